@@ -1,7 +1,7 @@
 """The base class of every datapath: ports, a handshake, and steps with boundaries between them for pipeline registers."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from amaranth import Module, Signal, Value
@@ -166,7 +166,7 @@ def free_running(datapath: Datapath) -> WithoutHandshake:
 def in_parts(datapath: Datapath, registers: Sequence[str]) -> WithoutHandshake | None:
     """The combinational datapath of the same parts as a pipeline with these registers; None where no step is cut inside."""
     steps = cut_inside(datapath.steps(), registers)
-    return None if boundaries(steps) == boundaries(list(datapath.steps())) else WithoutHandshake(datapath, steps, ())
+    return None if boundaries(steps) == boundaries(datapath.steps()) else WithoutHandshake(datapath, steps, ())
 
 
 def check_placed(implementation: Implementation) -> None:
@@ -178,9 +178,14 @@ def check_placed(implementation: Implementation) -> None:
         )
 
 
-def boundaries(steps: Sequence[Step[Any, Any]]) -> list[str]:
+def boundaries(steps: Iterable[Step[Any, Any]]) -> list[str]:
     """The names of all boundaries, that in front of the first step among them."""
     return [OPERANDS, *(step.point for step in steps)]
+
+
+def boundaries_inside(steps: Iterable[Step[Any, Any]]) -> list[str]:
+    """The names of the boundaries inside of steps."""
+    return [part.point for step in steps for part in step.parts[:-1]]
 
 
 def placed_registers(steps: Sequence[Step[Any, Any]], implementation: Implementation) -> list[str]:

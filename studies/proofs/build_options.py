@@ -22,6 +22,9 @@ from golden.operations import (
     FTZAddMul,
 )  # fmt: skip
 from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS, MULTIPLIERS, NORMALISERS, ROUNDERS
+from rtl.datapath.base import boundaries, boundaries_inside
+from rtl.designs.design import never_built
+from rtl.designs.unit import unit_datapath
 
 DATAPATHS = (
     "sm_70 mma.m8n8k4.f16.f16.f16.f16", "sm_90 mma.m16n8k16.f32.f16.f16.f32", "sm_90 wgmma.m64n8k32.f32.e4m3.e4m3",
@@ -70,6 +73,24 @@ def each_option() -> list[Unit]:
     """`DATAPATHS` in every encoding, with every changed option."""
     units = [Unit(name=name, operation=golden.instruction(*name.split(" ", 1)).operation) for name in DATAPATHS]
     return [replace(unit, implementation=option) for unit in units for option in options_of(type(unit.operation))]
+
+
+def each_cut() -> list[Unit]:
+    """Those of `DATAPATHS` whose steps have boundaries inside, with a register at each of these, with every multiplier."""
+    units = [Unit(name=name, operation=golden.instruction(*name.split(" ", 1)).operation) for name in DATAPATHS]
+    built = [replace(unit, implementation=Implementation(multiplier=each)) for unit in units for each in MULTIPLIERS]
+    return [found for unit in built if (found := cut(unit)) is not None]
+
+
+def cut(unit: Unit) -> Unit | None:
+    """A combinational unit with a register at every boundary inside of a step, and at the end; None if no step has one."""
+    datapath = unit_datapath(unit)
+    never_built(datapath)
+    inside = boundaries_inside(datapath.steps())
+    if not inside:
+        return None
+    registers = (*inside, boundaries(datapath.steps())[-1])
+    return replace(unit, implementation=replace(unit.implementation, stages=len(registers), registers=registers))
 
 
 def options_of(kind: type[Operation]) -> list[Implementation]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import golden
 from cosim.regressions.main_job import main_units
 from golden import Implementation, Unit
+from golden.checks import listed
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.targets import kind_of
 from mmau.formal.whole_unit import whole_targets
@@ -14,7 +15,7 @@ from rtl.designs.design import Design
 from rtl.designs.identity import design_key
 from rtl.designs.sample_designs import multi_format_designs, tile_designs
 from rtl.designs.unit_design import UnitDesign
-from studies.proofs.build_options import each_option
+from studies.proofs.build_options import each_cut, each_option
 
 FURTHER: tuple[tuple[str, str], ...] = (
     ("armv9-sme", "fmopa.za.s.h"),
@@ -41,9 +42,9 @@ def targets() -> list[Target]:
 
 
 def pipeline_targets() -> list[Design]:
-    """The targets beside combinational units: units of the main job with registers, sample tiles, and datapaths of
-    several formats with and without registers."""
-    units = [unit for unit in main_units() if unit.implementation.stages]
+    """The targets beside combinational units: units of the main job with registers, datapaths with registers inside of their
+    steps, sample tiles, and datapaths of several formats with and without registers."""
+    units = [*(unit for unit in main_units() if unit.implementation.stages), *each_cut()]
     return [*map(UnitDesign, units), *multi_format_designs(), *tile_designs()]
 
 
@@ -112,4 +113,7 @@ def built(implementation: Implementation) -> str:
         for key in (*CIRCUIT_CHOICES, *LATER_KEYS)
         if getattr(implementation, key) != getattr(usual, key)
     ]
-    return ", ".join([*words, *([f"{implementation.stages} stages"] if implementation.stages else [])])
+    words += [f"{implementation.stages} stages"] if implementation.stages else []
+    return ", ".join(
+        [*words, *([f"registers after {listed(implementation.registers)}"] if implementation.registers else [])]
+    )

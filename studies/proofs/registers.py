@@ -1,9 +1,9 @@
 """`make formal-registers`: every distinct datapath of the catalogue in every encoding with registers, at several numbers of
-stages: `python -m studies.proofs.registers PAGE.md [--unit TEXT] [--seconds N] [--within N] [--jobs N]`.
+stages and inside of steps: `python -m studies.proofs.registers PAGE.md [--unit TEXT] [--seconds N] [--within N] [--jobs N]`.
 
 What is asked of each is what `make formal` asks of the registers of its pipelines. `make formal` proves the datapath without
-them. Questions do not depend on widths, so most datapaths have the same. It resumes: the questions of a datapath and their
-answers stay in build/formal.
+them. Questions about registers do not depend on widths, so most datapaths have the same; those about parts of steps do. It
+resumes: the questions of a datapath and their answers stay in build/formal.
 Exit status: 0 if all is proved, 1 if a question is refuted, 3 if one is open.
 """
 
@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from golden import Unit
 from golden.files import check_output, write_atomically
 from golden.unit import MAX_STAGES
 from mmau import DIFFERED, OK, UNDECIDED
@@ -30,11 +31,18 @@ from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from studies.pages import made_by
 from studies.proofs.__main__ import SECONDS, STORE, ask_all
+from studies.proofs.build_options import cut
 from studies.proofs.proved_designs import Target, add_limits, add_options, distinct_targets, every_unit
 from studies.proofs.tasks import distinct, keep_questions, kept_questions, question_key
 
-STAGES = (1, 3, MAX_STAGES)
-"""Numbers of registers: the fewest, some, and the most."""
+STAGES = {f"{number}": number for number in (1, 3, MAX_STAGES)}
+"""Numbers of registers, by the names of the ways: the fewest, some, and the most."""
+
+INSIDE = "inside"
+"""The way with a register at every boundary inside of a step, and at the end."""
+
+WAYS = (*STAGES, INSIDE)
+"""How registers are placed."""
 
 Verdicts = Mapping[str, str]
 """Verdicts on questions, by their keys."""
@@ -42,10 +50,14 @@ Verdicts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Built:
-    """A datapath with registers: its questions, or why there are none."""
+    """A datapath with registers: its questions, or why there are none.
+
+    Attributes:
+        way: one of `WAYS`.
+    """
 
     target: Target
-    stages: int
+    way: str
     questions: tuple[Question, ...]
     problem: str
 
@@ -70,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = [each for target, record in _built(chosen, options) for each in _each(target, record)]
     questions = distinct([question for each in found for question in each.questions])
     verdicts = {key: _verdict(answers) for key, answers in ask_all(questions, STORE, options.seconds, options.jobs).items()}
-    not_begun = len(chosen) - len(found) // len(STAGES)
+    not_begun = len(chosen) - sum(each.way == WAYS[0] for each in found)
     write_atomically(options.page, page(found, verdicts, not_begun).encode())
     results = [each.verdict(verdicts) for each in found]
     print(f"{results.count(PROVED)} of {len(results)} datapaths with registers proved, {len(questions)} distinct questions")
@@ -93,37 +105,55 @@ def _built(chosen: Sequence[Target], options: argparse.Namespace) -> list[tuple[
 
 
 def put_together(content: dict[str, Any], folder: Path) -> Any:
-    """Work: for each number of stages why there are no questions, if there are none; questions are in files."""
+    """Work: for each way that the datapath has, why there are no questions, if there are none; questions are in files."""
     design = design_from_table(content["design"])
     if not isinstance(design, UnitDesign):
         raise TypeError(f"a datapath of the catalogue must be a unit, got {design}")
-    datapath, problems = to_verilog(design, TOP), []
-    for stages in STAGES:
-        unit = replace(design.unit, implementation=replace(design.unit.implementation, stages=stages))
+    datapath, problems = to_verilog(design, TOP), dict[str, str]()
+    for way in WAYS:
+        unit = with_registers(design.unit, way)
+        if unit is None:
+            continue
         questions: list[Question] = []
         try:
             questions, problem = register_questions(UnitDesign(unit), datapath=datapath), ""
         except NotProvable as error:
             problem = str(error)
-        keep_questions(questions, folder, f"stages-{stages}.json.gz")
-        problems.append(problem)
+        keep_questions(questions, folder, _file_of(way))
+        problems[way] = problem
     return problems
+
+
+def with_registers(unit: Unit, way: str) -> Unit | None:
+    """A combinational unit with registers; None where it has no boundary for one."""
+    if way == INSIDE:
+        return cut(unit)
+    return replace(unit, implementation=replace(unit.implementation, stages=STAGES[way]))
 
 
 def _each(target: Target, record: Record | None) -> list[Built]:
     if record is None:
         return []
     if not record.done or record.folder is None:
-        return [Built(target, stages, (), record.message) for stages in STAGES]
+        return [Built(target, way, (), record.message) for way in WAYS]
     return [
-        Built(target, stages, tuple(kept_questions(record.folder, f"stages-{stages}.json.gz")), problem)
-        for stages, problem in zip(STAGES, record.result, strict=True)
+        Built(target, way, tuple(kept_questions(record.folder, _file_of(way))), problem)
+        for way, problem in record.result.items()
     ]
+
+
+def _file_of(way: str) -> str:
+    """The file of a task that holds the questions of one way."""
+    return f"{way}.json.gz"
 
 
 def _verdict(answers: Sequence[Mapping[str, Any]]) -> str:
     verdicts = {answer["verdict"] for answer in answers}
     return REFUTED if "sometimes" in verdicts else PROVED if "never" in verdicts else OPEN
+
+
+def _words(way: str) -> str:
+    return f"registers {way} of steps" if way == INSIDE else f"{way} stages"
 
 
 def page(found: Sequence[Built], verdicts: Verdicts, not_begun: int) -> str:
@@ -134,25 +164,29 @@ def page(found: Sequence[Built], verdicts: Verdicts, not_begun: int) -> str:
     """
     rows, missing = list[Sequence[str]](), list[str]()
     for operation in dict.fromkeys(each.target.design.operation.name for each in found):
-        for stages in STAGES:
-            mine = [each for each in found if each.target.design.operation.name == operation and each.stages == stages]
+        for way in WAYS:
+            mine = [each for each in found if each.target.design.operation.name == operation and each.way == way]
+            if not mine:
+                continue
             counts = [sum(each.verdict(verdicts) == verdict for each in mine) for verdict in (PROVED, REFUTED, OPEN)]
             texts = len(distinct([question for each in mine for question in each.questions]))
-            rows.append((operation, str(stages), str(len(mine)), *map(str, counts), str(texts)))
+            rows.append((operation, way, str(len(mine)), *map(str, counts), str(texts)))
             missing += [
-                f"{each.target.design.name}, {each.target.design.implementation.encoding}, {stages} stages: {each.problem}"
+                f"{each.target.design.name}, {each.target.design.implementation.encoding}, {_words(way)}: {each.problem}"
                 for each in mine
                 if each.problem
             ]
     proved = sum(each.verdict(verdicts) == PROVED for each in found)
-    header = ("operation", "stages", "datapaths", "proved", "refuted", "open", "distinct questions")
+    header = ("operation", "registers", "datapaths", "proved", "refuted", "open", "distinct questions")
     return markdown.document(
         "Datapaths with registers",
         f"""\
 {made_by("formal-registers")} Every distinct datapath of the catalogue, in every encoding and with
-{", ".join(map(str, STAGES))} stages, is to give each result once, in order, and as it gives it without registers, however it
-stalls ([formal.md](../guides/formal.md#pipelines-and-handshake)). {proved} of {len(found)} are proved, by {len(verdicts)}
-distinct questions, none of which holds a width.{f" {not_begun} datapaths were not begun." if not_begun else ""}""",
+{", ".join(STAGES)} registers, is to give each result once, in order, and as it gives it without registers, however it
+stalls ([formal.md](../guides/formal.md#pipelines-and-handshake)); so is every one whose steps have boundaries inside
+([architectures.md](architectures.md#stages)), with a register at each of these and at the end (`{INSIDE}`). {proved} of
+{len(found)} are proved, by {len(verdicts)} distinct questions. Questions about registers hold no width;
+whether the parts of steps compute what the steps do is asked of each datapath.{f" {not_begun} datapaths were not begun." if not_begun else ""}""",
         markdown.table(header, rows, numbers=range(1, 7)),
         *(["## Not proved", markdown.bullets(missing)] if missing else []),
     )

@@ -6,11 +6,11 @@ import pytest
 
 import golden
 from golden import Implementation, Operation
-from golden.operations import EFDPA, TFDPA
+from golden.operations import EFDPA, FMA, GSTFDPA, OCFDPA, PSFDPA, STFDPA, TFDPA, TRFDPA
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from rtl.verilog.emit import to_verilog
-from studies.proofs.build_options import DATAPATHS, UNUSED, each_option, options_of
+from studies.proofs.build_options import DATAPATHS, UNUSED, cut, each_cut, each_option, options_of
 from tests.mmau.formal.provable_units import OPERATIONS, SMALL, unit_of
 
 
@@ -36,6 +36,18 @@ def test_every_value_of_every_key_by_itself_in_every_encoding() -> None:
             others = {way.encoding for way in built if getattr(way, key) != LATER_KEYS[key][0]}
             assert others == {Implementation().encoding}
     assert {way.stages for way in found} == {0}
+
+
+@pytest.mark.slow
+def test_registers_stand_inside_of_every_step_that_has_a_place_for_one() -> None:
+    found = each_cut()
+    assert {unit.implementation.multiplier for unit in found} == set(LATER_KEYS["multiplier"])
+    kinds = {type(unit.operation) for unit in found}
+    assert kinds == {TFDPA, STFDPA, GSTFDPA, OCFDPA, PSFDPA, EFDPA, FMA}
+    inside = {point for unit in found for point in unit.implementation.registers[:-1]}
+    assert inside == {"multiply_rows", "accumulate_rows", "normalise_count"}
+    assert {unit.implementation.registers[-1] for unit in found} == {"encode"}
+    assert cut(unit_of(next(each for each in OPERATIONS if type(each) is TRFDPA))) is None
 
 
 UNUSED_KEYS = [

@@ -1,6 +1,7 @@
 """Datapaths of the catalogue with registers: few distinct questions, and faults of registers."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
 from studies.proofs.proved_designs import Target
-from studies.proofs.registers import Built, page
+from studies.proofs.registers import INSIDE, STAGES, Built, page, put_together, with_registers
 from studies.proofs.tasks import question_key
 from tests.mmau.formal.pipelines.designs import faulty
 from tests.mmau.formal.pipelines.test_questions import refuted
@@ -60,16 +61,30 @@ def test_a_valid_bit_that_skips_a_stage_is_not_proved() -> None:
         register_questions(design, wrong)
 
 
+def test_a_datapath_is_asked_about_in_every_way_that_it_has(tmp_path: Path) -> None:
+    ways = put_together({"design": catalogued(NAMES[0], 0).as_table()}, tmp_path)
+    assert ways == dict.fromkeys(STAGES, "")  # FTZ-EO-FMA has no boundary inside of a step
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(f"{way}.json.gz" for way in ways)
+    assert with_registers(catalogued(NAMES[0], 0).unit, INSIDE) is None
+    inside = with_registers(catalogued(NAMES[1], 0).unit, INSIDE)
+    assert inside is not None
+    assert inside.implementation.registers == ("multiply_rows", "accumulate_rows", "normalise_count", "encode")
+
+
 def test_the_page_counts_verdicts_and_names_what_is_open() -> None:
     design = catalogued(NAMES[1], 0)
     questions = tuple(register_questions(catalogued(NAMES[1], 1)))
     target = Target("datapath", design)
-    found = [Built(target, 1, questions, ""), Built(target, 3, questions[:2], ""), Built(target, 8, (), "a reason")]
+    found = [
+        Built(target, "1", questions, ""), Built(target, "3", questions[:2], ""),
+        Built(target, "8", (), "a reason"), Built(target, INSIDE, (), "another"),
+    ]  # fmt: skip
     keys = [question_key(question) for question in questions]
     verdicts = dict.fromkeys(keys, PROVED) | {keys[-1]: REFUTED}
-    assert [each.verdict(verdicts) for each in found] == [REFUTED, PROVED, OPEN]
+    assert [each.verdict(verdicts) for each in found] == [REFUTED, PROVED, OPEN, OPEN]
     text = page(found, verdicts, 2)
-    assert "1 of 3 are proved, by 21\ndistinct questions" in text
+    assert "1 of\n4 are proved, by 21 distinct questions" in text
     assert "2 datapaths were not begun." in text
     assert "| T-FDPA | 3 | 1 | 1 | 0 | 0 | 2 |" in text
     assert f"- {NAMES[1]}, {design.implementation.encoding}, 8 stages: a reason" in text
+    assert "registers inside of steps: another" in text
