@@ -177,6 +177,7 @@ def page(found: Sequence[Built], verdicts: Verdicts, not_begun: int) -> str:
                 if each.problem
             ]
     proved = sum(each.verdict(verdicts) == PROVED for each in found)
+    left = f" {not_begun} datapaths were not begun." if not_begun else ""
     header = ("operation", "registers", "datapaths", "proved", "refuted", "open", "distinct questions")
     return markdown.document(
         "Datapaths with registers",
@@ -186,7 +187,7 @@ def page(found: Sequence[Built], verdicts: Verdicts, not_begun: int) -> str:
 stalls ([formal.md](../guides/formal.md#pipelines-and-handshake)); so is every one whose steps have boundaries inside
 ([architectures.md](architectures.md#stages)), with a register at each of these and at the end (`{INSIDE}`). {proved} of
 {len(found)} are proved, by {len(verdicts)} distinct questions. Questions about registers hold no width;
-whether the parts of steps compute what the steps do is asked of each datapath.{f" {not_begun} datapaths were not begun." if not_begun else ""}""",
+whether the parts of steps compute what the steps do is asked of each datapath.{left}""",
         markdown.table(header, rows, numbers=range(1, 7)),
         *(["## Not proved", markdown.bullets(missing)] if missing else []),
     )
