@@ -5,6 +5,7 @@ part of this project: a test unpacks the commit beside the clone, and builds it 
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,7 +47,10 @@ def unpacked(name: str) -> Path:
         )
         partial = Path(tempfile.mkdtemp(dir=root))
         subprocess.run(["tar", "-x", "-C", str(partial)], input=archive.stdout, check=True)
-        partial.rename(made)
+        try:
+            partial.rename(made)
+        except OSError:  # another worker was faster
+            shutil.rmtree(partial)
     return made
 
 

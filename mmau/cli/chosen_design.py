@@ -10,11 +10,15 @@ import rtl
 from golden.checks import check_int
 from mmau.cli.options import names_design
 from mmau.cli.streams import progress
+from rtl.cost.liberty import DEFAULT
 from rtl.designs.tile import MAX_SIDE
 
 
-def chosen_design(arguments: argparse.Namespace) -> rtl.Design | None:
+def chosen_design(arguments: argparse.Namespace, cells: str = DEFAULT) -> rtl.Design | None:
     """The design that the options of `mmau.cli.options.add_design_options` name; None where they name nothing.
+
+    Args:
+        cells: the library by which registers are placed for a clock.
 
     Raises:
         ValueError: half an instruction, both a file and an instruction, options that do not go with either, units that
@@ -31,13 +35,13 @@ def chosen_design(arguments: argparse.Namespace) -> rtl.Design | None:
         units = tuple(golden.load_unit(path).step for path in (arguments.unit, *(arguments.also or [])))
         if len(units) > 1 and any(unit.implementation.clock_ns is not None for unit in units):
             raise ValueError("clock_ns goes with one unit, and not with --also; give all units the same stages")
-        return rtl.MultiFormatDesign(units) if len(units) > 1 else rtl.UnitDesign(clocked(units[0]))
+        return rtl.MultiFormatDesign(units) if len(units) > 1 else rtl.UnitDesign(clocked(units[0], cells))
     if not named:
         return None
     return of_instruction(golden.instruction(arguments.arch, arguments.instr), arguments)
 
 
-def clocked(unit: golden.Unit) -> golden.Unit:
+def clocked(unit: golden.Unit, cells: str) -> golden.Unit:
     """The unit with the stages and registers that its `clock_ns` needs, which it prints; one without that key as it is.
 
     Raises:
@@ -46,7 +50,7 @@ def clocked(unit: golden.Unit) -> golden.Unit:
     if unit.implementation.clock_ns is None:
         return unit
     try:
-        met = rtl.meet_clock(unit, progress)
+        met = rtl.meet_clock(unit, progress, cells)
     except (rtl.MissingTool, rtl.CostError) as error:
         raise ValueError(error) from error
     progress(met.text())

@@ -22,6 +22,12 @@ def add_rtl(commands: Commands) -> None:
     reports.add_argument(
         "--report", action="store_true", help="synthesise the design and print its cells, transistors and depth by component"
     )
+    reports.add_argument(
+        "--library",
+        metavar="CELLS",
+        help="with --report or clock_ns: measure area and delays in these cells: osu018, osu035 or a Liberty file, NAME.lib "
+        "(default: osu018)",
+    )
     options.add_json(reports)
 
 

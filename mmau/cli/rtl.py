@@ -17,6 +17,7 @@ from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.streams import progress
 from mmau.formal.recorded_outcomes import committed
+from rtl.cost.liberty import DEFAULT, check_library
 from rtl.cost.meet_clock import stage_curve
 from rtl.designs.identity import verilog_digest
 from rtl.verilog.headers import with_paragraph
@@ -24,7 +25,8 @@ from rtl.verilog.headers import with_paragraph
 
 def run_rtl(arguments: argparse.Namespace) -> int:
     """`mmau rtl`."""
-    design = chosen_design(arguments)
+    cells = chosen_library(arguments)
+    design = chosen_design(arguments, cells)
     if design is None:
         raise ValueError(WHICH_DESIGN)
     if arguments.output is None and not arguments.report:
@@ -38,7 +40,7 @@ def run_rtl(arguments: argparse.Namespace) -> int:
     if to_stdout and arguments.json:
         raise ValueError("--json and -o - both write to stdout; give -o a file")
     try:
-        report = cost_of(design, arguments) if arguments.report else None
+        report = cost_of(design, arguments, cells) if arguments.report else None
         top = None if arguments.output is None else write_verilog(design, arguments.output, inputs)
     except (rtl.YosysError, rtl.MissingTool, rtl.CostError) as error:
         raise ValueError(error) from error
@@ -57,13 +59,31 @@ def run_rtl(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def cost_of(design: rtl.Design, arguments: argparse.Namespace) -> rtl.CostReport:
+def chosen_library(arguments: argparse.Namespace) -> str:
+    """The cell library of `--library`, or the default.
+
+    Raises:
+        ValueError: there is none of this name, or nothing is measured in it.
+    """
+    if arguments.library is None:
+        return DEFAULT
+    check_library(arguments.library)
+    if not arguments.report and not has_clock(arguments):
+        raise ValueError("--library goes with --report, or with clock_ns in the unit's file")
+    return str(arguments.library)
+
+
+def has_clock(arguments: argparse.Namespace) -> bool:
+    """Whether the unit's file asks for a clock in place of stages."""
+    return arguments.unit is not None and golden.load_unit(arguments.unit).implementation.clock_ns is not None
+
+
+def cost_of(design: rtl.Design, arguments: argparse.Namespace, cells: str) -> rtl.CostReport:
     """The report on a design's cost, with the curve of stages where its unit's file has a clock."""
-    report = rtl.cost_report(design, progress)
-    asked = None if arguments.unit is None else golden.load_unit(arguments.unit).implementation.clock_ns
-    if asked is None or not isinstance(design, rtl.UnitDesign):
+    report = rtl.cost_report(design, progress, cells)
+    if not has_clock(arguments) or not isinstance(design, rtl.UnitDesign):
         return report
-    return replace(report, curve=stage_curve(design.unit, progress))
+    return replace(report, curve=stage_curve(design.unit, progress, cells))
 
 
 def write_verilog(design: rtl.Design, path: Path, inputs: Sequence[Path]) -> str:

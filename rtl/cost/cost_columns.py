@@ -1,7 +1,6 @@
 """The cost of a unit as plain columns: what could not be measured is null, and `missing` says why."""
 
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ from rtl.cost.cost_request import CostRequest
 from rtl.cost.flow import YosysFailure
 from rtl.cost.flow import tool_version as yosys_version
 from rtl.cost.fpga import PARTS, FPGAError
-from rtl.cost.liberty import LIBRARIES, library
+from rtl.cost.liberty import LIBRARIES, cells_digest, library
 from rtl.cost.netlist_check import check_netlist
-from rtl.cost.outlines import outlined_library
 from rtl.cost.placer import Placer, timed_netlist
 from rtl.cost.stages_for_clock import search_stages
 from rtl.cost.synthesis import TOP, synthesise
@@ -72,8 +70,11 @@ def tool_versions() -> dict[str, str]:
             found[name] = version()
         except MissingTool:
             found[name] = "missing"
-    for name, path in LIBRARIES.items():
-        found[name] = sha256(outlined_library(path).encode()).hexdigest()[:16] if path.is_file() else "missing"
+    for name in LIBRARIES:
+        try:
+            found[name] = cells_digest(name)
+        except MissingTool:
+            found[name] = "missing"
     return found
 
 

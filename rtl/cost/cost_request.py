@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from golden.checks import check_bool, check_choice, check_int, check_number, check_period, unknown
+from golden.checks import check_bool, check_choice, check_int, check_number, check_period, check_type, unknown
 from rtl.cost.fpga import PARTS
-from rtl.cost.liberty import LIBRARIES
+from rtl.cost.liberty import DEFAULT, check_library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class CostRequest:
     Attributes:
         clock_ns: clock period at which power is stated, and for which stages are looked for (ns).
         activity: changes of every net in one clock cycle, 0.001 to 2; glitches are not counted.
-        library: a cell library, one of `LIBRARIES`.
+        library: a cell library, one of `LIBRARIES` or the path of a Liberty file.
         stages: whether to look for the fewest pipeline stages that meet the clock, by synthesis and timing analysis of each.
         fpga: parts for which the unit is placed and routed, of `rtl.cost.fpga.PARTS`.
         vectors: how many of the stimulus the mapped netlist must compute as the golden model does.
@@ -25,7 +25,7 @@ class CostRequest:
 
     clock_ns: float = 20.0
     activity: float = 0.1
-    library: str = "osu018"
+    library: str = DEFAULT
     stages: bool = False
     fpga: tuple[str, ...] = ()
     vectors: int = 1000
@@ -39,7 +39,8 @@ class CostRequest:
         check_period("clock_ns", self.clock_ns)
         check_number("activity", self.activity, 0.001, 2.0)
         check_number("limit", self.limit, 0.1, 1e6)
-        check_choice("library", self.library, tuple(LIBRARIES))
+        check_type("library", self.library, str)
+        check_library(self.library)
         check_bool("stages", self.stages)
         for part in self.fpga:
             check_choice("fpga", part, PARTS)

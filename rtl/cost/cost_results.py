@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from golden.text import table
+from rtl.cost.liberty import DEFAULT, SUFFIX
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,11 @@ class CostReport:
     Attributes:
         whole: of the design, flattened; gates are shared across its parts, so the parts' sum differs.
         parts: of its components, the largest in sum first; last the design's own glue and registers, without a depth (0).
-        area: in the cells of `rtl.cost.flow.LIBERTY` (µm²), None where that is not installed.
+        area: in the cells of the library (µm²), None where that is not installed.
         latency: cycles.
         products: that a step takes; None of a design that is no single unit.
         curve: area and energy against delay, one entry a number of stages, the fewest first; of a unit with `clock_ns`.
+        library: of area and curve: its name, or the path of its Liberty file.
     """
 
     whole: Cost
@@ -106,6 +108,7 @@ class CostReport:
     latency: int
     products: int | None
     curve: tuple[PipelineTiming, ...] = ()
+    library: str = DEFAULT
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -118,7 +121,7 @@ class CostReport:
             each = part.cost
             rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
         whole = self.whole
-        area = "not measured (no qflow-tech-osu018)" if self.area is None else f"{self.area:.0f} µm²"
+        area = f"not measured (no qflow-tech-{self.library})" if self.area is None else f"{self.area:.0f} µm²"
         shared = (
             [] if self.products is None else [f"per product, {self.products} a step: {self._per_product(self.products)}"]
         )
@@ -126,7 +129,7 @@ class CostReport:
             [
                 f"{name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
                 f"logic depth {whole.depth}, latency {self.latency} cycles",
-                f"area in osu018 cells: {area}",
+                f"area in {self._cells}: {area}",
                 *shared,
                 "components, each synthesised by itself (the whole shares gates across them):",
                 table(rows),
@@ -150,7 +153,12 @@ class CostReport:
             )
             balance = "-" if point.balance is None else f"{point.balance:.2f}"
             rows.append((str(len(point.stages)), f"{point.delay_ns:.3f} ns", *costs, balance))
-        return ["area and energy against delay, in osu018 cells:", table(rows)]
+        return [f"area and energy against delay, in {self._cells}:", table(rows)]
+
+    @property
+    def _cells(self) -> str:
+        """The library's cells in words."""
+        return f"{self.library.removesuffix(SUFFIX).rpartition('/')[2]} cells"
 
     def _per_product(self, products: int) -> str:
         """The cost of equal work, which units of unequal L are compared by."""

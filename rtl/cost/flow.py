@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -20,15 +20,11 @@ from golden.files import temporary_folder
 from golden.processes import run_tool, supervised
 from golden.text import BYTES, last_line
 from rtl.cost.cost_results import Cost, CostReport, PartCost
-from rtl.cost.liberty import LIBRARIES
-from rtl.cost.outlines import outlined_library
+from rtl.cost.liberty import DEFAULT, Library, library
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign, as_design
 from rtl.tools import MissingTool, python_program
 from rtl.verilog.emit import YosysError, to_verilog
-
-LIBERTY = LIBRARIES["osu018"]
-"""The cell library of areas."""
 
 GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopeinfo"
 """To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
@@ -63,15 +59,16 @@ PERIOD = 5.0
 Progress = Callable[[str], None]
 
 
-def cost_report(design: Unit | Design, progress: Progress | None = None) -> CostReport:
+def cost_report(design: Unit | Design, progress: Progress | None = None, cells: str = DEFAULT) -> CostReport:
     """The cost of a design and of its components.
 
     Args:
         design: what is measured; a unit stands for its datapath.
         progress: called with a line before every step, and every `PERIOD` seconds while it lasts.
+        cells: the library of the area, as `rtl.cost.liberty.check_library` says.
 
     Raises:
-        ValueError: parameters that no datapath can hold.
+        ValueError: parameters that no datapath can hold, or no such library.
         MissingTool: no Yosys. YosysError: it failed.
     """
     check_tool()
@@ -84,11 +81,11 @@ def cost_report(design: Unit | Design, progress: Progress | None = None) -> Cost
     say(f"{design.name}: mapping each of its {len(_module_names(text))} modules by itself")
     parts = measure_parts(text, "unit", progress)
     area = None
-    if LIBERTY.exists():
-        say(f"{design.name}: mapping the whole design to the cells of {LIBERTY.name}")
-        area = library_area(text, "unit", progress)
+    with suppress(MissingTool):
+        say(f"{design.name}: mapping the whole design to the cells of {library(cells).name}")
+        area = library_area(text, "unit", library(cells), progress)
     products = design.operation.length if isinstance(design, UnitDesign) else None
-    return CostReport(whole, parts, area, design.latency, products)
+    return CostReport(whole, parts, area, design.latency, products, library=cells)
 
 
 def _module_names(text: str) -> list[str]:
@@ -174,12 +171,11 @@ def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
     return replace(whole, transistors=whole.transistors - below)
 
 
-def library_area(text: str, top: str, progress: Progress | None = None) -> float:
-    """Area of a module in the cells of `LIBERTY`, in µm²."""
-    library = LIBERTY.name
-    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", CELLS.format(library)
-    script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
-    stat = run_yosys(text, script, ["stat.json"], {library: outlined_library(LIBERTY)}, progress)
+def library_area(text: str, top: str, cells: Library, progress: Progress | None = None) -> float:
+    """Area of a module in the cells of a library, in µm²."""
+    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", CELLS.format(cells.name)
+    script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {cells.name}"
+    stat = run_yosys(text, script, ["stat.json"], {cells.name: cells.text}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
 

@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 from rtl.cost.liberty_functions import Function, function_of
-from rtl.cost.outlines import outline_areas, outlined_library
+from rtl.cost.outlines import outline_areas, outlined_library, outlines_of
 from rtl.tools import MissingTool
 
 
@@ -23,12 +24,20 @@ LIBRARIES = {name: _installed(name) for name in ("osu018", "osu035")}
 """OSU's standard cells for TSMC's 0.18 µm and AMI's 0.35 µm processes, typical corner, where Debian's packages
 qflow-tech-osu018 and qflow-tech-osu035 put them."""
 
-UNITS = {
-    "time_unit": '"1ns"',
-    "voltage_unit": '"1V"',
-    "leakage_power_unit": '"1nW"',
-}
-"""The unit statements that a library file must contain."""
+DEFAULT = "osu018"
+"""The library where none is named."""
+
+SUFFIX = ".lib"
+"""The end of the name of a Liberty file."""
+
+PICOFARADS = {"pf": 1.0, "ff": 1e-3}
+"""The units in which a library may state capacitances."""
+
+OUTPUT_GATES = 3
+"""Inputs that an output drives, each the smallest inverter's."""
+
+OSU_OUTPUT_LOAD = 0.03
+"""About as much in OSU's libraries (pF)."""
 
 
 @dataclass(frozen=True)
@@ -64,25 +73,40 @@ class Library:
     """A cell library.
 
     Attributes:
-        name: of its file. text: the file's, with the areas of the cells' outlines.
+        name: of its file. text: the file's, with the areas of the cells' outlines where a LEF file has these.
         cells: those that the evaluation of a netlist knows, by name.
+        output_load: of every output of a unit (pF).
     """
 
     name: str
     text: str
     cells: Mapping[str, Cell]
+    output_load: float
+
+
+def check_library(name: str) -> Path:
+    """The Liberty file of a library, which is one of `LIBRARIES` or the path of a file whose name ends in `SUFFIX`.
+
+    Raises:
+        ValueError: it is neither, or the user's file is not there.
+    """
+    if name in LIBRARIES:
+        return LIBRARIES[name]
+    if not name.endswith(SUFFIX):
+        raise ValueError(f"library must be {', '.join(LIBRARIES)} or the path of a Liberty file, NAME{SUFFIX}; got {name!r}")
+    if not Path(name).is_file():
+        raise ValueError(f"library must be a Liberty file that exists, got {name!r}")
+    return Path(name)
 
 
 def library(name: str) -> Library:
-    """A library by name.
+    """A library by name or by its file, as `check_library` says.
 
     Raises:
-        MissingTool: its file is not there. ValueError: it is not one of `LIBRARIES`, or its file is not as it must be.
+        MissingTool: it is one of `LIBRARIES` and not installed. ValueError: as `check_library` and `read_library`.
     """
-    if name not in LIBRARIES:
-        raise ValueError(f"library must be one of {', '.join(LIBRARIES)}, got {name!r}")
-    path = LIBRARIES[name]
-    if not path.is_file():
+    path = check_library(name)
+    if name in LIBRARIES and not (path.is_file() and outlines_of(path)):
         raise MissingTool(
             f"area, delay and power need the cell library {path}, which is not there; "
             f"install Debian's package qflow-tech-{name}"
@@ -90,30 +114,60 @@ def library(name: str) -> Library:
     return read_library(path)
 
 
-@cache
 def read_library(path: Path) -> Library:
-    """A library by its Liberty file. Cells without an outline, latches, three-state cells and flip-flops with set or reset
-    are left out: no unit has them.
+    """A library by its Liberty file. Latches, three-state cells and flip-flops with set or reset are left out: no unit has
+    them; and where a LEF file of the same name stands beside it, cells that this does not outline.
 
     Raises:
-        ValueError: other units than `UNITS`, or a cell that cannot be read.
+        ValueError: a cell or a unit of capacitances that cannot be read, or no inverter. OSError: the file cannot be read.
     """
-    whole, outlined = outlined_library(path), outline_areas(path)
+    return _read(path, *((file.stat().st_mtime_ns, file.stat().st_size) for file in (path, outlines_of(path)) if file))
+
+
+@cache
+def _read(path: Path, *stamps: tuple[int, int]) -> Library:
+    """The library as long as its files have these times and sizes."""
+    whole = outlined_library(path)
+    outlined = outline_areas(path) if outlines_of(path) else None
     text = re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL)
-    for key, value in UNITS.items():
-        if attribute(text, key) != value:
-            raise ValueError(f"{path}: {key} must be {value}, got {attribute(text, key)}")
-    if not re.search(r"capacitive_load_unit\s*\(\s*1\s*,\s*pf\s*\)", text):
-        raise ValueError(f"{path}: capacitive_load_unit must be (1,pf)")
-    bodies = [(name, body) for name, body in groups(text, "cell") if name in outlined]
+    bodies = [(name, body) for name, body in groups(text, "cell") if outlined is None or name in outlined]
     cells = {name: cell for name, body in bodies if (cell := _cell(path, name, body)) is not None}
     if not cells:
         raise ValueError(f"{path}: a library must have cells, and none was found")
-    return Library(path.name, whole, cells)
+    load = OSU_OUTPUT_LOAD if path in LIBRARIES.values() else OUTPUT_GATES * _smallest_inverter(path, text, bodies)
+    return Library(re.sub(r"[^\w.-]", "_", path.name), whole, cells, load)
+
+
+def cells_digest(name: str) -> str:
+    """What tells a library's contents from others.
+
+    Raises:
+        As `library`.
+    """
+    return sha256(library(name).text.encode()).hexdigest()[:16]
+
+
+def _smallest_inverter(path: Path, text: str, bodies: Sequence[tuple[str, str]]) -> float:
+    """The least capacitance of an inverter's input (pF)."""
+    unit = re.search(r"capacitive_load_unit\s*\(\s*([\d.]+)\s*,\s*\"?(\w+)\"?\s*\)", text)
+    if unit is None or unit[2].lower() not in PICOFARADS:
+        stated = None if unit is None else unit[0]
+        raise ValueError(f"{path}: capacitive_load_unit must be (number, pf) or (number, ff), got {stated}")
+    found = []
+    for _, body in bodies:
+        pins = groups(body, "pin")
+        functions = [re.sub(r"[\s()\"]", "", attribute(contents, "function") or "") for _, contents in pins]
+        outputs = [function for function in functions if function]
+        inputs = [contents for name, contents in pins if outputs in ([f"!{name}"], [f"{name}'"])]
+        found += [float(attribute(contents, "capacitance") or 0) for contents in inputs]
+    least = min((value for value in found if value > 0), default=None)
+    if least is None:
+        raise ValueError(f"{path}: a library must have an inverter whose input has a capacitance, and none was found")
+    return least * float(unit[1]) * PICOFARADS[unit[2].lower()]
 
 
 def groups(text: str, kind: str) -> list[tuple[str, str]]:
-    """Name and contents of every group of a kind, `kind (name) { contents }`."""
+    """Name and contents of every group of a kind, `kind (name) { contents }`; names without their quotes."""
     found = []
     for head in re.finditer(rf"\b{kind}\s*\(([^()]*)\)\s*\{{", text):
         depth, position = 1, head.end()
@@ -123,7 +177,7 @@ def groups(text: str, kind: str) -> list[tuple[str, str]]:
                 raise ValueError(f"group {kind} ({head[1]}) must be closed by a brace, and is not")
             depth += 1 if brace[0] == "{" else -1
             position = brace.end()
-        found.append((head[1].strip(), text[head.end() : position - 1]))
+        found.append((head[1].replace('"', "").strip(), text[head.end() : position - 1]))
     return found
 
 

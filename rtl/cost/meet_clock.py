@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from golden import Unit
 from rtl.cost.cost_error import one_message
+from rtl.cost.cost_request import CostRequest
 from rtl.cost.cost_results import PipelineTiming
+from rtl.cost.liberty import DEFAULT
 from rtl.cost.placer import Placer
 from rtl.cost.stages_for_clock import search_stages
 
@@ -25,12 +27,13 @@ class MetClock:
     Attributes:
         unit: with the key `clock_ns` replaced by the stages and registers that meet it.
         clock_ns: the clock.
-        timing: what was measured of it.
+        timing: what was measured of it. cells: the library of the measurement.
     """
 
     unit: Unit
     clock_ns: float
     timing: PipelineTiming
+    cells: str = DEFAULT
 
     def text(self) -> str:
         """The result for people."""
@@ -45,27 +48,29 @@ class MetClock:
         Raises:
             As `meet_clock`.
         """
-        return stage_curve(self.unit, progress)
+        return stage_curve(self.unit, progress, self.cells)
 
 
-def meet_clock(unit: Unit, progress: Progress | None = None) -> MetClock:
+def meet_clock(unit: Unit, progress: Progress | None = None, cells: str = DEFAULT) -> MetClock:
     """Find the fewest stages, and the registers, with which a unit meets its `clock_ns`.
 
     Args:
         unit: with the key. progress: called with a line before every measurement.
+        cells: the library, as `rtl.cost.liberty.check_library` says.
 
     Raises:
-        ValueError: the unit has no such key, no datapath, or no number of stages up to `MAX_STAGES` meets the clock.
+        ValueError: no such library; the unit has no such key or no datapath, or no number of stages up to `MAX_STAGES` meets
+            the clock.
         MissingTool: no Yosys, OpenSTA or cell library. CostError: one failed, or what it wrote cannot be trusted.
     """
     clock = unit.implementation.clock_ns
     if clock is None:
         raise ValueError(f"{unit.name} must have the key clock_ns in [implementation], and has none")
     with one_message(unit.name):
-        placer = Placer(unit.step, progress)
+        placer = Placer(unit.step, progress, CostRequest(library=cells))
         search = search_stages(clock, placer.delay_of, {}, placer.likely(clock), placer.most)
         if search.fewest is not None:
-            return MetClock(placer.placed(search.fewest), clock, placer.timing(search.fewest))
+            return MetClock(placer.placed(search.fewest), clock, placer.timing(search.fewest), cells)
     best = min(search.delays, key=search.delays.__getitem__)
     raise ValueError(
         f"clock_ns must be a period that registers between steps reach, got {clock:g}: the shortest of {unit.name} is "
@@ -74,12 +79,12 @@ def meet_clock(unit: Unit, progress: Progress | None = None) -> MetClock:
     )
 
 
-def stage_curve(unit: Unit, progress: Progress | None = None) -> tuple[PipelineTiming, ...]:
+def stage_curve(unit: Unit, progress: Progress | None = None, cells: str = DEFAULT) -> tuple[PipelineTiming, ...]:
     """Area and energy against delay: a unit with every number of stages, from none to its own, placed by measured delays.
 
     Raises:
         As `meet_clock`.
     """
     with one_message(unit.name):
-        placer = Placer(unit, progress)
+        placer = Placer(unit, progress, CostRequest(library=cells))
         return tuple(placer.timing(stages) for stages in range(unit.implementation.stages + 1))

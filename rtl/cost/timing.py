@@ -19,9 +19,6 @@ from rtl.tools import MissingTool
 INPUT_TRANSITION = 0.1
 """Transition time of every input (ns)."""
 
-OUTPUT_LOAD = 0.03
-"""Load of every output (pF): about three gates."""
-
 LONG = 1000.0
 """A clock period that every datapath meets (ns)."""
 
@@ -155,7 +152,7 @@ def script(
         period=clock_ns,
         port=" [get_ports clk]" if clocked else "",
         transition=INPUT_TRANSITION,
-        load=OUTPUT_LOAD,
+        load=library.output_load,
         activity=activity,
         stages="".join(_STAGE.format(number=number, pins=" ".join(pins)) for number, pins in enumerate(stages, 1)),
     )

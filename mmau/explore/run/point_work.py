@@ -10,7 +10,7 @@ from golden import Unit
 from golden.unit_file import unit_from_table
 from mmau.explore.run.cosimulation import co_simulate
 from mmau.explore.run.point_proof import prove_unit
-from mmau.explore.run.point_tasks import cost_tools
+from mmau.explore.run.point_tasks import cells_of, cost_tools
 from rtl.cost import cost_columns as cost
 from rtl.cost.cost_error import CostError
 from rtl.cost.meet_clock import meet_clock
@@ -25,7 +25,7 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             wanted = (content["workload"], content["rows"], content["seed"], content["references"])
             return mmau.explore.accuracy.measure(unit, *wanted, instruction=content.get("instruction"))
         case "cost":
-            check_tools(content["tools"])
+            check_tools(content["tools"], cells_of(content["wanted"]))
             return cost_of(unit, content["wanted"], folder)
         case "cosimulation":
             return co_simulate(placed(unit, content), content["vectors"], content["seed"], folder)
@@ -35,9 +35,9 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             raise ValueError(f"no such part of a point: {part!r}")
 
 
-def check_tools(asked: dict[str, str]) -> None:
+def check_tools(asked: dict[str, str], cells: str) -> None:
     """Raise ValueError where this machine's tools differ from those of the requesting machine, which key the result."""
-    here = cost_tools()
+    here = cost_tools(cells)
     others = [name for name in asked if here.get(name) != asked[name]]
     if others:
         differing = "; ".join(f"{name}: {here.get(name)} here, {asked[name]} there" for name in others)
@@ -47,7 +47,7 @@ def check_tools(asked: dict[str, str]) -> None:
 def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The cost; logs are named by their files alone, for the folder of a task is moved into the store."""
     try:
-        met = None if unit.implementation.clock_ns is None else meet_clock(unit)
+        met = None if unit.implementation.clock_ns is None else meet_clock(unit, cells=cells_of(wanted))
         found = cost.measure(unit if met is None else met.unit, wanted, folder)
         if met is not None:
             found |= {"stages_for_clock": met.unit.implementation.stages}
@@ -65,8 +65,8 @@ def placed(unit: Unit, content: dict[str, Any]) -> Unit:
     """
     if unit.implementation.clock_ns is None:
         return unit
-    check_tools(content["tools"])
-    return meet_clock(unit).unit
+    check_tools(content["tools"], content["cells"])
+    return meet_clock(unit, cells=content["cells"]).unit
 
 
 def unit_of(text: str) -> Unit:

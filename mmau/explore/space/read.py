@@ -18,6 +18,7 @@ from mmau.explore.space.space import Accuracy, Cosimulation, Search, Space
 from mmau.explore.space.space_points import reference_of
 from mmau.explore.space.tables import check_keys, sub_table, texts
 from rtl.cost.cost_columns import check_wanted
+from rtl.cost.liberty import LIBRARIES
 
 TOP = ("name", "fixed", "sweep", "constraints", "reference", "accuracy", "cost", "cosimulation", "proof", "strategy")
 
@@ -90,7 +91,7 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
         constraints=constraints_of(sub_table("", table, "constraints"), operation, workloads),
         references=references,
         accuracy=accuracy,
-        cost=_cost(table),
+        cost=_cost(table, folder),
         cosimulation=_cosimulation(table),
         proof_seconds=_seconds(sub_table("", table, "proof").get("seconds")),
         search=_search(table, workloads, axes),
@@ -164,11 +165,14 @@ def _accuracy(table: Mapping[str, Any], folder: Path) -> Accuracy | None:
     return Accuracy(found, rows, _count("[accuracy] seed", given.get("seed", 0), 0))
 
 
-def _cost(table: Mapping[str, Any]) -> dict[str, Any] | None:
+def _cost(table: Mapping[str, Any], folder: Path) -> dict[str, Any] | None:
     """The requested costs: the usual columns by default, none with `cost = false`."""
     if table.get("cost") is False:
         return None
     wanted = sub_table("", table, "cost")
+    library = wanted.get("library")
+    if isinstance(library, str) and library not in LIBRARIES:
+        wanted = {**wanted, "library": str(folder / library)}
     try:
         check_wanted(wanted)
     except (TypeError, ValueError) as error:

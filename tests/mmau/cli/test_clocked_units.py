@@ -11,6 +11,7 @@ import rtl
 from golden import Unit, cache
 from mmau.cli import main
 from rtl.cost import timing
+from rtl.cost.liberty import LIBRARIES
 from rtl.cost.placer import Placer
 from tests.mmau.cli.unit_texts import TINY
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
@@ -52,9 +53,9 @@ def test_stages_are_found_once_told_built_and_reported(
 ) -> None:
     output, asked, meet_clock = tmp_path / "unit.v", list[str](), rtl.meet_clock
 
-    def counted(unit: Unit, progress: Any) -> rtl.MetClock:
+    def counted(unit: Unit, progress: Any, cells: str) -> rtl.MetClock:
         asked.append(unit.name)
-        return meet_clock(unit, progress)
+        return meet_clock(unit, progress, cells)
 
     monkeypatch.setattr(rtl, "meet_clock", counted, raising=False)
     assert main.main(["rtl", "--unit", written(tmp_path, clock), "-o", str(output), "--report", "--json"]) == 0
@@ -69,6 +70,42 @@ def test_stages_are_found_once_told_built_and_reported(
     assert "//   stages = 2" in text
     assert "clock_ns" not in text
     assert "in_valid" in text
+
+
+@needs_yosys
+@needs_library
+@needs_sta
+@pytest.mark.slow
+def test_a_cell_library_of_ones_own_places_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same cells in files of one's own: the area is that of osu018, the load of an output a little less."""
+    for suffix in (".lib", ".lef"):
+        (tmp_path / f"mine{suffix}").write_bytes(LIBRARIES["osu018"].with_suffix(suffix).read_bytes())
+    command = ["rtl", "--unit", written(tmp_path, 5.0), "--report"]
+    assert main.main(command) == 0
+    usual = capsys.readouterr()
+    assert main.main([*command, "--library", str(tmp_path / "mine.lib")]) == 0
+    own = capsys.readouterr()
+    areas = [[line for line in each.out.splitlines() if line.startswith("area")] for each in (usual, own)]
+    assert areas[0] == [line.replace("mine", "osu018") for line in areas[1]]
+    assert "area and energy against delay, in mine cells:" in areas[1]
+    assert usual.err != own.err, "delays are measured anew"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--library", "none.lib", "--report"], "library must be a Liberty file that exists, got 'none.lib'"),
+        (["--library", "osu035", "-o", "unit.v"], "--library goes with --report, or with clock_ns in the unit's file"),
+    ],
+)  # fmt: skip
+def test_a_library_that_is_none_or_not_used_is_refused(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unit.toml").write_text(TINY)
+    assert main.main(["rtl", "--unit", "unit.toml", *options]) == 2
+    assert capsys.readouterr().err == f"mmau rtl: {message}\n"
+    assert not (tmp_path / "unit.v").exists()
 
 
 def test_missing_tool_is_one_message(

@@ -36,6 +36,23 @@ def test_unit_with_all_tools() -> None:
     assert 1 < found["delay_ns"] < 20
 
 
+@pytest.mark.slow
+@needs_yosys
+@needs_library
+@needs_sta
+def test_a_cell_library_of_ones_own_decides_area_and_delay(tmp_path: Path) -> None:
+    """Its areas are the Liberty file's where no LEF file stands beside it, and its delays its own."""
+    text = LIBRARIES["osu018"].read_text()
+    path = tmp_path / "mine.lib"
+    path.write_text(text.replace("area : 24;", "area : 48;"))  # NAND2X1 and NOR2X1
+    wide, usual = measure(small_unit(), {"library": str(path)}), measure(small_unit())
+    assert (wide["cells"], wide["netlist_vectors"]) == (usual["cells"], 1000)
+    assert wide["area_um2"] > usual["area_um2"]
+    path.write_text(re.sub(r"(time_unit\s*:\s*)\"1ns\"", r'\1"10ns"', text))
+    slow = measure(small_unit(), {"library": str(path)})
+    assert 8 * usual["delay_ns"] < slow["delay_ns"] < 11 * usual["delay_ns"], "the file's own unit counts"
+
+
 @pytest.mark.long
 @needs_yosys
 @needs_library

