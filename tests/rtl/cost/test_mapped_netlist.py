@@ -50,6 +50,16 @@ def test_register_holds_for_a_cycle(small: Library) -> None:
     assert [simulation.cycle(VECTORS)["y"][0], simulation.cycle(VECTORS)["y"][0]] == [0, 0b1110]
 
 
+@pytest.mark.parametrize("pin", ["Q", "QN"])
+def test_register_with_an_enable_keeps_its_state(small: Library, pin: str) -> None:
+    """a enables it, b is its next state, one of its outputs is open."""
+    netlist = read_netlist(circuit({"r": ("DFFE", {"CLK": 2, "E": 3, "D": 4, pin: 6})}, y=6), "top")
+    simulation = Simulation(netlist, small, 4)
+    found = [simulation.cycle({**VECTORS, "b": [b]})["y"][0] for b in (0b0101, 0b1110, 0)]
+    expected = [0, 0b0001, 0b0010]
+    assert found == (expected if pin == "Q" else [plane ^ 0b1111 for plane in expected])
+
+
 @pytest.mark.parametrize(
     ("cells", "y", "message"),
     [
