@@ -30,10 +30,13 @@ GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopei
 """To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
 
 CELLS = (
-    "dfflibmap -liberty {0}; abc -liberty {0} -script"
+    "dfflegalize -cell $_DFF_P_ x; dfflibmap -liberty {0}; abc -liberty {0} -script"
     ' "+strash;ifraig;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;topo;upsize;dnsize"; opt_clean; delete t:$scopeinfo'
 )
 """To the cells of a library, for delay before area.
+
+Registers are plain flip-flops, in every library: abc does not see the enable of one that has it, and would not buffer a net
+that enables a whole stage.
 
 abc's `scorr` is left out: on an fp16 unit of eight products it takes a fifth of the time and changes no cell. `buffer`, for
 nets that drive many inputs, takes a quarter off the delay for 1 % of area; without `topo` before it, it crashes on some

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from rtl.cost.liberty import Cell, Library, Register
+from rtl.cost.liberty import Cell, Library
 from rtl.designs.ports import CLOCK, HANDSHAKE
 
 CONSTANTS = ("0", "1")
@@ -190,7 +190,7 @@ class Simulation:
         for name, numbers in self._netlist.inputs.items():
             nets.update(zip(numbers, inputs[name], strict=True))
         for (cell, of, register), state in zip(self._registers, self._states, strict=True):
-            held = self._held(register, state)
+            held = dict(zip(register.names, (state, state ^ self._mask), strict=True))
             outputs = ((pin, function) for pin, function in of.functions.items() if pin in cell.nets)
             nets.update((cell.nets[pin], function(held, self._mask)) for pin, function in outputs)
         for cell, of in self._gates:
@@ -199,14 +199,10 @@ class Simulation:
                 if pin in cell.nets:
                     nets[cell.nets[pin]] = function(pins, self._mask)
         self._states = [
-            register.next_state({pin: nets[net] for pin, net in cell.nets.items()} | self._held(register, state), self._mask)
-            for (cell, _, register), state in zip(self._registers, self._states, strict=True)
+            register.next_state({pin: nets[net] for pin, net in cell.nets.items()}, self._mask)
+            for cell, _, register in self._registers
         ]
         return {name: [nets[net] for net in numbers] for name, numbers in self._netlist.outputs.items()}
-
-    def _held(self, register: Register, state: int) -> dict[str, int]:
-        """What a register's functions call its state and the inverse, with their planes."""
-        return dict(zip(register.names, (state, state ^ self._mask), strict=True))
 
 
 def _in_order(gates: list[tuple[Placed, Cell]]) -> list[tuple[Placed, Cell]]:

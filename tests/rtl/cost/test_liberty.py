@@ -20,7 +20,7 @@ library(small) {
   cell (NAND2) { area : 24; pin(A) { direction : input; } pin(B) { direction : input; }
     pin(Y) { direction : output; function : "(!(A B))"; timing() { related_pin : "A"; } } }
   cell (DFF) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "CLK"; } pin(Q) { function : "IQ"; } }
-  cell (DFFE) { area : 128; ff ("IQ","IQN") { next_state : "(E&D) | (IQ&!E)"; clocked_on : "CLK"; }
+  cell (DFFQ) { area : 96; ff ("IQ","IQN") { next_state : "D"; clocked_on : "CLK"; }
     pin(Q) { function : "IQ"; } pin(QN) { function : "IQN"; } }
   cell (DFFN) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "(!CLK)"; } pin(Q) { function : "IQ"; } }
   cell (DFFR) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "CLK"; clear : "R"; } pin(Q) { function : "IQ"; } }
@@ -30,7 +30,7 @@ library(small) {
 """
 
 
-CELLS = ("INV", "INV2", "NAND2", "DFF", "DFFE", "DFFN", "DFFR", "LATCH", "TBUF")
+CELLS = ("INV", "INV2", "NAND2", "DFF", "DFFQ", "DFFN", "DFFR", "LATCH", "TBUF")
 
 
 def written(folder: Path, text: str, outlined: Sequence[str] = CELLS) -> Path:
@@ -44,7 +44,7 @@ def written(folder: Path, text: str, outlined: Sequence[str] = CELLS) -> Path:
 
 def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
     cells = read_library(written(tmp_path, SMALL)).cells
-    assert set(cells) == {"INV", "INV2", "NAND2", "DFF", "DFFE"}
+    assert set(cells) == {"INV", "INV2", "NAND2", "DFF", "DFFQ"}
     assert cells["NAND2"].area == cells["INV"].area == 25
     assert cells["NAND2"].functions["Y"]({"A": 0b0011, "B": 0b0101}, 0b1111) == 0b1110
     assert cells["DFF"].register is not None
