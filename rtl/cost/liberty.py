@@ -73,7 +73,7 @@ class Library:
     """A cell library.
 
     Attributes:
-        name: of its file. text: the file's, with the areas of the cells' outlines where a LEF file has these.
+        name: of its file, as the tools' scripts can have it. text: the file's, with the areas of the cells' outlines where a LEF file has these.
         cells: those that the evaluation of a netlist knows, by name.
         output_load: of every output of a unit (pF).
     """
@@ -135,7 +135,7 @@ def _read(path: Path, *stamps: tuple[int, int]) -> Library:
     if not cells:
         raise ValueError(f"{path}: a library must have cells, and none was found")
     load = OSU_OUTPUT_LOAD if path in LIBRARIES.values() else OUTPUT_GATES * _smallest_inverter(path, text, bodies)
-    return Library(re.sub(r"[^\w.-]", "_", path.name), whole, cells, load)
+    return Library(re.sub(r"^-|[^\w.-]", "_", path.name), whole, cells, load)
 
 
 def cells_digest(name: str) -> str:

@@ -38,7 +38,7 @@ def outlined_library(liberty: Path) -> str:
     Raises:
         ValueError: its LEF file outlines none. OSError: one of the files cannot be read.
     """
-    text = liberty.read_text(encoding="utf-8")
+    text = liberty.read_text(encoding="utf-8", errors="replace")  # of a comment, in some other encoding
     if outlines_of(liberty) is None:
         return text
     areas = outline_areas(liberty)
