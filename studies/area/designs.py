@@ -42,6 +42,9 @@ SHALLOW: Mapping[str, str] = {"max_exp": "pairwise", "result_exp": "parallel", "
 SHALLOW_BOOTH: Mapping[str, str] = {**SHALLOW, "multiplier": "booth"}
 """The same with the multiplier that has the fewest rows: the shallowest of all."""
 
+SMALLEST: Mapping[str, str] = {"result_exp": "parallel", "multiplier": "booth"}
+"""The choices that together give the target with the fewest cells."""
+
 SHALLOW_FMA: Mapping[str, str] = {"result_exp": "parallel", "adder": "kogge-stone", "multiplier": "carry-save"}
 """The choices that together give the shallowest path of the FMA."""
 
@@ -188,7 +191,7 @@ def other_choices() -> list[Implementation]:
     """In every encoding, one step after the other built by each choice that is not the default; then choices together."""
     kept = LONG.keys()  # of a total that RZ truncates they change next to nothing
     others: list[Mapping[str, str]] = [{key: c} for key, choices in KEYS.items() if key not in kept for c in choices[1:]]
-    others += [SHALLOW, SHALLOW_BOOTH]
+    others += [SHALLOW, SHALLOW_BOOTH, SMALLEST]
     return [Implementation(encoding=encoding, **other) for other in others for encoding in ENCODINGS]  # type: ignore[arg-type]
 
 
