@@ -1,7 +1,8 @@
 """Parts that driver and monitor share: pins, stalls, and how a signal is read."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from cosim.bench.scoreboard_interface import Board
@@ -33,6 +34,15 @@ one stretch of many has. In the others they change as the clock falls."""
 STRETCH = 32
 """Cycles."""
 
+BEFORE_REPEATED = 48
+"""Length of a pause before operands that repeat some of the last ones (cycles)."""
+
+FIRST_BEFORE_REPEATED = 256
+"""Cycle before which there is none, so that short runs have their first resets."""
+
+RUNS = (1, 1, 2, 4, 16)
+"""Cycles for which an input of a disabled design keeps one level, before it takes the other."""
+
 Pins = Mapping[str, Any]
 """A port's name to the simulator's handle."""
 
@@ -43,6 +53,9 @@ class Stalls:
     Args:
         odds: probabilities of a pause, one for each period; after `EARLY` cycles most periods have none. Where all are 0,
             there are no long pauses either.
+
+    Attributes:
+        further: draws what a pause shows.
     """
 
     def __init__(self, seed: str, odds: Sequence[float] = STALL_ODDS) -> None:
@@ -50,10 +63,11 @@ class Stalls:
         self._random = random.Random(seed)
         self._cycle = 0
         self._odds = 0.0
-        self._lengths = random.Random(f"long {seed}")
+        self._lengths, self.further = random.Random(f"long {seed}"), random.Random(f"further {seed}")
         self._usual_length = FIRST_LONG
         self._next_long = self._lengths.randrange(FIRST_LONG, 2 * FIRST_LONG) if any(odds) else -1
         self._remaining = self._at_speed = 0
+        self._met = Counter[Hashable]()
 
     @property
     def is_at_speed(self) -> bool:
@@ -89,6 +103,15 @@ class Stalls:
         """Pause in none of some cycles from now on; a long pause that is due in them comes after them."""
         self._at_speed = cycles
 
+    def before_repeated(self, which: Hashable) -> None:
+        """Pause, if this is the first, second, fourth, eighth … time that the coming operands repeat just these of the last
+        ones: a design that keeps operands by their values may sleep in the pause."""
+        if self._next_long < 0 or self._cycle < FIRST_BEFORE_REPEATED or self._at_speed:
+            return
+        self._met[which] += 1
+        if self._met[which].bit_count() == 1:
+            self.hold(BEFORE_REPEATED)
+
     def _begin_long(self) -> None:
         """Begin a long pause with the next cycle, and draw the beginning of the next one."""
         longest = min(self._usual_length, LONGEST)
@@ -112,12 +135,13 @@ class Level:
     """An input of one bit that is written only when it changes: a write takes as long as reading a whole operand.
 
     Args:
-        pin: the simulator's handle.
+        pin: the simulator's handle. drawn: how long it keeps a level of which the design must not take notice.
     """
 
-    def __init__(self, pin: Any) -> None:
-        self._pin = pin
+    def __init__(self, pin: Any, drawn: random.Random) -> None:
+        self._pin, self._drawn = pin, drawn
         self._level: bool | None = None
+        self._run = 0
 
     def show(self, level: bool) -> None:
         """Drive this level from now on."""
@@ -125,9 +149,12 @@ class Level:
             self._pin.value = int(level)
             self._level = level
 
-    def toggle(self) -> None:
-        """Drive the other level from now on."""
-        self.show(not self._level)
+    def waver(self) -> None:
+        """Drive the other level from now on, or, if it came only some cycles before, the same."""
+        if not self._run:
+            self._run = self._drawn.choice(RUNS)
+            self.show(not self._level)
+        self._run -= 1
 
 
 def is_high(port: str, pins: Pins, scoreboard: Board) -> bool:

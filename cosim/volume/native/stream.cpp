@@ -9,6 +9,8 @@ namespace {
 constexpr int stall_period = 200;   // cycles for which the odds hold
 constexpr int64_t first_long = 64;  // length of the first long pause; each further one is four times as long, and as late
 constexpr int64_t longest = 8192;   // longest pause
+constexpr int64_t before_repeated_length = 48;  // of a pause before operands that repeat some of the last ones (cycles)
+constexpr int64_t first_before_repeated = 256;  // cycle before which there is none
 
 }  // namespace
 
@@ -26,6 +28,12 @@ void Stalls::begin_long() {
     remaining_ = between(length * 3 / 4, length);
     usual_length_ *= 4;
     next_long_ = between(usual_length_, 2 * usual_length_);
+}
+
+void Stalls::before_repeated(uint32_t which) {
+    if (cycle_ < first_before_repeated || at_speed_) return;
+    const int64_t times = ++met_[which];
+    if ((times & (times - 1)) == 0) hold(before_repeated_length);
 }
 
 bool Stalls::pause() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "bits.hpp"
@@ -52,6 +53,9 @@ class Stalls {
     bool pause();
     void hold(int64_t cycles) { remaining_ = std::max(remaining_, cycles); }  // pause for some cycles from now on
     void go_on(int64_t cycles) { at_speed_ = cycles; }  // pause in none of some cycles; a long pause due in them comes after them
+    /// Pause, if this is the first, second, fourth, eighth ... time that the coming operands repeat just these of the last ones.
+    /// @param which a bit for each operand port.
+    void before_repeated(uint32_t which);
     bool is_at_speed() const { return at_speed_ > 0; }  // whether the next cycle has no pause, whatever is drawn
     bool in_long_pause() const { return remaining_ > 0; }  // whether one goes on in the next cycle
 
@@ -64,6 +68,7 @@ class Stalls {
     int64_t usual_length_, next_long_;  // of the long pauses
     int64_t cycle_ = 0, remaining_ = 0, at_speed_ = 0;
     uint64_t odds_ = 0;  // of 4
+    std::map<uint32_t, int64_t> met_;  // how often operands were repeated
 };
 
 }  // namespace volume
