@@ -127,6 +127,26 @@ def complaints_of_yosys(log: str) -> list[str]:
     return list(dict.fromkeys(line for line in _SAID.findall(log) if not _SUMMARY.search(line)))
 
 
+_LEFT_OUT = re.compile(
+    r"(?:\$(?:f?(?:display|write|strobe|monitor)[bho]?|info|warning|error|fatal)|"
+    r"\b(?:assert|assume|cover)(?:\s*#\s*0|\s+final)?)\s*\(([^;]*);"
+)
+
+_CHANGES = re.compile(r"\+\+|--|\(\s*\w+\s*[-+*/%&|^]?=(?!=)")
+
+
+def changes_left_out(verilog: str) -> list[str]:
+    """The increments and assignments in the arguments of assertions and of `$display` and its like, which synthesis leaves
+    out."""
+    found = _LEFT_OUT.findall(_STRING.sub('""', verilog))
+    return [change for arguments in found for change in _CHANGES.findall(f"({arguments}")]
+
+
+def has_assertions(verilog: str) -> bool:
+    """Whether a text may have assertions."""
+    return re.search(r"\b(?:assert|assume|cover|restrict|expect)\b", _STRING.sub('""', verilog)) is not None
+
+
 # names
 
 _DECLARES = re.compile(
