@@ -96,9 +96,7 @@ class Driver:
             self._vector, self._accepted = self._next(), 0
         if self._vector is not None:
             coming = self._vector.transfers[self._accepted]
-            repeated = tuple(port for port, value in coming.items() if value == last.get(port))
-            if repeated:
-                self._stalls.before_repeated(repeated)
+            self._stalls.before_repeated(tuple(port for port, value in coming.items() if value == last.get(port)))
         return is_complete
 
     def reset(self, dropped: Sequence[Vector], offers: bool) -> None:

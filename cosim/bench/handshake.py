@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cosim.bench.scoreboard_interface import Board
@@ -13,6 +13,9 @@ occur."""
 
 STALL_PERIOD = 50
 """Cycles for which the odds hold: few, so that pauses of all sides coincide within the first hundreds of cycles."""
+
+REGULAR, EVERY = 1 / 3, (2, 2, 3)
+"""Probability that in a period with pauses they are regular instead: only every second cycle, or every third, has none."""
 
 EARLY = 4000
 """Cycles in which the odds are drawn for every period. Later they are drawn for few: a cycle with a pause tests no new
@@ -36,6 +39,9 @@ STRETCH = 32
 
 BEFORE_REPEATED = 48
 """Length of a pause before operands that repeat some of the last ones (cycles)."""
+
+OFTEN = 16
+"""How often such a pause comes before the first runs that repeat the same operands; later it comes ever more rarely."""
 
 FIRST_BEFORE_REPEATED = 256
 """Cycle before which there is none, so that short runs have their first resets."""
@@ -62,12 +68,12 @@ class Stalls:
         self._all_odds = odds
         self._random = random.Random(seed)
         self._cycle = 0
-        self._odds = 0.0
+        self._odds, self._every = 0.0, 0
         self._lengths, self.further = random.Random(f"long {seed}"), random.Random(f"further {seed}")
         self._usual_length = FIRST_LONG
         self._next_long = self._lengths.randrange(FIRST_LONG, 2 * FIRST_LONG) if any(odds) else -1
         self._remaining = self._at_speed = 0
-        self._met = Counter[Hashable]()
+        self._met, self._repeated = Counter[tuple[str, ...]](), tuple[str, ...]()
 
     @property
     def is_at_speed(self) -> bool:
@@ -92,7 +98,11 @@ class Stalls:
             self._begin_long()
         if self._cycle % STALL_PERIOD == 0:
             self._odds = self._drawn()
+            is_regular = self._odds > 0 and self.further.random() < REGULAR
+            self._every = self.further.choice(EVERY) if is_regular else 0
         self._cycle += 1
+        if self._every:
+            return self._cycle % self._every > 0
         return self._odds > 0 and self._random.random() < self._odds
 
     def hold(self, cycles: int) -> None:
@@ -103,13 +113,14 @@ class Stalls:
         """Pause in none of some cycles from now on; a long pause that is due in them comes after them."""
         self._at_speed = cycles
 
-    def before_repeated(self, which: Hashable) -> None:
-        """Pause, if this is the first, second, fourth, eighth … time that the coming operands repeat just these of the last
-        ones: a design that keeps operands by their values may sleep in the pause."""
-        if self._next_long < 0 or self._cycle < FIRST_BEFORE_REPEATED or self._at_speed:
+    def before_repeated(self, which: tuple[str, ...]) -> None:
+        """Pause, if a run of transfers begins that repeat just these operands of the last one, and there were few such runs
+        or twice as many as at the last pause: a design that keeps operands by their values may sleep in the pause."""
+        begins, self._repeated = which != self._repeated, which
+        if not which or not begins or self._next_long < 0 or self._cycle < FIRST_BEFORE_REPEATED or self._at_speed:
             return
         self._met[which] += 1
-        if self._met[which].bit_count() == 1:
+        if self._met[which] <= OFTEN or self._met[which].bit_count() == 1:
             self.hold(BEFORE_REPEATED)
 
     def _begin_long(self) -> None:

@@ -14,7 +14,7 @@ void Bench::pause_if_repeated(const Stream& stream) {
         const bool is_equal = !std::memcmp(drives_[k].data, coming + drives_[k].offset, static_cast<size_t>(drives_[k].bytes));
         which |= static_cast<uint32_t>(is_equal) << k;
     }
-    if (which) in_.before_repeated(which);
+    in_.before_repeated(which);
 }
 
 /// Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under valid/ready

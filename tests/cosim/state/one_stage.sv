@@ -22,7 +22,7 @@ module one_stage (
     TAKEN_IN_RESET, RESET_WAITS_FOR_IDLE, RESET_KEEPS_A_STALLED_RESULT, RESET_WAITS_FOR_READY, AFTER_THREE_RESETS,
     RESET_KEEPS_WHAT_WAITED_LONG, AFTER_A_LONG_RESET, AFTER_A_RESET_OF_AN_IDLE_DESIGN,
     // counts
-    EVERY_THOUSANDTH_RESULT, AFTER_A_GAP_OF_SOME_LENGTHS, AFTER_MANY_WITHOUT_PAUSE, AFTER_ALTERNATING_STALLS,
+    EVERY_THOUSANDTH_RESULT, AFTER_A_GAP_OF_SOME_LENGTHS, AFTER_MANY_WITHOUT_PAUSE, AFTER_ALTERNATING_STALLS, AFTER_ALTERNATING_OFFERS,
     NAN_TWO_RESULTS_BEFORE, AFTER_THREE_NANS, STICKY_SIGN, PARITY_OF_ALL_BEFORE,
     // the results before
     INFINITIES_BACK_TO_BACK, NAN_BEFORE_ZERO, SUBNORMALS_BACK_TO_BACK,
@@ -84,6 +84,8 @@ module one_stage (
   reg [5:0] reset_for = 0;
   reg long_reset = 0, reset_while_idle = 0;
   reg [3:0] alternations = 0;
+  reg [4:0] offers = 0;
+  reg offered = 0;
   reg sticky_sign = 0;
   reg [7:0] feedback;  // which no reset sets: it stays 0 if it begins as 0
   always @(posedge clk) begin
@@ -102,6 +104,8 @@ module one_stage (
     if (take) parity <= parity ^ ^a ^ ^b;
     in_a_row <= take ? in_a_row + {11'b0, ~&in_a_row} : 0;
     alternations <= out_ready != seen_ready ? alternations + {3'b0, ~&alternations} : 0;
+    offered <= in_valid;
+    offers <= in_valid != offered ? offers + {4'b0, ~&offers} : 0;
     if (take & a[14:10] != 0) sticky_sign <= a[15];
   end
 
@@ -146,7 +150,7 @@ module one_stage (
                bug == AFTER_A_GAP_OF_SOME_LENGTHS & gap_modulo | bug == AFTER_MANY_WITHOUT_PAUSE & in_a_row == 60 |
                bug == AFTER_THOUSANDS_WITHOUT_PAUSE & in_a_row == 4000 |
                bug == FROM_ZEROS & feedback == 0 |
-               bug == AFTER_ALTERNATING_STALLS & alternations >= 8 |
+               bug == AFTER_ALTERNATING_STALLS & alternations >= 8 | bug == AFTER_ALTERNATING_OFFERS & offers >= 20 |
                bug == NAN_TWO_RESULTS_BEFORE & nan_before & is_zero | bug == AFTER_THREE_NANS & nans >= 3 |
                bug == STICKY_SIGN & a_held[14:10] == 0 & sticky_sign & a_held[15] & b_held[14:0] == 0 |
                bug == PARITY_OF_ALL_BEFORE & parity & is_zero |
