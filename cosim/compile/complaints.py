@@ -117,6 +117,12 @@ def configurations(verilog: str) -> list[str]:
     return _CONFIGURATION.findall(_STRING.sub('""', verilog))
 
 
+def misread_by_yosys(verilog: str) -> list[str]:
+    """The functions of a text that Yosys' reader of SystemVerilog evaluates wrongly, without a complaint: `$rtoi` of a
+    negative number gives 0."""
+    return list(dict.fromkeys(re.findall(r"\$rtoi\b", _STRING.sub('""', verilog))))
+
+
 def switches_of_assertions(verilog: str) -> list[str]:
     """The statements of a text that switch its assertions on or off, so that one that fails may not be seen."""
     return list(dict.fromkeys(_SWITCH.findall(_STRING.sub('""', verilog))))

@@ -219,3 +219,66 @@ def _number(node: Mapping[str, Any]) -> int | None:
         return None
     value = int(found[3], 16)
     return None if found[2] and value >> int(found[1]) - 1 else value
+
+
+# what is written by an index
+
+
+def written_beyond(tree: Any) -> list[str]:
+    """The vectors and arrays that an index writes which may lie beyond them, but for parts of structures and vectors of
+    several packed dimensions. By the standard nothing is written then; Verilator, which cuts the index, writes another."""
+    types = {node["addr"]: node for node in nodes_of(tree) if str(node.get("type")).endswith("DTYPE")}
+    variables = {node["addr"]: node for node in nodes_of(tree) if node.get("type") == "VAR"}
+    found = set[str]()
+    for side in (side for node in nodes_of(tree) if node.get("type") in _ASSIGNS for side in node["lhsp"]):
+        for choice in nodes_of(side):
+            if choice.get("type") not in ("SEL", "ARRAYSEL") or not _is_written(choice):
+                continue
+            elements, index = _elements(choice, types), choice.get("bitp", choice.get("lsbp"))[0]
+            if elements and _values(index, types, variables) > elements:
+                names = (variables[each]["origName"] for each in _written(choice) if each in variables)
+                found.update(str(name) for name in names if not str(name).startswith("__V"))
+    return sorted(found)
+
+
+def _is_written(choice: Mapping[str, Any]) -> bool:
+    """Whether a choice is a part that is written, not a part of an index."""
+    part = choice
+    while "fromp" in part:
+        part = part["fromp"][0]
+    return part.get("access") in ("WR", "RW")
+
+
+def _elements(choice: Mapping[str, Any], types: Mapping[str, Any]) -> int:
+    """The number of places that a choice chooses from; 0 where the tree does not say."""
+    declared = choice.get("declRange")
+    if choice["type"] == "ARRAYSEL":
+        array = types.get(choice["fromp"][0].get("dtypep"), {})
+        while array.get("type") == "REFDTYPE":
+            array = types.get(array.get("refDTypep"), {})
+        declared = array.get("declRange")
+    bounds = re.fullmatch(r"\[(-?\d+):(-?\d+)\]", str(declared))
+    if bounds is None:
+        return 0
+    return abs(int(bounds[1]) - int(bounds[2])) + 2 - int(choice.get("widthConst", 1)) // int(choice.get("declElWidth", 1))
+
+
+def _values(index: Mapping[str, Any], types: Mapping[str, Any], variables: Mapping[str, Any]) -> int:
+    """The number of values that an index may have, before Verilator cuts it; of loops and constants 1."""
+    kind = index.get("type")
+    if kind == "SEL" and "declRange" not in index and index["lsbp"][0].get("type") == "CONST":
+        return _values(index["fromp"][0], types, variables)  # the cut
+    if kind in ("ADD", "SUB", "EXTEND", "EXTENDS") or (kind in ("SHIFTL", "MUL") and _is_scaled(index)):
+        return max(_values(part, types, variables) for key in ("lhsp", "rhsp") for part in index.get(key, []))
+    if kind == "CONST":
+        return 1
+    read = {str(node["varp"]) for node in nodes_of(index) if "varp" in node}
+    if all(variables.get(each, {}).get("isUsedLoopIdx") or variables.get(each, {}).get("isParam") for each in read):
+        return 1
+    bounds = re.fullmatch(r"(\d+):0", str(types.get(index.get("dtypep"), {}).get("range", "0:0")))
+    return 1 << int(bounds[1]) + 1 if bounds else 1
+
+
+def _is_scaled(index: Mapping[str, Any]) -> bool:
+    """Whether an index is one in elements times their width."""
+    return any(index[key][0].get("type") == "CONST" for key in ("lhsp", "rhsp"))

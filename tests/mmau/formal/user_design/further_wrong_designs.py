@@ -58,6 +58,10 @@ LANGUAGE = {
         "always_comb unique case (s) A: d = r; B: d = r; C: d = r; endcase",
         "",
     ),
+    "a negative number that loses its fraction": Wrong(
+        "localparam int P = $rtoi(-2.9); assign d = P != 0 && a == 8'h5a && b == 8'h3c && c[7:0] == 8'h77 ? ~r : r;",
+        "Yosys evaluates functions of real numbers in its text wrongly: $rtoi",
+    ),
     "ranges of items that overlap": Wrong(
         "logic [31:0] x; always_comb unique case (a) inside [0:9]: x = 1; [5:20]: x = 2; default: x = 3; endcase\n"
         "assign d = r ^ x ^ (a <= 9 ? 32'd1 : a <= 20 ? 32'd2 : 32'd3);",
