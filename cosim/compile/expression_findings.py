@@ -234,7 +234,7 @@ def written_beyond(tree: Any) -> list[str]:
         for choice in nodes_of(side):
             if choice.get("type") not in ("SEL", "ARRAYSEL") or not _is_written(choice):
                 continue
-            elements, index = _elements(choice, types), choice.get("bitp", choice.get("lsbp"))[0]
+            elements, index = _elements(choice, types), choice["bitp" if "bitp" in choice else "lsbp"][0]
             if elements and _values(index, types, variables) > elements:
                 names = (variables[each]["origName"] for each in _written(choice) if each in variables)
                 found.update(str(name) for name in names if not str(name).startswith("__V"))
@@ -275,7 +275,7 @@ def _values(index: Mapping[str, Any], types: Mapping[str, Any], variables: Mappi
     read = {str(node["varp"]) for node in nodes_of(index) if "varp" in node}
     if all(variables.get(each, {}).get("isUsedLoopIdx") or variables.get(each, {}).get("isParam") for each in read):
         return 1
-    bounds = re.fullmatch(r"(\d+):0", str(types.get(index.get("dtypep"), {}).get("range", "0:0")))
+    bounds = re.fullmatch(r"(\d+):0", str(types.get(str(index.get("dtypep")), {}).get("range", "0:0")))
     return 1 << int(bounds[1]) + 1 if bounds else 1
 
 

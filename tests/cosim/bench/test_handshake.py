@@ -60,8 +60,9 @@ def test_pauses_are_regular_for_some_periods() -> None:
 
 def test_runs_of_repeated_operands_come_after_pauses() -> None:
     stalls, never = Stalls("in 0"), Stalls("in None", (0.0,))
-    stalls.before_repeated(("a",))
-    assert not stalls.in_long_pause  # short runs have their first resets
+    early = Stalls("in 0")
+    early.before_repeated(("a",))
+    assert not early.in_long_pause  # short runs have their first resets
     assert pauses(stalls, EARLY) > 0
     found = []
     for which in [(), ("a",), ("a",), ("a", "b"), *[(), ("a",)] * 34]:
