@@ -1,6 +1,7 @@
 """Parts that driver and monitor share: pins, stalls, and how a signal is read."""
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ occur."""
 
 STALL_PERIOD = 50
 """Cycles for which the odds hold: few, so that pauses of all sides coincide within the first hundreds of cycles."""
+
+REGULAR, EVERY = 1 / 3, (2, 2, 3)
+"""Probability that in a period with pauses they are regular instead: only every second cycle, or every third, has none."""
 
 EARLY = 4000
 """Cycles in which the odds are drawn for every period. Later they are drawn for few: a cycle with a pause tests no new
@@ -33,6 +37,18 @@ one stretch of many has. In the others they change as the clock falls."""
 STRETCH = 32
 """Cycles."""
 
+BEFORE_REPEATED = 48
+"""Length of a pause before operands that repeat some of the last ones (cycles)."""
+
+OFTEN = 16
+"""How often such a pause comes before the first runs that repeat the same operands; later it comes ever more rarely."""
+
+FIRST_BEFORE_REPEATED = 256
+"""Cycle before which there is none, so that short runs have their first resets."""
+
+RUNS = (1, 1, 2, 4, 16)
+"""Cycles for which an input of a disabled design keeps one level, before it takes the other."""
+
 Pins = Mapping[str, Any]
 """A port's name to the simulator's handle."""
 
@@ -43,17 +59,21 @@ class Stalls:
     Args:
         odds: probabilities of a pause, one for each period; after `EARLY` cycles most periods have none. Where all are 0,
             there are no long pauses either.
+
+    Attributes:
+        further: draws what a pause shows.
     """
 
     def __init__(self, seed: str, odds: Sequence[float] = STALL_ODDS) -> None:
         self._all_odds = odds
         self._random = random.Random(seed)
         self._cycle = 0
-        self._odds = 0.0
-        self._lengths = random.Random(f"long {seed}")
+        self._odds, self._every = 0.0, 0
+        self._lengths, self.further = random.Random(f"long {seed}"), random.Random(f"further {seed}")
         self._usual_length = FIRST_LONG
         self._next_long = self._lengths.randrange(FIRST_LONG, 2 * FIRST_LONG) if any(odds) else -1
         self._remaining = self._at_speed = 0
+        self._met, self._repeated = Counter[tuple[str, ...]](), tuple[str, ...]()
 
     @property
     def is_at_speed(self) -> bool:
@@ -78,7 +98,11 @@ class Stalls:
             self._begin_long()
         if self._cycle % STALL_PERIOD == 0:
             self._odds = self._drawn()
+            is_regular = self._odds > 0 and self.further.random() < REGULAR
+            self._every = self.further.choice(EVERY) if is_regular else 0
         self._cycle += 1
+        if self._every:
+            return self._cycle % self._every > 0
         return self._odds > 0 and self._random.random() < self._odds
 
     def hold(self, cycles: int) -> None:
@@ -88,6 +112,16 @@ class Stalls:
     def go_on(self, cycles: int) -> None:
         """Pause in none of some cycles from now on; a long pause that is due in them comes after them."""
         self._at_speed = cycles
+
+    def before_repeated(self, which: tuple[str, ...]) -> None:
+        """Pause, if a run of transfers begins that repeat just these operands of the last one, and there were few such runs
+        or twice as many as at the last pause: a design that keeps operands by their values may sleep in the pause."""
+        begins, self._repeated = which != self._repeated, which
+        if not which or not begins or self._next_long < 0 or self._cycle < FIRST_BEFORE_REPEATED or self._at_speed:
+            return
+        self._met[which] += 1
+        if self._met[which] <= OFTEN or self._met[which].bit_count() == 1:
+            self.hold(BEFORE_REPEATED)
 
     def _begin_long(self) -> None:
         """Begin a long pause with the next cycle, and draw the beginning of the next one."""
@@ -112,12 +146,13 @@ class Level:
     """An input of one bit that is written only when it changes: a write takes as long as reading a whole operand.
 
     Args:
-        pin: the simulator's handle.
+        pin: the simulator's handle. drawn: how long it keeps a level of which the design must not take notice.
     """
 
-    def __init__(self, pin: Any) -> None:
-        self._pin = pin
+    def __init__(self, pin: Any, drawn: random.Random) -> None:
+        self._pin, self._drawn = pin, drawn
         self._level: bool | None = None
+        self._run = 0
 
     def show(self, level: bool) -> None:
         """Drive this level from now on."""
@@ -125,9 +160,12 @@ class Level:
             self._pin.value = int(level)
             self._level = level
 
-    def toggle(self) -> None:
-        """Drive the other level from now on."""
-        self.show(not self._level)
+    def waver(self) -> None:
+        """Drive the other level from now on, or, if it came only some cycles before, the same."""
+        if not self._run:
+            self._run = self._drawn.choice(RUNS)
+            self.show(not self._level)
+        self._run -= 1
 
 
 def is_high(port: str, pins: Pins, scoreboard: Board) -> bool:

@@ -26,7 +26,7 @@ class Monitor:
         self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
         self._latency = timing.latency
         self._valid = "out_valid" in timing.controls
-        self._can_take = Level(pins["out_ready"]) if "out_ready" in timing.controls else None
+        self._can_take = Level(pins["out_ready"], stalls.further) if "out_ready" in timing.controls else None
         self.ready = True
         self._stalled_result: int | str | None = None
         self._edges = 0
@@ -43,9 +43,9 @@ class Monitor:
             self._can_take.show(self.ready)
 
     def disturb(self) -> None:
-        """Change out_ready in each cycle of a disabled design, which must not give a result."""
+        """Change out_ready while the design is disabled, which must not give a result."""
         if self._can_take is not None:
-            self._can_take.toggle()
+            self._can_take.waver()
 
     def sample(self, sent: bool) -> None:
         """Receive the result of the coming edge, if any.

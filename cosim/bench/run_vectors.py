@@ -17,7 +17,7 @@ from cocotb.triggers import Timer
 from cocotb.utils import get_sim_time
 
 from cosim.bench.driver import Driver
-from cosim.bench.handshake import STALL_ODDS, Pins, Stalls, change_after_rise, code_of, is_high
+from cosim.bench.handshake import LONGEST, STALL_ODDS, Pins, Stalls, change_after_rise, code_of, is_high
 from cosim.bench.mismatch import Arrival
 from cosim.bench.monitor import Monitor
 from cosim.bench.protocol import Timing
@@ -52,10 +52,10 @@ LONG_RESET = 70
 
 FIRST_JOINT_PAUSE = 100
 """Cycle after which both sides pause together, operands at the ports that are not valid; each further one is eight times as
-late."""
+late, and four times as long, up to `LONGEST`."""
 
 JOINT_PAUSE = 48
-"""Its length (cycles)."""
+"""Length of the first one (cycles)."""
 
 AT_SPEED_FROM = 4200
 """Cycle from which on, after the last reset and outside of long pauses, a stretch begins in which no side pauses."""
@@ -135,6 +135,7 @@ class _Clocked:
         self._next_reset = self._random.randrange(FIRST_RESET)
         self._edges = self._cycles = 0
         self._is_prepared = self._was_at_speed = False
+        self._joint_pause = JOINT_PAUSE
         self._next_joint: float = FIRST_JOINT_PAUSE if seed is not None else float("inf")
         self._clk, self._en = pins["clk"], pins["en"] if timing.enable else None
         scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
@@ -195,8 +196,9 @@ class _Clocked:
         can_pause = "out_ready" in self._pins and is_free and self._scoreboard.waiting
         if self._next_joint <= cycle and can_pause:
             for stalls in self._stalls[:2]:
-                stalls.hold(JOINT_PAUSE)
+                stalls.hold(self._joint_pause)
             self._next_joint *= 8
+            self._joint_pause = min(4 * self._joint_pause, LONGEST)
 
     def _drive(self) -> bool:
         """Drive the inputs for the coming rising edge; return whether the design is enabled at it."""

@@ -117,6 +117,12 @@ def configurations(verilog: str) -> list[str]:
     return _CONFIGURATION.findall(_STRING.sub('""', verilog))
 
 
+def misread_by_yosys(verilog: str) -> list[str]:
+    """The functions of a text that Yosys' reader of SystemVerilog evaluates wrongly, without a complaint: `$rtoi` of a
+    negative number gives 0."""
+    return list(dict.fromkeys(re.findall(r"\$rtoi\b", _STRING.sub('""', verilog))))
+
+
 def switches_of_assertions(verilog: str) -> list[str]:
     """The statements of a text that switch its assertions on or off, so that one that fails may not be seen."""
     return list(dict.fromkeys(_SWITCH.findall(_STRING.sub('""', verilog))))
@@ -125,6 +131,26 @@ def switches_of_assertions(verilog: str) -> list[str]:
 def complaints_of_yosys(log: str) -> list[str]:
     """The warnings and errors in a log of Yosys and its reader of SystemVerilog, without their summaries."""
     return list(dict.fromkeys(line for line in _SAID.findall(log) if not _SUMMARY.search(line)))
+
+
+_LEFT_OUT = re.compile(
+    r"(?:\$(?:f?(?:display|write|strobe|monitor)[bho]?|info|warning|error|fatal)|"
+    r"\b(?:assert|assume|cover)(?:\s*#\s*0|\s+final)?)\s*\(([^;]*);"
+)
+
+_CHANGES = re.compile(r"\+\+|--|\(\s*\w+\s*[-+*/%&|^]?=(?!=)")
+
+
+def changes_left_out(verilog: str) -> list[str]:
+    """The increments and assignments in the arguments of assertions and of `$display` and its like, which synthesis leaves
+    out."""
+    found = _LEFT_OUT.findall(_STRING.sub('""', verilog))
+    return [change for arguments in found for change in _CHANGES.findall(f"({arguments}")]
+
+
+def has_assertions(verilog: str) -> bool:
+    """Whether a text may have assertions."""
+    return re.search(r"\b(?:assert|assume|cover|restrict|expect)\b", _STRING.sub('""', verilog)) is not None
 
 
 # names

@@ -1,13 +1,19 @@
-"""Findings in Verilator's tree of a design about expressions: effects without an order, functions with hidden inputs.
+"""Findings in Verilator's tree of a design about expressions: effects without an order, functions with hidden inputs, items
+of a `unique case` that overlap.
 
 The standard does not say in which order the operands of an operator are evaluated, and a function in a continuous assignment
 or an `always @*` is called again only when an operand there changes. Tools decide both in their own ways.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from cosim.compile.verilator_findings import called_by, tasks_of
+from cosim.compile.complaints import changes_left_out, has_assertions
+from cosim.compile.verilator_findings import called_by, tasks_of, tree_of
 from cosim.dut.elaborate import nodes_of
 
 _ASSIGNS = ("ASSIGN", "ASSIGNW", "ASSIGNDLY")
@@ -20,6 +26,9 @@ _SKIPPED = ("rhsp", "thenp", "elsep")
 
 _INCREMENT = "__Vincrement"
 """Beginning of the name of Verilator's variable for the value of `i++` in an expression."""
+
+_NUMBER = re.compile(r"(\d+)'(s?)h([0-9a-f]+)")
+"""A constant without undefined bits, as Verilator's tree has it."""
 
 Effect = tuple[set[str], set[int]]
 """The variables that a part of an expression writes, and the identities of its nodes."""
@@ -47,11 +56,11 @@ def effects_without_order(tree: Any) -> list[str]:
 
 
 def hidden_inputs(tree: Any) -> list[str]:
-    """The variables that a function or a task reads beside its arguments, where a continuous assignment or an `always @*`
-    that does not name them calls it: by the standard it is not called again when they change."""
+    """The variables that a function or a task reads beside its arguments, where a continuous assignment, the connection of a
+    port or an `always @*` that does not name them calls it: by the standard it is not called again when they change."""
     variables = {node["addr"]: node for node in nodes_of(tree) if node.get("type") == "VAR"}
     tasks, found = tasks_of(tree), set[str]()
-    for block in (node for node in nodes_of(tree) if node.get("type") == "ALWAYS"):
+    for block in (node for node in nodes_of(tree) if node.get("type") in ("ALWAYS", "PIN")):
         if block.get("keyword") == "always_comb" or not _is_implicit(block):
             continue
         own = {node["varp"] for node in nodes_of(block) if "varp" in node}
@@ -59,6 +68,36 @@ def hidden_inputs(tree: Any) -> list[str]:
         read = {node["varp"] for node in called if "varp" in node and node.get("access") == "RD"}
         found |= {each for each in read - own if each in variables and _is_signal(variables[each])}
     return sorted(str(variables[each]["origName"]) for each in found)
+
+
+def effects_left_out(tree: Any, top: str, verilog: str, folder: Path, libraries: Sequence[str] = ()) -> list[str]:
+    """The variables that assertions and messages write, in their arguments or by the statements after an assertion, and the
+    increments and assignments in these arguments: synthesis leaves all of it out.
+
+    Args:
+        tree: without assertions; the others as for `tree_of`.
+    """
+    checked = tree_of(top, verilog, folder, libraries, "--assert") if has_assertions(verilog) else tree
+    counts = [Counter(_writes(each)) for each in (tree, checked)]
+    found = {name for name, count in counts[1].items() if name in counts[0] and counts[0][name] != count}
+    names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
+    messages = [node for node in nodes_of(tree) if node.get("type") == "DISPLAY"]
+    found |= {names[each] for each in _written_by_calls(messages, tasks_of(tree)) if each in names}
+    return [*sorted(found), *changes_left_out(verilog)]
+
+
+def _writes(tree: Any) -> list[str]:
+    """The names of all variables, and of each once more for each statement or call that writes it."""
+    names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
+    written = [node["varp"] for node in nodes_of(tree) if node.get("access") in ("WR", "RW") and "varp" in node]
+    written += _written_by_calls(tree, tasks_of(tree))
+    return [*names.values(), *(names[each] for each in written if each in names)]
+
+
+def _written_by_calls(part: Any, tasks: Mapping[str, Any]) -> list[str]:
+    """The variables that functions and tasks write outside, once for each call of them in a part of a design."""
+    outside = {address: _written_outside(address, tasks) for address in tasks}
+    return [each for node in nodes_of(part) if node.get("taskp") in tasks for each in outside[node["taskp"]]]
 
 
 def _is_implicit(block: Mapping[str, Any]) -> bool:
@@ -141,3 +180,105 @@ def _mentioned(part: Any, tasks: Mapping[str, Any], inside: set[int]) -> Iterato
 def _written(part: Any) -> set[str]:
     """The variables that a part of a design writes, members of a class among them."""
     return {str(node["varp"]) for node in nodes_of(part) if "varp" in node and node.get("access") in ("WR", "RW")}
+
+
+# promises
+
+
+def cases_of_signals(tree: Any) -> list[str]:
+    """The `unique case` whose items are signals or ranges, of which two may match: a simulation takes the first, synthesis
+    may take both. Verilator warns of constants that overlap, and `cases_of_one` finds those of a constant."""
+    found = list[str]()
+    for node in nodes_of(tree):
+        word = next((each for each in ("unique", "unique0") if node.get(each)), "")
+        if node.get("type") == "CASE" and word and node["exprp"][0].get("type") != "CONST":
+            conditions = [each for item in node["itemsp"] for each in item["condsp"]]
+            are_constant = all(each.get("type") == "CONST" for each in conditions) or _are_apart(conditions)
+            found += [] if are_constant else [f"{word} {node['kwd']}"]
+    return found
+
+
+def _are_apart(conditions: Sequence[Any]) -> bool:
+    """Whether conditions are constants and ranges of constants, no two of which overlap."""
+    bounds = list[tuple[int, int]]()
+    for condition in conditions:
+        is_range = condition.get("type") == "INSIDERANGE"
+        ends = (condition["lhsp"][0], condition["rhsp"][0]) if is_range else (condition, condition)
+        low, high = map(_number, ends)
+        if low is None or high is None or low > high:  # a range from a negative number, in bits
+            return False
+        bounds.append((low, high))
+    bounds.sort()
+    return all(before[1] < after[0] for before, after in pairwise(bounds))
+
+
+def _number(node: Mapping[str, Any]) -> int | None:
+    """The value of a constant that is not negative and has no undefined bits."""
+    found = _NUMBER.fullmatch(str(node.get("name"))) if node.get("type") == "CONST" else None
+    if found is None:
+        return None
+    value = int(found[3], 16)
+    return None if found[2] and value >> int(found[1]) - 1 else value
+
+
+# what is written by an index
+
+
+def written_beyond(tree: Any) -> list[str]:
+    """The vectors and arrays that an index writes which may lie beyond them, but for parts of structures and vectors of
+    several packed dimensions. By the standard nothing is written then; Verilator, which cuts the index, writes another."""
+    types = {node["addr"]: node for node in nodes_of(tree) if str(node.get("type")).endswith("DTYPE")}
+    variables = {node["addr"]: node for node in nodes_of(tree) if node.get("type") == "VAR"}
+    found = set[str]()
+    for side in (side for node in nodes_of(tree) if node.get("type") in _ASSIGNS for side in node["lhsp"]):
+        for choice in nodes_of(side):
+            if choice.get("type") not in ("SEL", "ARRAYSEL") or not _is_written(choice):
+                continue
+            elements, index = _elements(choice, types), choice["bitp" if "bitp" in choice else "lsbp"][0]
+            if elements and _values(index, types, variables) > elements:
+                names = (variables[each]["origName"] for each in _written(choice) if each in variables)
+                found.update(str(name) for name in names if not str(name).startswith("__V"))
+    return sorted(found)
+
+
+def _is_written(choice: Mapping[str, Any]) -> bool:
+    """Whether a choice is a part that is written, not a part of an index."""
+    part = choice
+    while "fromp" in part:
+        part = part["fromp"][0]
+    return part.get("access") in ("WR", "RW")
+
+
+def _elements(choice: Mapping[str, Any], types: Mapping[str, Any]) -> int:
+    """The number of places that a choice chooses from; 0 where the tree does not say."""
+    declared = choice.get("declRange")
+    if choice["type"] == "ARRAYSEL":
+        array = types.get(choice["fromp"][0].get("dtypep"), {})
+        while array.get("type") == "REFDTYPE":
+            array = types.get(array.get("refDTypep"), {})
+        declared = array.get("declRange")
+    bounds = re.fullmatch(r"\[(-?\d+):(-?\d+)\]", str(declared))
+    if bounds is None:
+        return 0
+    return abs(int(bounds[1]) - int(bounds[2])) + 2 - int(choice.get("widthConst", 1)) // int(choice.get("declElWidth", 1))
+
+
+def _values(index: Mapping[str, Any], types: Mapping[str, Any], variables: Mapping[str, Any]) -> int:
+    """The number of values that an index may have, before Verilator cuts it; of loops and constants 1."""
+    kind = index.get("type")
+    if kind == "SEL" and "declRange" not in index and index["lsbp"][0].get("type") == "CONST":
+        return _values(index["fromp"][0], types, variables)  # the cut
+    if kind in ("ADD", "SUB", "EXTEND", "EXTENDS") or (kind in ("SHIFTL", "MUL") and _is_scaled(index)):
+        return max(_values(part, types, variables) for key in ("lhsp", "rhsp") for part in index.get(key, []))
+    if kind == "CONST":
+        return 1
+    read = {str(node["varp"]) for node in nodes_of(index) if "varp" in node}
+    if all(variables.get(each, {}).get("isUsedLoopIdx") or variables.get(each, {}).get("isParam") for each in read):
+        return 1
+    bounds = re.fullmatch(r"(\d+):0", str(types.get(str(index.get("dtypep")), {}).get("range", "0:0")))
+    return 1 << int(bounds[1]) + 1 if bounds else 1
+
+
+def _is_scaled(index: Mapping[str, Any]) -> bool:
+    """Whether an index is one in elements times their width."""
+    return any(index[key][0].get("type") == "CONST" for key in ("lhsp", "rhsp"))

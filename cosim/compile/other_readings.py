@@ -14,7 +14,13 @@ from cosim.compile.complaints import (
     switches_of_assertions,
     used_before_declared,
 )
-from cosim.compile.expression_findings import effects_without_order, hidden_inputs
+from cosim.compile.expression_findings import (
+    cases_of_signals,
+    effects_left_out,
+    effects_without_order,
+    hidden_inputs,
+    written_beyond,
+)
 from cosim.compile.preprocessing import macros_not_defined, macros_of_other_files, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
 from cosim.compile.verilator_findings import (
@@ -52,7 +58,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     found += [f"its text differs {text.name}; that text was not simulated" for text in others]
     absent = macros_not_defined(sources, folder)
     found += [f"it is read without macros that its text asks for: {_listed(absent)}"] if absent else []
-    others_have = macros_of_other_files(sources)
+    others_have = macros_of_other_files(sources, folder)
     found += (
         [f"lines depend on macros that an earlier source file sets, which not every tool sees: {_listed(others_have)}"]
         if others_have
@@ -89,9 +95,18 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     for what, names in (
         ("two clocked blocks write the same bits, and none says whose stay", written_by_two_blocks(tree)),
         ("a clocked block writes at once what another block reads", races(tree)),
+        (
+            "it promises synthesis tools that one item of a case alone matches, which a simulation does not check",
+            cases_of_signals(tree),
+        ),
         ("functions keep values between calls, which not every tool does", kept_by_functions(tree)),
+        (
+            "assertions or messages write what the design reads, and synthesis leaves them out",
+            effects_left_out(tree, sources.top, first.verilog, folder, libraries),
+        ),
         ("an expression writes what it also reads, in an order that no rule gives", effects_without_order(tree)),
         ("functions read more than their arguments, where only a change of these counts", hidden_inputs(tree)),
+        ("an index may lie beyond what it writes, where Verilator writes another element", written_beyond(tree)),
         ("its text gives initial values, which an ASIC does not have", initial_values(tree)),
         ("nothing but an initial value drives them, which an ASIC does not have", constants_by_initial_value(tree)),
         ("it reads more than its ports", read_from_the_simulator(tree)),

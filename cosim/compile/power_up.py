@@ -11,6 +11,9 @@ VERILATOR_SEEDS = 2**31 - 2
 SECOND_POWER_UP = 1000
 """Vectors of the second simulation, which tests other register contents before the reset."""
 
+WITH_ZEROS, THIRD_POWER_UP = 10_000, 200
+"""Smallest number of vectors of a run with a third simulation, and vectors of that one."""
+
 MIN_POWER_UP = 50
 """Smallest number of vectors of a second simulation; a run too short for it has one simulation only."""
 
@@ -36,13 +39,17 @@ class PowerUp:
 
 
 def power_ups(simulator: str, timing: Timing, vectors: int, seed: int) -> list[PowerUp]:
-    """The simulations of a run: registers begin with random bits, and in a second simulation with ones.
+    """The simulations of a run: registers begin with random bits, in a second simulation with ones, and in a third one of a
+    long run with zeros, as a random word hardly does.
 
     There is only one simulation without a clock, with Icarus, or with few vectors.
     """
     at_random = ("+verilator+rand+reset+2", f"+verilator+seed+{seed % VERILATOR_SEEDS + 1}")
-    as_ones = ("+verilator+rand+reset+1",)
+    as_ones, as_zeros = ("+verilator+rand+reset+1",), ("+verilator+rand+reset+0",)
     second = min(vectors // 2, SECOND_POWER_UP)
     if timing.protocol == "combinational" or simulator == "icarus" or second < MIN_POWER_UP:
         return [PowerUp(0, vectors, seed, at_random)]
-    return [PowerUp(0, vectors - second, seed, at_random), PowerUp(vectors - second, second, seed + 1, as_ones)]
+    third = THIRD_POWER_UP if vectors >= WITH_ZEROS else 0
+    first = vectors - second - third
+    parts = [PowerUp(0, first, seed, at_random), PowerUp(first, second, seed + 1, as_ones)]
+    return [*parts, PowerUp(first + second, third, seed + 2, as_zeros)] if third else parts

@@ -5,7 +5,7 @@ text for another tool, so each text that differs is proved by itself.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,11 @@ _DEFINE = re.compile(r"^`define (\w+)(?: (.*))?$", re.MULTILINE)
 _DEFINED, _ASKED = re.compile(r"`define\s+(\w+)"), re.compile(r"`(?:ifn?def|elsif)\s*(\([^)]*\)|\w+)")
 
 _CHANGED, _INCLUDED = re.compile(r"`(?:define|undef)\s+(\w+)"), re.compile(r'`include\s+[<"](?:[^">\n]*/)?([^">/\n]+)[>"]')
+
+_INCLUDED_BY_MACRO = re.compile(r"`include\s+`")
+
+_PLACE = re.compile(r'^`line \d+ "([^"]*)" \d$')
+"""The place of the lines that follow in a preprocessed text."""
 
 _WITHOUT_EFFECT = re.compile(r"^`line .*$|/\*verilator.*?\*/", re.MULTILINE)
 """Text that may differ between two texts of the same design."""
@@ -97,14 +102,17 @@ def macros_not_defined(sources: Sources, folder: Path) -> list[str]:
     return list(dict.fromkeys(name for text in plain for name in _asked(text) if name not in defined))
 
 
-def macros_of_other_files(sources: Sources) -> list[str]:
-    """The macros on which lines of a source file depend, and that a source file before it defines or removes, but no file
-    that it includes: a tool that reads each source file by itself reads other lines."""
-    by_name = {Path(name).name: _text_of(name) for name in sources.digests}
+def macros_of_other_files(sources: Sources, folder: Path) -> list[str]:
+    """The macros on which lines of a source file depend, and that a source file before it defines or removes: a tool that
+    reads each source file by itself reads other lines. A macro that the file, or one that it includes, defines too counts
+    only where its text is another one by itself."""
+    by_name = dict[str, str]()
+    for path in sources.digests:  # of some files of one name, all
+        by_name[Path(path).name] = by_name.get(Path(path).name, "") + _text_of(path)
     found, before = list[str](), set[str]()
-    for file in sources.files:
-        texts = {"": _text_of(str(file.resolve()))}  # itself, and what it includes by name
-        waiting = _INCLUDED.findall(texts[""])
+    for place, file in enumerate(sources.files):
+        texts = {"": _text_of(str(file.resolve()))}  # itself, and what it includes, which a macro may name
+        waiting = [*by_name] if _INCLUDED_BY_MACRO.search(texts[""]) else _INCLUDED.findall(texts[""])
         while waiting:
             name = waiting.pop()
             if name in by_name and name not in texts:
@@ -112,9 +120,42 @@ def macros_of_other_files(sources: Sources) -> list[str]:
                 waiting += _INCLUDED.findall(texts[name])
         plain = [_TOKEN.sub(" ", text) for text in texts.values()]
         own = {macro for text in plain for macro in _DEFINED.findall(text)}
-        found += [macro for text in plain for macro in _asked(text) if macro in before - own]
+        asked = [macro for text in plain for macro in _asked(text) if macro in before]
+        is_other = any(macro in own for macro in asked) and _is_another_by_itself(sources, place, {*texts}, folder)
+        found += [macro for macro in asked if is_other or macro not in own]
         before.update(macro for text in plain for macro in _CHANGED.findall(text))
     return list(dict.fromkeys(found))
+
+
+def _is_another_by_itself(sources: Sources, place: int, included: Collection[str], folder: Path) -> bool:
+    """Whether the text of a source file, or of a file that it includes, is another one without the source files before it. A
+    file that these included, and that is therefore left out, does not count.
+
+    Args:
+        included: the names of the files that it includes.
+    """
+    files = [file.resolve() for file in sources.files[: place + 1]]
+    before, both = (_verilator_text(sources, part, folder) for part in (files[:-1], files))
+    try:
+        alone = _by_file(_verilator_text(sources, files[-1:], folder))
+    except ElaborationError:
+        return True
+    beside = _by_file(both.removeprefix(before))
+    return any(
+        alone.get(name, []) != beside.get(name, [])
+        for name in {*alone, *beside}
+        if beside.get(name) or Path(name).name not in included
+    )
+
+
+def _by_file(verilog: str) -> dict[str, list[str]]:
+    """The words of a preprocessed text, by the file in which they stand."""
+    found, name = dict[str, list[str]](), ""
+    for line in verilog.splitlines():
+        begins = _PLACE.match(line)
+        name = name if begins is None else begins[1]
+        found.setdefault(name, []).extend(line.split() if begins is None else ())
+    return found
 
 
 def _text_of(name: str) -> str:
@@ -171,8 +212,13 @@ def _macros(arguments: Sequence[str], folder: Path) -> dict[str, str]:
 
 
 def _preprocessed(sources: Sources, folder: Path, arguments: Sequence[str], before: Sequence[Path] = ()) -> str:
-    files = [str(file.resolve()) for file in (*before, *sources.files)]
-    return _verilator(["-E", "-Wno-fatal", *_arguments(sources), *arguments, *files], folder)
+    return _verilator_text(sources, (*before, *sources.files), folder, arguments)
+
+
+def _verilator_text(sources: Sources, files: Sequence[Path], folder: Path, arguments: Sequence[str] = ()) -> str:
+    """The text of some files as Verilator preprocesses them."""
+    names = [str(file.resolve()) for file in files]
+    return _verilator(["-E", "-Wno-fatal", *_arguments(sources), *arguments, *names], folder)
 
 
 def _verilator(arguments: Sequence[str], folder: Path) -> str:

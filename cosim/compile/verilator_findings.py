@@ -103,10 +103,11 @@ def _overlap(one: Place, other: Place) -> bool:
 
 
 def races(tree: Any) -> list[str]:
-    """The variables that a clocked block writes at once, itself or by a task, and that another block reads: which of the two
-    comes first at an edge is not defined."""
+    """The variables that a clocked block writes at once, itself or by a task, and that another block reads, or through an
+    output what is around the module: which of the two comes first at an edge is not defined."""
     names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
     tasks = tasks_of(tree)
+    outputs = {node["addr"] for node in nodes_of(tree) if node.get("direction") in ("OUTPUT", "INOUT")}
     inside = {node["addr"] for node in nodes_of(tree) if node.get("type") == "VAR" and node.get("isFuncLocal")}
     at_once, writers, readers = set[tuple[str, str]](), dict[str, set[str]](), dict[str, set[str]]()
     for block in (node for node in nodes_of(tree) if node.get("type") == "ALWAYS"):
@@ -120,7 +121,7 @@ def races(tree: Any) -> list[str]:
                     at_once.add((node["varp"], block["addr"]))
             else:
                 readers.setdefault(node["varp"], set()).add(block["addr"])
-    found = {variable for variable, _ in at_once if readers.get(variable, set()) - writers[variable]}
+    found = {variable for variable, _ in at_once if variable in outputs or readers.get(variable, set()) - writers[variable]}
     return sorted({names[variable] for variable in found - inside if variable in names})
 
 
@@ -137,13 +138,22 @@ def constants_by_initial_value(tree: Any) -> list[str]:
 def initial_values(tree: Any) -> list[str]:
     """The variables that begin with a value which a declaration or an initial block gives, and that change later."""
     at_start, later = _written_at_start_and_later(tree)
-    return sorted(_named(tree, [variable for variable in at_start if variable in later]))
+    return sorted(_named(tree, [variable for variable in at_start if variable in later - _without_value(tree)]))
+
+
+def _without_value(tree: Any) -> set[str]:
+    """The static variables of blocks that are declared without a value, and begin with 0 or undefined."""
+    declared = {node["addr"] for node in nodes_of(tree) if node.get("type") == "VAR" and not node.get("hasUserInit")}
+    begins = (node for node in nodes_of(tree) if node.get("type") == "INITIALSTATICSTMT")
+    given = {variable for node in nodes_of(tree) if node.get("type") == "INITIAL" for variable in _written(node)}
+    return {variable for node in begins for variable in _written(node) if variable in declared} - given
 
 
 def _written_at_start_and_later(tree: Any) -> tuple[dict[str, None], set[str]]:
-    """The variables that initial blocks write, and those that anything else writes, themselves or by a task."""
+    """The variables that declarations and initial blocks write, and those that anything else writes, themselves or by a
+    task."""
     tasks = tasks_of(tree)
-    blocks = [node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC")]
+    blocks = [node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC", "INITIALSTATICSTMT")]
     apart = {id(each) for part in (*blocks, *tasks.values()) for each in nodes_of(part)}
     others = [node for node in nodes_of(tree) if id(node) not in apart and ("access" in node or "taskp" in node)]
     at_start, later = (
@@ -251,11 +261,12 @@ def _kind(node: Mapping[str, Any]) -> str:
     return str(node.get("name" if node.get("type") == "CMETHODHARD" else "type"))
 
 
-def tree_of(top: str, verilog: str, folder: Path, libraries: Sequence[str] = ()) -> Any:
+def tree_of(top: str, verilog: str, folder: Path, libraries: Sequence[str] = (), assertions: str = "--no-assert") -> Any:
     """Verilator's tree of a preprocessed text.
 
     Args:
         libraries: arguments that name folders, in which Verilator finds further modules.
+        assertions: "--assert" for a tree with its assertions.
     """
     source = folder / "tree.sv"
     source.write_text(verilog, encoding="utf-8", errors=BYTES)
@@ -266,7 +277,7 @@ def tree_of(top: str, verilog: str, folder: Path, libraries: Sequence[str] = ())
         "-Wno-lint",
         "-Wno-style",
         "--no-timing",
-        "--no-assert",
+        assertions,
         *libraries,
     ]
     run_tool(["verilator", *flags, "--top-module", top, "--Mdir", str(folder), str(source)], cwd=folder)

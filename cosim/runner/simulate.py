@@ -111,7 +111,7 @@ def _with_assertion(report: Report, log: str) -> Report:
     place = place_in_log(log, FAILED_ASSERTION)
     if report.stopped is not None or place is None:
         return report
-    return replace(report, stopped=f"an assertion of the design failed: {place}")
+    return replace(report, stopped=f"an assertion of the design failed: {place[place.index('ERROR: ') :]}")
 
 
 def _broken_off(design: Design, job: Job, beat: Beat, reason: str) -> Report:

@@ -8,6 +8,7 @@
 #include "main.cpp"
 #include "native_rows.cpp"
 #include "options.cpp"
+#include "pauses.cpp"
 #include "plan.cpp"
 #include "resets.cpp"
 #include "stream.cpp"

@@ -13,8 +13,9 @@ constexpr int reset_period = 2000;  // typical number of cycles between resets i
 constexpr int first_reset = 50;     // cycles within which the first one falls due: fewer than to the first long pause
 constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch has inputs that change while the clock is high
 constexpr int64_t stretch = 32;         // cycles
-constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late
-constexpr int64_t joint_pause = 48;         // its length (cycles)
+constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late,
+constexpr int64_t first_joint_length = 48;  // and four times as long (cycles),
+constexpr int64_t longest_joint = 2048;     // up to this
 constexpr int64_t at_speed_from = 4200;  // cycle from which on a stretch without pauses and resets begins
 constexpr int64_t at_speed = 4500;       // its length (cycles)
 constexpr int after_long_pause = 200;  // smallest number of cycles from a long pause to a reset
@@ -29,7 +30,8 @@ Bench::Bench(Model& model, const Plan& plan, const Record& record, Judge& judge,
              const std::vector<std::pair<std::string, std::string>>& held)
     : model_(model), plan_(plan), record_(record), judge_(judge), manner_(manner), ports_(model.ports()),
       in_(manner.seed, 1, manner.mostly_at_speed), out_(manner.seed, 2, manner.mostly_at_speed),
-      enable_(manner.seed, 3, manner.mostly_at_speed), resets_(manner.seed, 4) {
+      enable_(manner.seed, 3, manner.mostly_at_speed), resets_(manner.seed, 4),
+      further_(manner.seed, 5) {
     for (const Record::Field& field : record.fields()) {
         const Port& operand = port(field.port);
         if (operand.bytes() != field.bytes) throw Refused("port " + field.port + " has another width than the plan says");
@@ -106,7 +108,7 @@ void Bench::clocked(Stream& stream) {
     int64_t resets = 0;
     bool is_prepared = false;  // for the next reset
     bool was_at_speed = false;
-    int64_t next_joint = first_joint_pause;
+    int64_t next_joint = first_joint_pause, joint_length = first_joint_length;
     int extra = 0;
     for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
         if (!is_prepared && in_long_pause()) next_reset = std::max(next_reset, at + after_long_pause);
@@ -128,9 +130,10 @@ void Bench::clocked(Stream& stream) {
             for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(at_speed);
         }
         if (out_ready_ && at >= next_joint && !is_offering_ && !out_.is_at_speed() && stream.is_waiting()) {
-            in_.hold(joint_pause);
-            out_.hold(joint_pause);
+            in_.hold(joint_length);
+            out_.hold(joint_length);
             next_joint *= 8;
+            joint_length = std::min(4 * joint_length, longest_joint);
         }
         change_after_rise_ = at / stretch % (at < early_inputs ? 2 : stretch) == 1;
         cycle(stream);
@@ -170,7 +173,7 @@ void Bench::drive_inputs(Stream& stream) {
         if (is_offering_) {
             show(stream);
         } else if (!stream.is_done()) {  // a vector that is sent alone has no neighbour
-            invert();
+            pass();
         }
     }
     if (out_ready_) {
@@ -178,16 +181,6 @@ void Bench::drive_inputs(Stream& stream) {
         is_ready_ = is_after_valid ? has_waiting_result_ : !out_.pause();
         *out_ready_ = is_ready_;
     }
-}
-
-/// Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under valid/ready
-/// in_valid, which may be high from the last transfer, falls every other time, and out_ready changes in each cycle.
-void Bench::disturb(const Stream& stream) {
-    if (out_ready_) *out_ready_ = !*out_ready_;
-    if (is_offering_ || stream.is_done()) return;
-    show(stream);
-    ++disturbed_;
-    if (in_valid_ && (!in_ready_ || disturbed_ % 2)) *in_valid_ = !in_ready_;
 }
 
 /// Check whether the transfer on offer is accepted at the coming edge.
@@ -201,11 +194,14 @@ bool Bench::take_offer(Stream& stream) {
     }
     if (!is_accepted) return false;
     is_offering_ = false;
-    if (++transfer_ < plan_.transfers()) return false;
-    transfer_ = 0;
-    stream.sent();
-    ++counts.sent;
-    return true;
+    const bool is_complete = ++transfer_ == plan_.transfers();
+    if (is_complete) {
+        transfer_ = 0;
+        stream.sent();
+        ++counts.sent;
+    }
+    if (!stream.is_done()) pause_if_repeated(stream);
+    return is_complete;
 }
 
 /// Receive the result of the coming edge, if any.
@@ -248,24 +244,17 @@ void Bench::receive(Stream& stream) {
     stream.received();
 }
 
-/// Drive the transfer on the operand ports.
-void Bench::show(const Stream& stream) {
-    const int bytes = record_.bytes();
-    const uint8_t* record = stream.batch().transfers + (stream.vector() * plan_.transfers() + transfer_) * bytes;
-    for (const Drive& drive : drives_) std::memcpy(drive.data, record + drive.offset, static_cast<size_t>(drive.bytes));
-    is_shown_ = true;
+/// The operands of the transfer that comes next.
+const uint8_t* Bench::record_of(const Stream& stream) const {
+    return stream.batch().transfers + (stream.vector() * plan_.transfers() + transfer_) * record_.bytes();
 }
 
-/// Invert the operands at the ports, once: a design that takes them without in_valid, or late, takes wrong ones.
-void Bench::invert() {
-    if (!is_shown_) return;
-    for (const Drive& drive : drives_) {
-        for (int i = 0; i < drive.bytes; ++i) {
-            const int bits = std::clamp(drive.bits - 8 * i, 0, 8);
-            drive.data[i] = static_cast<uint8_t>(~drive.data[i] & ((1 << bits) - 1));
-        }
-    }
-    is_shown_ = false;
+/// Drive the transfer on the operand ports.
+void Bench::show(const Stream& stream) {
+    const uint8_t* record = record_of(stream);
+    for (const Drive& drive : drives_) std::memcpy(drive.data, record + drive.offset, static_cast<size_t>(drive.bytes));
+    is_shown_ = true;
+    is_gap_ = false;
 }
 
 void Bench::edge(int level) {

@@ -69,8 +69,13 @@ class Bench {
     void reset_in_the_middle(Stream& stream, int64_t number);
     void reset(int edges);
     void receive(Stream& stream);
+    const uint8_t* record_of(const Stream& stream) const;
     void show(const Stream& stream);
+    void pause_if_repeated(const Stream& stream);
+    void pass();
     void invert();
+    static void invert(const Drive& drive);
+    void waver(uint8_t& level, int& run);
     void edge(int level);
     void settle();
     void stop(const std::string& reason, const char* by = "bench");
@@ -87,9 +92,13 @@ class Bench {
     uint8_t *in_valid_ = nullptr, *in_ready_ = nullptr, *out_valid_ = nullptr, *out_ready_ = nullptr;
     int d_bytes_ = 0;
     Stalls in_, out_, enable_;
-    Random resets_;
+    Random resets_, further_;  // `further_`: what a pause shows
     bool is_offering_ = false, is_ready_ = true, has_waiting_result_ = false;
-    bool is_shown_ = false;           // whether the operands of a transfer are at the ports
+    bool is_shown_ = false;           // whether the operands of a transfer, or some of them, are at the ports
+    bool is_gap_ = false;             // whether there was a pause since
+    int64_t mixed_ = 0;               // further cycles of this pause in which some ports keep their operands
+    std::vector<uint8_t> last_;       // operands before the pause
+    int out_run_ = 0, in_run_ = 0;    // further cycles for which out_ready, in_valid of a disabled design stay
     bool change_after_rise_ = false;  // whether the inputs of this cycle change while the clock is high
     bool was_ready_ = false;  // in a cycle in which a result was waited for
     std::vector<uint8_t> waiting_result_;

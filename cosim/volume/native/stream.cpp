@@ -2,6 +2,7 @@
 #include "stream.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace volume {
 namespace {
@@ -9,11 +10,14 @@ namespace {
 constexpr int stall_period = 200;   // cycles for which the odds hold
 constexpr int64_t first_long = 64;  // length of the first long pause; each further one is four times as long, and as late
 constexpr int64_t longest = 8192;   // longest pause
+constexpr int64_t before_repeated_length = 48;  // of a pause before operands that repeat some of the last ones (cycles)
+constexpr int64_t often = 16;                   // before the first runs of such operands; later ever more rarely
+constexpr int64_t first_before_repeated = 256;  // cycle before which there is none
 
 }  // namespace
 
 Stalls::Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed)
-    : random_(seed, stream), lengths_(seed, stream + 16), mostly_(mostly_at_speed), usual_length_(first_long),
+    : random_(seed, stream), lengths_(seed, stream + 16), regular_(seed, stream + 32), mostly_(mostly_at_speed), usual_length_(first_long),
       next_long_(between(first_long, 2 * first_long)) {}
 
 int64_t Stalls::between(int64_t low, int64_t high) {
@@ -26,6 +30,13 @@ void Stalls::begin_long() {
     remaining_ = between(length * 3 / 4, length);
     usual_length_ *= 4;
     next_long_ = between(usual_length_, 2 * usual_length_);
+}
+
+void Stalls::before_repeated(uint32_t which) {
+    const bool begins = std::exchange(repeated_, which) != which;
+    if (!which || !begins || cycle_ < first_before_repeated || at_speed_) return;
+    const int64_t times = ++met_[which];
+    if (times <= often || (times & (times - 1)) == 0) hold(before_repeated_length);
 }
 
 bool Stalls::pause() {
@@ -42,7 +53,9 @@ bool Stalls::pause() {
     if (cycle_++ % stall_period == 0) {
         const uint64_t drawn = random_.below(mostly_ ? 32 : 4);
         odds_ = drawn < 2 ? 0 : drawn == 2 ? 1 : drawn == 3 ? 3 : 0;
+        every_ = odds_ && regular_.below(3) == 0 ? (regular_.below(3) ? 2 : 3) : 0;
     }
+    if (every_) return cycle_ % every_ > 0;
     return odds_ && random_.below(4) < odds_;
 }
 

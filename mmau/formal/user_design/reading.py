@@ -15,10 +15,11 @@ from cosim.compile.complaints import (
     complaints_of_verilator,
     complaints_of_yosys,
     configurations,
+    misread_by_yosys,
     promises,
 )
 from cosim.compile.errors import SimulationError
-from cosim.compile.expression_findings import effects_without_order, hidden_inputs
+from cosim.compile.expression_findings import effects_left_out, effects_without_order, hidden_inputs
 from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, macros_of_other_files, texts_of
 from cosim.compile.sources import sources_of
 from cosim.compile.storage_elements import irregular_storage
@@ -118,7 +119,7 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
         assumed = [f"the macros are those of the description: {', '.join(macros)}"] if macros else []
         absent = macros_not_defined(sources, folder)
         assumed += [f"macros for which its text asks are not defined: {', '.join(absent)}"] if absent else []
-        others_have = macros_of_other_files(sources)
+        others_have = macros_of_other_files(sources, folder)
         assumed += [f"source files are read with macros of those before: {', '.join(others_have)}"] if others_have else []
         return [_reading(text, dut, assumed, sources.digests, seconds, folder) for text in texts]
 
@@ -135,11 +136,18 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     configured = configurations(text.verilog)
     if configured:
         raise NotCompared(_in(text, f"{CONFIGURED}: {', '.join(configured)}"))
+    misread = misread_by_yosys(text.verilog)
+    if misread:
+        raise NotCompared(_in(text, f"Yosys evaluates functions of real numbers in its text wrongly: {', '.join(misread)}"))
     tree = tree_of(WRAPPER, text.verilog, folder)
     for what, names in (
         ("two clocked blocks write the same bits, and none says whose stay", written_by_two_blocks(tree)),
         ("a clocked block writes at once what another block reads", races(tree)),
         ("functions keep values between calls", kept_by_functions(tree)),
+        (
+            "assertions or messages write what the design reads, and synthesis leaves them out",
+            effects_left_out(tree, WRAPPER, text.verilog, folder),
+        ),
         ("an expression writes what it also reads, in an order that no rule gives", effects_without_order(tree)),
         ("functions read more than their arguments, where only a change of these counts", hidden_inputs(tree)),
     ):

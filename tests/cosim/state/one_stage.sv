@@ -11,24 +11,25 @@ module one_stage (
     C_ISOLATED, C_ISOLATED_BY_B, A_ISOLATED_BY_B, SAME_OPERANDS, SAME_WEIGHTS, SAME_WEIGHTS_SIXTEEN_TIMES,
     SAME_WEIGHTS_FOR_LONG,
     // long stalls and gaps
-    CLEARED_WHILE_WAITING, CLEARED_WHILE_WAITING_LONG, AFTER_A_STALL, AFTER_A_GAP, AFTER_A_LONG_GAP, VALID_LOST_IN_A_GAP,
+    CLEARED_WHILE_WAITING, CLEARED_WHILE_WAITING_LONG, CLEARED_WHILE_BOTH_WAIT,
+    AFTER_A_STALL, AFTER_A_GAP, AFTER_A_LONG_GAP, VALID_LOST_IN_A_GAP, C_ISOLATED_AFTER_A_GAP,
     // the handshake
     VALID_IN_RESET, VALID_WAITS, VALID_WAITS_A_CYCLE, READY_WAITS_FOR_IDLE, WAITING_NAN_TOGGLES,
     SURPLUS_AFTER_A_LONG_GAP,
     // operands that are not valid, or change early
-    TAKEN_WITHOUT_VALID, TAKEN_IN_A_GAP, TRANSPARENT_WHILE_HIGH,
+    TAKEN_WITHOUT_VALID, TAKEN_IN_A_GAP, C_TAKEN_IN_A_GAP_OF_THE_SAME_B, TRANSPARENT_WHILE_HIGH,
     // resets
     TAKEN_IN_RESET, RESET_WAITS_FOR_IDLE, RESET_KEEPS_A_STALLED_RESULT, RESET_WAITS_FOR_READY, AFTER_THREE_RESETS,
     RESET_KEEPS_WHAT_WAITED_LONG, AFTER_A_LONG_RESET, AFTER_A_RESET_OF_AN_IDLE_DESIGN,
     // counts
-    EVERY_THOUSANDTH_RESULT, AFTER_A_GAP_OF_SOME_LENGTHS, AFTER_MANY_WITHOUT_PAUSE, AFTER_ALTERNATING_STALLS,
+    EVERY_THOUSANDTH_RESULT, AFTER_A_GAP_OF_SOME_LENGTHS, AFTER_MANY_WITHOUT_PAUSE, AFTER_ALTERNATING_STALLS, AFTER_ALTERNATING_OFFERS,
     NAN_TWO_RESULTS_BEFORE, AFTER_THREE_NANS, STICKY_SIGN, PARITY_OF_ALL_BEFORE,
     // the results before
     INFINITIES_BACK_TO_BACK, NAN_BEFORE_ZERO, SUBNORMALS_BACK_TO_BACK,
     // what a run of vectors meets by chance alone
     ONE_PAIR_OF_OPERANDS, AFTER_A_GAP_OF_ONE_LENGTH,
-    // full speed
-    AFTER_THOUSANDS_WITHOUT_PAUSE,
+    // full speed, and registers that begin as zeros
+    AFTER_THOUSANDS_WITHOUT_PAUSE, FROM_ZEROS,
     // long runs
     AFTER_MANY_CYCLES, AFTER_MANY_VECTORS, AFTER_MANY_VECTORS_WITHOUT_RESET, SAME_WEIGHTS_FOR_VERY_LONG
   } bug_t;
@@ -47,7 +48,7 @@ module one_stage (
   core core (.a(a_used), .b(b_held), .c(c_held), .d(sum));
 
   // What the bugs remember.
-  reg [15:0] waited = 0, gap = 0, same = 0, idle = 0;
+  reg [15:0] waited = 0, both = 0, gap = 0, same = 0, idle = 0;
   reg [23:0] cycles = 0, taken = 0, taken_since_reset = 0;
   reg after_gap, after_long_gap, after_stall = 0, twice_ab, twice_b, toggle = 0, seen_ready = 0, shown = 0;
   reg [31:0] last = 0;
@@ -59,6 +60,7 @@ module one_stage (
     seen_ready <= out_ready;
     shown <= out_valid & ~out_ready;
     waited <= out_valid & ~out_ready ? waited + {15'b0, ~&waited} : 0;
+    both <= out_valid & ~out_ready & ~in_valid ? both + {15'b0, ~&both} : 0;
     gap <= take | rst ? 0 : gap + {15'b0, ~&gap};
     idle <= in_valid ? idle : idle + 1;
     if (take) begin
@@ -82,9 +84,13 @@ module one_stage (
   reg [5:0] reset_for = 0;
   reg long_reset = 0, reset_while_idle = 0;
   reg [3:0] alternations = 0;
+  reg [4:0] offers = 0;
+  reg offered = 0;
   reg sticky_sign = 0;
+  reg [7:0] feedback;  // which no reset sets: it stays 0 if it begins as 0
   always @(posedge clk) begin
     took <= take;
+    feedback <= {feedback[6:0], feedback[7] ^ feedback[5] ^ feedback[4] ^ feedback[3]};
     rst_before <= rst;
     reset_for <= rst ? reset_for + {5'b0, ~&reset_for} : 0;
     if (&reset_for) long_reset <= 1;
@@ -98,11 +104,14 @@ module one_stage (
     if (take) parity <= parity ^ ^a ^ ^b;
     in_a_row <= take ? in_a_row + {11'b0, ~&in_a_row} : 0;
     alternations <= out_ready != seen_ready ? alternations + {3'b0, ~&alternations} : 0;
+    offered <= in_valid;
+    offers <= in_valid != offered ? offers + {4'b0, ~&offers} : 0;
     if (take & a[14:10] != 0) sticky_sign <= a[15];
   end
 
   wire new_b = b != b_held;
-  wire keep_c = bug == C_ISOLATED & ~new_b & a == a_held | bug == C_ISOLATED_BY_B & ~new_b;
+  wire keep_c = bug == C_ISOLATED & ~new_b & a == a_held | bug == C_ISOLATED_BY_B & ~new_b |
+                bug == C_ISOLATED_AFTER_A_GAP & ~new_b & a == a_held & gap >= 40;
   always @(posedge clk) begin
     if (rst & ~((bug == TAKEN_IN_RESET & take) | (bug == RESET_WAITS_FOR_IDLE & in_valid) |
                 (bug == RESET_KEEPS_A_STALLED_RESULT & full & ~seen_ready) | (bug == RESET_WAITS_FOR_READY & ~out_ready) |
@@ -115,6 +124,7 @@ module one_stage (
       b_held <= b;
       if (~keep_c) c_held <= c;
     end
+    if (bug == C_TAKEN_IN_A_GAP_OF_THE_SAME_B & ~in_valid & ~new_b) c_held <= c;
   end
 
   reg blocked = 0;
@@ -139,12 +149,14 @@ module one_stage (
                bug == AFTER_THREE_RESETS & resets > 3 | bug == EVERY_THOUSANDTH_RESULT & results == 999 |
                bug == AFTER_A_GAP_OF_SOME_LENGTHS & gap_modulo | bug == AFTER_MANY_WITHOUT_PAUSE & in_a_row == 60 |
                bug == AFTER_THOUSANDS_WITHOUT_PAUSE & in_a_row == 4000 |
-               bug == AFTER_ALTERNATING_STALLS & alternations >= 8 |
+               bug == FROM_ZEROS & feedback == 0 |
+               bug == AFTER_ALTERNATING_STALLS & alternations >= 8 | bug == AFTER_ALTERNATING_OFFERS & offers >= 20 |
                bug == NAN_TWO_RESULTS_BEFORE & nan_before & is_zero | bug == AFTER_THREE_NANS & nans >= 3 |
                bug == STICKY_SIGN & a_held[14:10] == 0 & sticky_sign & a_held[15] & b_held[14:0] == 0 |
                bug == PARITY_OF_ALL_BEFORE & parity & is_zero |
                bug == ONE_PAIR_OF_OPERANDS & a_held == 16'h3c01 & b_held == 16'hbc03 & c_held == 32'h3f800000 |
                bug == AFTER_A_GAP_OF_ONE_LENGTH & gap_of_one_length;
-  wire cleared = bug == CLEARED_WHILE_WAITING & waited >= 64 | bug == CLEARED_WHILE_WAITING_LONG & waited >= 700;
+  wire cleared = bug == CLEARED_WHILE_WAITING & waited >= 64 | bug == CLEARED_WHILE_BOTH_WAIT & both >= 100 |
+                 bug == CLEARED_WHILE_WAITING_LONG & waited >= 700;
   assign d = cleared ? 0 : sum ^ {31'b0, wrong};
 endmodule

@@ -17,7 +17,7 @@ module two_lanes #(parameter PROTOCOL = 0) (
     CAPTURED_LATE, CAPTURED_AT_THE_FALLING_EDGE_LATE, TRANSPARENT_WHILE_HIGH, STATE_IN_A_TABLE,
     COUNTS_RESULTS, LAST_RESULT_STAYS_IN_OR,
     // valid and reset, which a fixed latency does without
-    ENABLE_MISSES_VALID, ENABLE_NEEDED_FOR_RESET, COUNTS_NANS, RESET_MISSES_VALID, RESET_BEHIND_A_CYCLE,
+    ENABLE_MISSES_VALID, VALID_CLEARED_WHILE_DISABLED, ENABLE_NEEDED_FOR_RESET, COUNTS_NANS, RESET_MISSES_VALID, RESET_BEHIND_A_CYCLE,
     VALID_AFTER_LONG_GAP_LOST, ENABLE_ABOVE_RESET
   } bug_t;
   reg [7:0] numbers[0:0];
@@ -94,6 +94,8 @@ module two_lanes #(parameter PROTOCOL = 0) (
     end else if (move | bug == ENABLE_MISSES_VALID) begin
       valid_1 <= in_valid & ~(bug == VALID_AFTER_LONG_GAP_LOST & gap > 600);
       valid_2 <= valid_1;
+    end else if (bug == VALID_CLEARED_WHILE_DISABLED & ~in_valid) begin
+      valid_1 <= 0;
     end
   end
   assign d = d_2, out_valid = PROTOCOL == 0 ? 1'b0 : valid_2;

@@ -2,7 +2,7 @@
 
 from cosim.dut.description import Reset
 from tests.mmau.formal.user_design.design_by_hand import FULL, TAKE, VALID, Wrong, clocked, handshake
-from tests.mmau.formal.user_design.wrong_expressions import ORDER
+from tests.mmau.formal.user_design.wrong_expressions import LEFT_OUT, ORDER
 
 IDENTITY = "module {}(input [31:0] x, output [31:0] y); {} endmodule"
 
@@ -57,6 +57,23 @@ LANGUAGE = {
         "typedef enum logic [1:0] {A, B, C} s_t; s_t s; assign s = s_t'(a[1:0]);\n"
         "always_comb unique case (s) A: d = r; B: d = r; C: d = r; endcase",
         "",
+    ),
+    "a negative number that loses its fraction": Wrong(
+        "localparam int P = $rtoi(-2.9); assign d = P != 0 && a == 8'h5a && b == 8'h3c && c[7:0] == 8'h77 ? ~r : r;",
+        "Yosys evaluates functions of real numbers in its text wrongly: $rtoi",
+    ),
+    "ranges of items that overlap": Wrong(
+        "logic [31:0] x; always_comb unique case (a) inside [0:9]: x = 1; [5:20]: x = 2; default: x = 3; endcase\n"
+        "assign d = r ^ x ^ (a <= 9 ? 32'd1 : a <= 20 ? 32'd2 : 32'd3);",
+        "",
+    ),
+    "items that are signals": Wrong(
+        "logic [31:0] x; always_comb unique case (a) b: x = 1; ~c[7:0]: x = 2; default: x = 3; endcase\n"
+        "assign d = r ^ x ^ (a == b ? 32'd1 : a == 8'(~c[7:0]) ? 32'd2 : 32'd3);",
+        "",
+    ),
+    "a value in place of no item": Wrong(
+        "always_comb begin d = r; unique case (a[1:0]) 2'd0: d = r + 0; 2'd1: d = r; endcase end", ""
     ),
     "an unknown that is compared": Wrong("wire u = a == 8'd9 ? 1'bx : 1'b0; assign d = u === 1'b0 ? r : 32'd0;", ""),
     "two packages of one name": Wrong(
@@ -253,4 +270,4 @@ COMMENTS = {
     ),
 }
 
-FURTHER = COMMENTS | ORDER | SHARED | RARE | ATTRIBUTES | LANGUAGE | PROTOCOLS
+FURTHER = COMMENTS | LEFT_OUT | ORDER | SHARED | RARE | ATTRIBUTES | LANGUAGE | PROTOCOLS

@@ -50,6 +50,11 @@ EXPRESSIONS = {
     "a function of an assignment that reads more": Wrong(
         f"function [31:0] f(input [7:0] {_READS_MORE.format('f')} endfunction assign d = f(a);", _HIDDEN
     ),
+    "a function at a port that reads more": Wrong(
+        f"function [31:0] f(input [7:0] {_READS_MORE.format('f')} endfunction inner i(.x(f(a)), .y(d));",
+        _HIDDEN,
+        beside="module inner(input [31:0] x, output [31:0] y); assign y = x; endmodule",
+    ),
     "a function of an always @* that reads more": Wrong(
         f"function [31:0] f(input [7:0] {_READS_MORE.format('f')} endfunction always @* d = f(a);", _HIDDEN
     ),
@@ -57,6 +62,32 @@ EXPRESSIONS = {
         f"task t(input [7:0] {_READS_MORE.format('d')} endtask always @* t(a);", _HIDDEN
     ),
 }
+
+_LEFT_OUT = "assertions or messages write what the design reads, and synthesis leaves them out: "
+
+_COUNTS = "function automatic [31:0] f(input [31:0] x); i = 1; return x; endfunction"
+
+LEFT_OUT = {
+    "a statement after an assertion that fails": Wrong(
+        "always_comb begin d = ~r; assert (a == 8 && a == 9) else d = r; end", f"{_LEFT_OUT}d"
+    ),
+    "a statement after an assertion that holds": Wrong(
+        "always_comb begin d = ~r; assert (a == 9 || a != 9) d = r; end", f"{_LEFT_OUT}d"
+    ),
+    "an increment in an assertion": Wrong(
+        "logic [31:0] i; always_comb begin i = 0; assert (i++ == 0); d = r + i - 1; end", f"{_LEFT_OUT}++"
+    ),
+    "an increment in a message": Wrong(
+        'logic [31:0] i; always_comb begin i = 0; $display("%d", i++); d = r + i - 1; end', f"{_LEFT_OUT}++"
+    ),
+    "a function with an effect in an assertion": Wrong(
+        f"logic [31:0] i; {_COUNTS} always_comb begin i = 0; assert (f(2) == 2); d = r + i - 1; end", f"{_LEFT_OUT}i"
+    ),
+    "a function with an effect in a message": Wrong(
+        f'logic [31:0] i; {_COUNTS} always_comb begin i = 0; $display("%d", f(2)); d = r + i - 1; end', f"{_LEFT_OUT}i"
+    ),
+}
+"""Designs that are right by what synthesis leaves out."""
 
 HELD = {
     "an initial value by a task": clocked(
@@ -67,6 +98,14 @@ HELD = {
         "logic [31:0] m [0:3]; task t; for (int k = 0; k < 4; k++) m[k] = 0; endtask initial t();\n"
         "always_ff @(posedge clk) d <= r ^ m[a[1:0]];",
         "registers and memories that nothing writes hold their initial values: m",
+    ),
+    "an initial value of a static variable of a block": clocked(
+        "always_ff @(posedge clk) begin static logic f = 1'b1; d <= f ? r : 32'd0; end",
+        "registers and memories that nothing writes hold their initial values: f",
+    ),
+    "an initial value of a variable of a named block": clocked(
+        "always_ff @(posedge clk) begin : named logic f; d <= f ? r : 32'd0; end initial named.f = 1'b1;",
+        "registers and memories that nothing writes hold their initial values: f",
     ),
 }
 """Designs that are right from their initial values alone, each with the assumption that a proof names."""
@@ -80,6 +119,13 @@ ORDER = {
     "a race of the block before": clocked(
         "logic [31:0] q; task t; q = r; endtask always @(posedge clk) d <= q; always @(posedge clk) t;",
         "a clocked block writes at once what another block reads: q",
+        latency=2,
+    ),
+    "a race through a task and a port": clocked(
+        "wire [31:0] q; inner i(.clk, .x(r), .q); always @(posedge clk) d <= q;",
+        "a clocked block writes at once what another block reads: q",
+        beside="module inner(input clk, input [31:0] x, output logic [31:0] q); task t; q = x; endtask\n"
+        "always @(posedge clk) t; endmodule",
         latency=2,
     ),
     "a clock that follows late": clocked(
