@@ -73,7 +73,8 @@ class Library:
     """A cell library.
 
     Attributes:
-        name: of its file, as the tools' scripts can have it. text: the file's, with the areas of the cells' outlines where a LEF file has these.
+        name: of its file, as the tools' scripts can have it.
+        text: the file's, with the areas of the cells' outlines where a LEF file has these.
         cells: those that the evaluation of a netlist knows, by name.
         output_load: of every output of a unit (pF).
     """
