@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from rtl.cost.liberty_functions import Function, function_of
-from rtl.cost.outlines import outline_areas, outlined_library, outlines_of
+from rtl.cost.outlines import outline_areas, outlined_library
 from rtl.tools import MissingTool
 
 
@@ -74,7 +74,7 @@ class Library:
 
     Attributes:
         name: of its file, as the tools' scripts can have it.
-        text: the file's, with the areas of the cells' outlines where a LEF file has these.
+        text: the file's; one of `LIBRARIES` has the areas of the cells' outlines in it.
         cells: those that the evaluation of a netlist knows, by name.
         output_load: of every output of a unit (pF).
     """
@@ -107,7 +107,9 @@ def library(name: str) -> Library:
         MissingTool: it is one of `LIBRARIES` and not installed. ValueError: as `check_library` and `read_library`.
     """
     path = check_library(name)
-    if name in LIBRARIES and not (path.is_file() and outlines_of(path)):
+    if name not in LIBRARIES:
+        return _own(path, path.stat().st_mtime_ns, path.stat().st_size)
+    if not path.is_file():
         raise MissingTool(
             f"area, delay and power need the cell library {path}, which is not there; "
             f"install Debian's package qflow-tech-{name}"
@@ -115,32 +117,47 @@ def library(name: str) -> Library:
     return read_library(path)
 
 
+@cache
 def read_library(path: Path) -> Library:
-    """A library by its Liberty file. Latches, three-state cells and flip-flops with set or reset are left out: no unit has
-    them; and where a LEF file of the same name stands beside it, cells that this does not outline.
+    """One of `LIBRARIES` by its Liberty file, beside a LEF file. Cells without an outline, latches, three-state cells and
+    flip-flops with set or reset are left out: no unit has them.
 
     Raises:
-        ValueError: a cell or a unit of capacitances that cannot be read, or no inverter. OSError: the file cannot be read.
+        ValueError: a cell that cannot be read, or no cells. OSError: a file cannot be read.
     """
-    return _read(path, *((file.stat().st_mtime_ns, file.stat().st_size) for file in (path, outlines_of(path)) if file))
+    whole, outlined = outlined_library(path), outline_areas(path)
+    return Library(path.name, whole, _cells(path, [each for each in _bodies(whole) if each[0] in outlined]), OSU_OUTPUT_LOAD)
 
 
 @cache
-def _read(path: Path, *stamps: tuple[int, int]) -> Library:
-    """The library as long as its files have these times and sizes."""
-    whole = outlined_library(path)
-    outlined = outline_areas(path) if outlines_of(path) else None
-    text = re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL)
-    bodies = [(name, body) for name, body in groups(text, "cell") if outlined is None or name in outlined]
-    cells = {name: cell for name, body in bodies if (cell := _cell(path, name, body)) is not None}
-    if not cells:
-        raise ValueError(f"{path}: a library must have cells, and none was found")
-    load = OSU_OUTPUT_LOAD if path in LIBRARIES.values() else OUTPUT_GATES * _smallest_inverter(path, text, bodies)
+def _own(path: Path, changed: int, size: int) -> Library:
+    """A user's library as long as its file has this time and size. Its comments may be in any encoding.
+
+    Raises:
+        ValueError: a cell or a unit of capacitances that cannot be read, no cells, or no inverter.
+    """
+    whole = path.read_text(encoding="utf-8", errors="replace")
+    bodies = _bodies(whole)
+    cells = _cells(path, bodies)
+    usable = [body for name, body in bodies if name in cells and attribute(body, "dont_use") != "true"]
+    load = OUTPUT_GATES * _smallest_inverter(path, whole, usable)
     return Library(re.sub(r"^-|[^\w.-]", "_", path.name), whole, cells, load)
 
 
+def _bodies(text: str) -> list[tuple[str, str]]:
+    """Name and contents of every cell, without comments."""
+    return groups(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL), "cell")
+
+
+def _cells(path: Path, bodies: Sequence[tuple[str, str]]) -> dict[str, Cell]:
+    found = {name: cell for name, body in bodies if (cell := _cell(path, name, body)) is not None}
+    if not found:
+        raise ValueError(f"{path}: a library must have cells, and none was found")
+    return found
+
+
 def cells_digest(name: str) -> str:
-    """What tells a library's contents from others.
+    """The digest of a library's contents.
 
     Raises:
         As `library`.
@@ -148,19 +165,19 @@ def cells_digest(name: str) -> str:
     return sha256(library(name).text.encode()).hexdigest()[:16]
 
 
-def _smallest_inverter(path: Path, text: str, bodies: Sequence[tuple[str, str]]) -> float:
+def _smallest_inverter(path: Path, text: str, bodies: Sequence[str]) -> float:
     """The least capacitance of an inverter's input (pF)."""
     unit = re.search(r"capacitive_load_unit\s*\(\s*([\d.]+)\s*,\s*\"?(\w+)\"?\s*\)", text)
     if unit is None or unit[2].lower() not in PICOFARADS:
         stated = None if unit is None else unit[0]
         raise ValueError(f"{path}: capacitive_load_unit must be (number, pf) or (number, ff), got {stated}")
     found = []
-    for _, body in bodies:
+    for body in bodies:
         pins = groups(body, "pin")
         functions = [re.sub(r"[\s()\"]", "", attribute(contents, "function") or "") for _, contents in pins]
         outputs = [function for function in functions if function]
         inputs = [contents for name, contents in pins if outputs in ([f"!{name}"], [f"{name}'"])]
-        found += [float(attribute(contents, "capacitance") or 0) for contents in inputs]
+        found += [_number(path, "a capacitance", attribute(contents, "capacitance") or "0") for contents in inputs]
     least = min((value for value in found if value > 0), default=None)
     if least is None:
         raise ValueError(f"{path}: a library must have an inverter whose input has a capacitance, and none was found")
@@ -188,10 +205,25 @@ def attribute(text: str, key: str) -> str | None:
     return None if found is None else found[1]
 
 
+def _number(path: Path, what: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{path}: {what} must be a number, got {text}") from None
+
+
+def _function(path: Path, cell: str, text: str) -> Function:
+    try:
+        return function_of(text.strip('"'))
+    except ValueError as error:
+        raise ValueError(f"{path}: cell {cell}: {error}") from None
+
+
 def _cell(path: Path, name: str, body: str) -> Cell | None:
-    area = attribute(body, "area")
-    if area is None or not float(area) >= 0:
-        raise ValueError(f"{path}: cell {name} must have an area, got {area}")
+    stated = attribute(body, "area")
+    area = -1.0 if stated is None else _number(path, f"the area of cell {name}", stated)
+    if not area >= 0:
+        raise ValueError(f"{path}: cell {name} must have an area, got {stated}")
     registers = [(head, contents) for head, contents in groups(body, "ff") if not re.search(r"\b(clear|preset)\b", contents)]
     if not registers and re.search(r"\b(ff|latch|three_state)\b", body):
         return None
@@ -202,13 +234,13 @@ def _cell(path: Path, name: str, body: str) -> Cell | None:
             raise ValueError(f"{path}: flip-flop {name} must say next_state and clocked_on")
         if not re.fullmatch(r'"\w+"', clock):
             return None  # clocked by a falling edge
-        register = Register(clock.strip('"'), function_of(following.strip('"')), _pair(path, name, head))
+        register = Register(clock.strip('"'), _function(path, name, following), _pair(path, name, head))
     functions = {
-        pin: function_of(function.strip('"'))
+        pin: _function(path, name, function)
         for pin, contents in groups(body, "pin")
         if (function := attribute(contents, "function")) is not None
     }
-    return Cell(float(area), functions, register)
+    return Cell(area, functions, register)
 
 
 def _pair(path: Path, cell: str, head: str) -> tuple[str, str]:

@@ -6,17 +6,13 @@ In OSU's libraries, OAI21X1 has 23 µm² in osu018's Liberty file and 32 µm² i
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-_AREA = re.compile(r'(\bcell\s*\(\s*"?(\w+)"?\s*\)\s*\{[^{}]*?\barea\s*:\s*)([^;]+?)(\s*;)')
+_AREA = re.compile(r"(\bcell\s*\(\s*(\w+)\s*\)\s*\{[^{}]*?\barea\s*:\s*)([^;]+?)(\s*;)")
 
 
-def outlines_of(liberty: Path) -> Path | None:
-    """The LEF file of the same name that stands beside a Liberty file; None where there is none."""
-    lef = liberty.with_suffix(".lef")
-    return lef if lef.is_file() else None
-
-
+@cache
 def outline_areas(liberty: Path) -> Mapping[str, float]:
     """µm² of every cell that the LEF file beside a Liberty file outlines, by name.
 
@@ -31,18 +27,15 @@ def outline_areas(liberty: Path) -> Mapping[str, float]:
     return {name: round(float(width) * float(height), 6) for name, width, height in found}
 
 
+@cache
 def outlined_library(liberty: Path) -> str:
-    """The text of a Liberty file in which every cell has the area of its outline; those without one keep theirs, all where
-    there is no LEF file.
+    """The text of a Liberty file in which every cell has the area of its outline; those without one keep theirs.
 
     Raises:
         ValueError: its LEF file outlines none. OSError: one of the files cannot be read.
     """
-    text = liberty.read_text(encoding="utf-8", errors="replace")  # of a comment, in some other encoding
-    if outlines_of(liberty) is None:
-        return text
     areas = outline_areas(liberty)
-    return _AREA.sub(lambda cell: _with_area(cell, areas), text)
+    return _AREA.sub(lambda cell: _with_area(cell, areas), liberty.read_text(encoding="utf-8"))
 
 
 def _with_area(cell: re.Match[str], areas: Mapping[str, float]) -> str:

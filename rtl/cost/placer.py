@@ -50,7 +50,7 @@ class Placer:
             "yosys": yosys_version(),
             "sta": timing.tool_version(),
             "code": _code(),
-            "cells": _digest(self._cells.text),
+            "cells": _digest(f"{self._cells.output_load} {self._cells.text}"),
         }
         self._segments = self._measured_segments()
         #: The most stages that have boundaries to stand at.

@@ -24,6 +24,10 @@ Arcs = Mapping[tuple[str, str, str], float]
 """The delay (ns) through a cell: by its name, an input pin and an output pin."""
 
 _CELL = re.compile(r'\(CELLTYPE "\w+"\)\n\s*\(INSTANCE (\w+)\)\n(.*?)\n \)', re.DOTALL)
+_SCALE = re.compile(r"\(TIMESCALE ([\d.]+) ?(ns|ps|us)\)")
+NANOSECONDS = {"us": 1e3, "ns": 1.0, "ps": 1e-3}
+"""The units of time that a file of delays may state."""
+
 _ARC = re.compile(r"\(IOPATH (\w+) (\w+) \(([-\d.:]+)\) \(([-\d.:]+)\)\)")
 
 
@@ -61,15 +65,19 @@ def measure_segments(datapath: Datapath, library: Library, limit: float | None =
 
 
 def read_arcs(sdf: str) -> dict[tuple[str, str, str], float]:
-    """The delays of a file in Standard Delay Format, of rise and fall the longer.
+    """The delays of a file in Standard Delay Format, of rise and fall the longer (ns).
 
     Raises:
-        TimingError: it has none.
+        TimingError: it has none, or no unit of time.
     """
     arcs: dict[tuple[str, str, str], float] = {}
+    scale = _SCALE.search(sdf)
+    if scale is None:
+        raise TimingError("OpenSTA's file of delays must state its unit of time, it states none", sdf)
+    unit = float(scale[1]) * NANOSECONDS[scale[2]]  # the cell library's
     for cell, body in _CELL.findall(sdf):
         for start, end, *delays in _ARC.findall(body):
-            longest = max(float(part) for delay in delays for part in delay.split(":") if part)
+            longest = max(unit * float(part) for delay in delays for part in delay.split(":") if part)
             arcs[cell, start, end] = max(longest, arcs.get((cell, start, end), 0.0))
     if not arcs:
         raise TimingError("OpenSTA's file of delays must have a path through a cell, it has none", sdf)

@@ -45,7 +45,7 @@ def written(folder: Path, text: str, outlined: Sequence[str] = CELLS) -> Path:
 def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
     cells = read_library(written(tmp_path, SMALL)).cells
     assert set(cells) == {"INV", "INV2", "NAND2", "DFF", "DFFQ"}
-    assert cells["NAND2"].area == cells["INV"].area == 25
+    assert cells["NAND2"].area == 25
     assert cells["NAND2"].functions["Y"]({"A": 0b0011, "B": 0b0101}, 0b1111) == 0b1110
     assert cells["DFF"].register is not None
     assert (cells["DFF"].register.clock, cells["DFF"].register.names) == ("CLK", ("IQ", "IQN"))
@@ -54,13 +54,6 @@ def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("(1,pf)", "(1,nf)", "capacitive_load_unit must be (number, pf) or (number, ff), got capacitive_load_unit (1,nf)"),
-        ("capacitive_load_unit (1,pf)", "", "capacitive_load_unit must be (number, pf) or (number, ff), got None"),
-        (
-            "capacitance",
-            "no_capacitance",
-            "a library must have an inverter whose input has a capacitance, and none was found",
-        ),
         ("area : 24;", "", "cell NAND2 must have an area, got None"),
         ("ff (IQ,IQN)", "ff (IQ)", "flip-flop DFF must name its state and the inverse, got (IQ)"),
         ("cell (", "no_cell (", "a library must have cells, and none was found"),
@@ -85,9 +78,6 @@ def test_missing_library_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_pat
     )
     with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
         library("osu018")
-    path.write_text(SMALL)  # without the outlines, by which alone its areas are right
-    with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
-        library("osu018")
 
 
 def test_cell_without_an_outline_is_left_out(tmp_path: Path) -> None:
@@ -96,18 +86,45 @@ def test_cell_without_an_outline_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("unit", "load"), [("(1,pf)", 0.024), ('(1.0000, "pf")', 0.024), ("(10,ff)", 0.00024)])
 def test_an_output_drives_three_of_the_smallest_inverters(tmp_path: Path, unit: str, load: float) -> None:
-    found = read_library(written(tmp_path, SMALL.replace("(1,pf)", unit)))
-    assert round(found.output_load, 9) == load
+    assert round(library(str(written(tmp_path, SMALL.replace("(1,pf)", unit)))).output_load, 9) == load
+
+
+@pytest.mark.parametrize("unusable", ["dont_use : true;", 'pin(Z) { function : "A"; three_state : "EN"; }'])
+def test_an_inverter_that_no_unit_gets_is_none(tmp_path: Path, unusable: str) -> None:
+    text = SMALL.replace('cell ("INV") {', f'cell ("INV") {{ {unusable}')
+    assert round(library(str(written(tmp_path, text))).output_load, 9) == 0.048
 
 
 def test_a_file_of_ones_own_has_the_areas_that_it_states(tmp_path: Path) -> None:
-    path = written(tmp_path, SMALL)
-    path.with_suffix(".lef").unlink()
+    path = written(tmp_path, SMALL)  # beside a LEF file, which is not looked at
     found = library(str(path))
     assert (found.cells["INV"].area, found.cells["NAND2"].area) == (16, 24)
     assert found.text == SMALL
     path.write_bytes(SMALL.replace("area : 24", "area : 20 /* \xb5m\xb2 */").encode("latin-1"))
     assert library(str(path)).cells["NAND2"].area == 20, "a changed file is another library"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("(1,pf)", "(1,nf)", "capacitive_load_unit must be (number, pf) or (number, ff), got capacitive_load_unit (1,nf)"),
+        ("capacitive_load_unit (1,pf)", "", "capacitive_load_unit must be (number, pf) or (number, ff), got None"),
+        (
+            "capacitance", "no_capacitance",
+            "a library must have an inverter whose input has a capacitance, and none was found",
+        ),
+        ("capacitance : 0.008", "capacitance : low", "a capacitance must be a number, got low"),
+        ("area : 24", "area : ten", "the area of cell NAND2 must be a number, got ten"),
+        (
+            "(!(A B))", "(!(A[0] B))",
+            "cell NAND2: a pin's function must consist of names, !, ', ^, &, *, |, + and parentheses, got '(!(A[0] B))'",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_of_ones_own_that_cannot_be_read_is_one_message(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = written(tmp_path, SMALL.replace(old, new))
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {message}')}$"):
+        library(str(path))
 
 
 @pytest.mark.parametrize("name", ["osu050", "cells.lef", "none.lib", "/nowhere/cells.lib"])

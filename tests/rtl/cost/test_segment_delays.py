@@ -15,6 +15,7 @@ from tests.rtl.cost.test_liberty import SMALL, written
 
 SDF = """\
 (DELAYFILE
+ (TIMESCALE 1ns)
  (CELL
   (CELLTYPE "NAND2")
   (INSTANCE u)
@@ -79,9 +80,22 @@ def test_arcs_are_the_longer_of_rise_and_fall() -> None:
     assert read_arcs(SDF) == {("u", "A", "Y"): 0.25, ("u", "B", "Y"): 0.5}
 
 
+@pytest.mark.parametrize(("stated", "factor"), [("1ps", 1e-3), ("100 ps", 0.1), ("1us", 1e3)])
+def test_delays_are_nanoseconds_whatever_unit_the_cells_have(stated: str, factor: float) -> None:
+    found = read_arcs(SDF.replace("1ns", stated))
+    assert {arc: round(delay, 9) for arc, delay in found.items()} == {
+        ("u", "A", "Y"): round(0.25 * factor, 9), ("u", "B", "Y"): round(0.5 * factor, 9)
+    }  # fmt: skip
+
+
+def test_file_without_a_unit_of_time_is_an_error() -> None:
+    with pytest.raises(TimingError, match=r"^OpenSTA's file of delays must state its unit of time, it states none$"):
+        read_arcs(SDF.replace(" (TIMESCALE 1ns)\n", ""))
+
+
 def test_file_without_delays_is_an_error() -> None:
     with pytest.raises(TimingError, match=r"^OpenSTA's file of delays must have a path through a cell, it has none$"):
-        read_arcs("(DELAYFILE)")
+        read_arcs("(DELAYFILE (TIMESCALE 1ns))")
 
 
 @pytest.mark.attack("a netlist with a boundary's registers left out, a path past one, or a cell whose delay is not stated")
