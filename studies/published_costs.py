@@ -126,7 +126,8 @@ fields around every separate unit, which floating-point ones do not, and "up to"
 - **Online align-and-add** (Alexandridis, Dimitrakopoulos: arXiv 2410.21959) states in its abstract 3 % to 23 % less
   area and 4 % to 26 % less power for multi-term adders that find the largest exponent, align and add in one tree of
   operators, against those that do it one after the other. This project builds the second way alone (`max_exp`, `align`,
-  `accumulate`), so it has no other side for the ratio.
+  `accumulate`): the first, tried on two designs, took more cells or more than twice the depth
+  ([architectures.md](../architectures.md#tried-and-not-in-the-project)).
 - **TransDot** (Wang, Nie, Lin, Shi, Li: arXiv 2605.07245) states in its abstract 37.3 % more area than FPnew on average
   for 1.46 times (FP16) and 2.92 times (FP8) the area efficiency in dot products with FP32 accumulation. Both sides are
   one unit that also multiplies and adds FP32 by itself. The datapath of several formats here ([area.md](../area.md))

@@ -11,7 +11,7 @@ import rtl
 from golden import Unit, cache
 from mmau.cli import main
 from rtl.cost import timing
-from rtl.cost.liberty import LIBRARIES
+from rtl.cost.liberty import library
 from rtl.cost.placer import Placer
 from tests.mmau.cli.unit_texts import TINY
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
@@ -77,9 +77,8 @@ def test_stages_are_found_once_told_built_and_reported(
 @needs_sta
 @pytest.mark.slow
 def test_a_cell_library_of_ones_own_places_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same cells in files of one's own: the area is that of osu018, the load of an output a little less."""
-    for suffix in (".lib", ".lef"):
-        (tmp_path / f"mine{suffix}").write_bytes(LIBRARIES["osu018"].with_suffix(suffix).read_bytes())
+    """The same cells in a file of one's own: the area is that of osu018, the load of an output a little less."""
+    (tmp_path / "mine.lib").write_text(library("osu018").text)
     command = ["rtl", "--unit", written(tmp_path, 5.0), "--report"]
     assert main.main(command) == 0
     usual = capsys.readouterr()
