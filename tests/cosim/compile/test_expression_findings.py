@@ -18,6 +18,7 @@ from cosim.compile.verilator_findings import tree_of
 from cosim.dut.elaborate import WRAPPER
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
+from tests.cosim.compile.test_other_readings import said_of
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
 from tests.mmau.formal.user_design.wrong_expressions import EXPRESSIONS, LEFT_OUT
 from tests.volume import one_in
@@ -111,3 +112,29 @@ def test_what_an_index_writes_beyond_its_end_is_named(name: str, tmp_path: Path)
     design = Wrong(f"{declarations} always_comb begin {statements} d = r; end", "")
     (text,) = texts_of(sources_of(UnitDesign(PRODUCT), design.described(tmp_path), tmp_path), tmp_path)
     assert written_beyond(tree_of(WRAPPER, text.verilog, tmp_path)) == ([named] if named else [])
+
+
+KEPT = {
+    "a function": "function [31:0] f(input [31:0] x); static int n = 0; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
+    "assign d = f(r);",
+    "a function by its type": "function [31:0] f(input [31:0] x); int n; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
+    "assign d = f(r);",
+    "a task": "task t; static int n = 0; n = n + 1; d = n == 7 ? 0 : r; endtask always_comb t;",
+    "a function that writes it sometimes": "function [31:0] f(input [31:0] x); int n; case (x[1:0]) 0: n = 1;\n"
+    "1: n = 1; endcase return n == 0 ? 0 : x; endfunction assign d = f(r);",
+}
+
+
+@pytest.mark.parametrize("name", one_in(4, KEPT))
+@pytest.mark.attack("designs by hand, in cosim")
+def test_function_that_keeps_a_value_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    assert "functions keep values between calls, which not every tool does: n" in said_of(Wrong(KEPT[name], ""), tmp_path)
+
+
+def test_function_that_writes_before_it_reads_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    body = """function [31:0] f(input [31:0] x); int i, j, k; begin for (i = 0; i < 4; i = i + 1) f[i] = x[i];
+    if (x[0]) j = 1; else j = 2; case (x[1:0]) 0: k = j; default: k = 3; endcase f = k == 9 ? 0 : x; end endfunction
+    always_comb d = f(r);"""
+    assert said_of(Wrong(body, ""), tmp_path) == ()

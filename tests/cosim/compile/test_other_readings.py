@@ -205,30 +205,6 @@ def test_race_is_named(name: str, tmp_path: Path) -> None:
     assert "a clocked block writes at once what another block reads: q" in said
 
 
-KEPT = {
-    "a function": "function [31:0] f(input [31:0] x); static int n = 0; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
-    "assign d = f(r);",
-    "a function by its type": "function [31:0] f(input [31:0] x); int n; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
-    "assign d = f(r);",
-    "a task": "task t; static int n = 0; n = n + 1; d = n == 7 ? 0 : r; endtask always_comb t;",
-    "a function that writes it sometimes": "function [31:0] f(input [31:0] x); int n; case (x[1:0]) 0: n = 1;\n"
-    "1: n = 1; endcase return n == 0 ? 0 : x; endfunction assign d = f(r);",
-}
-
-
-@pytest.mark.parametrize("name", one_in(4, KEPT))
-@pytest.mark.attack("designs by hand, in cosim")
-def test_function_that_keeps_a_value_is_named(name: str, tmp_path: Path) -> None:
-    assert "functions keep values between calls, which not every tool does: n" in said_of(Wrong(KEPT[name], ""), tmp_path)
-
-
-def test_function_that_writes_before_it_reads_keeps_nothing(tmp_path: Path) -> None:
-    body = """function [31:0] f(input [31:0] x); int i, j, k; begin for (i = 0; i < 4; i = i + 1) f[i] = x[i];
-    if (x[0]) j = 1; else j = 2; case (x[1:0]) 0: k = j; default: k = 3; endcase f = k == 9 ? 0 : x; end endfunction
-    always_comb d = f(r);"""
-    assert said_of(Wrong(body, ""), tmp_path) == ()
-
-
 EARLY = {
     "a constant": ("assign d = W ? ~r : r; localparam W = 0;", "localparam W = 1;", "W"),
     "an item": (
