@@ -126,7 +126,8 @@ def read_library(path: Path) -> Library:
         ValueError: a cell that cannot be read, or no cells. OSError: a file cannot be read.
     """
     whole, outlined = outlined_library(path), outline_areas(path)
-    return Library(path.name, whole, _cells(path, [each for each in _bodies(whole) if each[0] in outlined]), OSU_OUTPUT_LOAD)
+    bodies = [each for each in groups(_without_comments(whole), "cell") if each[0] in outlined]
+    return Library(path.name, whole, _cells(path, bodies), OSU_OUTPUT_LOAD)
 
 
 @cache
@@ -137,16 +138,16 @@ def _own(path: Path, changed: int, size: int) -> Library:
         ValueError: a cell or a unit of capacitances that cannot be read, no cells, or no inverter.
     """
     whole = path.read_text(encoding="utf-8", errors="replace")
-    bodies = _bodies(whole)
+    text = _without_comments(whole)
+    bodies = groups(text, "cell")
     cells = _cells(path, bodies)
     usable = [body for name, body in bodies if name in cells and attribute(body, "dont_use") != "true"]
-    load = OUTPUT_GATES * _smallest_inverter(path, whole, usable)
+    load = OUTPUT_GATES * _smallest_inverter(path, text, usable)
     return Library(re.sub(r"^-|[^\w.-]", "_", path.name), whole, cells, load)
 
 
-def _bodies(text: str) -> list[tuple[str, str]]:
-    """Name and contents of every cell, without comments."""
-    return groups(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL), "cell")
+def _without_comments(text: str) -> str:
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
 def _cells(path: Path, bodies: Sequence[tuple[str, str]]) -> dict[str, Cell]:

@@ -84,7 +84,15 @@ def test_cell_without_an_outline_is_left_out(tmp_path: Path) -> None:
     assert set(read_library(written(tmp_path, SMALL, ["DFF", "INV"])).cells) == {"DFF", "INV"}
 
 
-@pytest.mark.parametrize(("unit", "load"), [("(1,pf)", 0.024), ('(1.0000, "pf")', 0.024), ("(10,ff)", 0.00024)])
+@pytest.mark.parametrize(
+    ("unit", "load"),
+    [
+        ("(1,pf)", 0.024),
+        ('(1.0000, "pf")', 0.024),
+        ("(10,ff)", 0.00024),
+        ("/* capacitive_load_unit (1,pf); */ (1,ff)", 0.000024),
+    ],
+)
 def test_an_output_drives_three_of_the_smallest_inverters(tmp_path: Path, unit: str, load: float) -> None:
     assert round(library(str(written(tmp_path, SMALL.replace("(1,pf)", unit)))).output_load, 9) == load
 
