@@ -197,6 +197,27 @@ def test_the_sweep_finds_a_new_operator(monkeypatch: pytest.MonkeyPatch) -> None
         made._destroy()
 
 
+@pytest.mark.attack("an operator whose library prints where the sweep writes its outcome")
+def test_what_an_operator_prints_is_no_outcome() -> None:
+    program = """
+import os, torch
+from tests.mmau.frameworks import operator_sweep
+
+made = torch.library.Library("chatty", "DEF")
+made.define("blend(Tensor a, Tensor b) -> Tensor")
+
+def blend(a, b):
+    os.write(1, b"\\nMKL ERROR: parameter 4 was incorrect on entry\\n")
+    return (a.unsqueeze(-1) * b).sum(-2)
+
+made.impl("blend", blend, "CPU")
+operator_sweep.main("chatty", "0/1")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert [json.loads(line) for line in ended.stdout.splitlines()] == [["chatty.blend.default", ["refused"]]]
+    assert "MKL ERROR" in ended.stderr
+
+
 def test_weights_of_bags_are_refused_in_a_backward_pass() -> None:
     """Of a finished forward pass: the gradient of the table is a product of the weights and of the bags' gradients."""
     bag = torch.nn.functional.embedding_bag
