@@ -63,7 +63,7 @@ class Finding:
         missed: rows of evidence that it does not reproduce.
         evidence: number of rows that were asked and recorded.
         validated: random vectors that it reproduced.
-        candidate models: models that give the same results, as far as was looked; `looked` says how many vectors that were.
+        candidates: models that give the same results, as far as was looked; `looked` says how many vectors that were.
         questions, vectors, seconds: what it cost.
         revisions: models that failed before.
         smallest: an input that no model explains, and the device's answer; known, order: of such a device. stopped: why.
@@ -82,7 +82,6 @@ class Finding:
     vectors: int = 0
     seconds: float = 0.0
     revisions: int = 0
-    models_tried: int = 0
     smallest: tuple[Operands, int] | None = None
     known: list[Established] = field(default_factory=list)
     order: Order | None = None
@@ -167,7 +166,6 @@ class _Probe:
             search = Search(evidence, self.seed + revision)
             model = search.run(self.shape, model, self._in_its_order, self._suspect)
             self.found.validated = 0
-            self.found.models_tried += search.tried
             failing = evidence.failing(model)
             self.found.model, self.found.missed, self.found.evidence = model, len(failing), len(evidence)
             self.say(f"model {revision + 1}: {model}: reproduces {len(evidence) - len(failing)} of {len(evidence)}")
