@@ -77,6 +77,9 @@ def cost_report(design: Unit | Design, progress: Progress | None = None, cells: 
     check_tool()
     design = as_design(design)
     say = progress or (lambda line: None)
+    found = None
+    with suppress(MissingTool):
+        found = library(cells)  # before minutes of work that a wrong file would throw away
     say(f"{design.name}: writing Verilog")
     text = to_verilog(design, "unit")
     say(f"{design.name}: mapping the whole design to gates, flattened")
@@ -84,9 +87,9 @@ def cost_report(design: Unit | Design, progress: Progress | None = None, cells: 
     say(f"{design.name}: mapping each of its {len(_module_names(text))} modules by itself")
     parts = measure_parts(text, "unit", progress)
     area = None
-    with suppress(MissingTool):
-        say(f"{design.name}: mapping the whole design to the cells of {library(cells).name}")
-        area = library_area(text, "unit", library(cells), progress)
+    if found is not None:
+        say(f"{design.name}: mapping the whole design to the cells of {found.name}")
+        area = library_area(text, "unit", found, progress)
     products = design.operation.length if isinstance(design, UnitDesign) else None
     return CostReport(whole, parts, area, design.latency, products, library=cells)
 

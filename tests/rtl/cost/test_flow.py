@@ -199,6 +199,17 @@ def test_missing_tool_is_one_message(
     assert (status, capsys.readouterr().err) == (2, f"mmau rtl: {message}\n")
 
 
+def test_a_library_that_cannot_be_read_is_refused_before_anything_is_mapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty.lib").touch()
+    monkeypatch.setattr(flow, "find_spec", lambda name: name)
+    lines: list[str] = []
+    with pytest.raises(ValueError, match="a library must have cells, and none was found"):
+        cost_report(UnitDesign(small_unit()), lines.append, str(tmp_path / "empty.lib"))
+    assert lines == []
+
+
 def test_rtl_without_anything_to_do_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16"]) == 2
     assert "-o UNIT.v for the Verilog, --report for the cost, or both" in capsys.readouterr().err
