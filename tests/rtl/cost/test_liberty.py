@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtl.cost import liberty
-from rtl.cost.liberty import LIBRARIES, library, read_library
+from rtl.cost.liberty import LIBRARIES, attribute, library, read_library
 from rtl.tools import MissingTool
 from tests.rtl.cost.needs import needs_library
 
@@ -104,6 +104,13 @@ def test_an_output_drives_three_of_the_smallest_inverters(tmp_path: Path, unit: 
 def test_an_inverter_that_no_unit_gets_is_none(tmp_path: Path, unusable: str) -> None:
     text = SMALL.replace('cell ("INV") {', f'cell ("INV") {{ {unusable}')
     assert round(library(str(written(tmp_path, text))).output_load, 9) == 0.048
+
+
+def test_an_attribute_ends_with_its_line_where_it_has_no_semicolon(tmp_path: Path) -> None:
+    text = re.sub(r";\s*", "\n", SMALL.replace('"(!(A B))"', '"!(A B)"'))
+    assert library(str(written(tmp_path, text))).cells.keys() == library(str(written(tmp_path, SMALL))).cells.keys()
+    assert attribute(text, "area") == "16"
+    assert attribute(text, "clocked_on") == '"CLK"'
 
 
 def test_a_file_of_ones_own_has_the_areas_that_it_states(tmp_path: Path) -> None:
