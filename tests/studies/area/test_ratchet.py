@@ -3,9 +3,11 @@
 import pytest
 
 from golden import Unit
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from rtl.tools import MissingTool
 from studies.area import ratchet
 from studies.area.ratchet import Committed, check, committed_units
+from studies.proofs.build_options import UNUSED
 
 
 def verdict_of(before: int, now: int) -> tuple[int, str]:
@@ -39,6 +41,16 @@ def test_one_grown_unit_among_others_fails_and_all_are_shown() -> None:
     assert status == 1
     assert all(entry.unit.name in text for entry in committed)
     assert text.count("GROWN") == 1
+
+
+def test_every_value_of_every_key_is_that_of_a_unit_whose_operation_has_its_circuit() -> None:
+    choices = {"encoding": ENCODINGS, **CIRCUIT_CHOICES, **LATER_KEYS}
+    units = [entry.unit for entry in committed_units()]
+    for key, values in choices.items():
+        built = {getattr(unit.implementation, key) for unit in units if key not in UNUSED.get(type(unit.operation), ())}
+        assert built == set(values), key
+    inside = {point for unit in units for point in unit.implementation.registers}
+    assert inside >= {"multiply_rows", "accumulate_rows", "normalise_count"}
 
 
 def test_a_missing_tool_is_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

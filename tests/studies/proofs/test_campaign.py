@@ -21,6 +21,7 @@ from mmau.formal.solvers import installed as solvers
 from mmau.formal.solvers.installed import MissingSolver, solver, solver_version
 from mmau.formal.targets import KINDS
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED, step_of
+from mmau.jobs.provenance import ROOT
 from mmau.jobs.sealed import sealed, unsealed
 from rtl.designs.identity import operation_key, verilog_digest
 from rtl.designs.unit_design import UnitDesign
@@ -291,3 +292,9 @@ def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_tw
     renamed = Target("datapath", UnitDesign(replace(unit_of(SMALL), name="another")))
     other = Target("datapath", UnitDesign(unit_of(SMALL, "sign-magnitude")))
     assert distinct_targets([TARGET, renamed, other]) == [TARGET, other]
+
+
+def test_the_page_of_evidence_counts_the_designs_of_the_recorded_outcome() -> None:
+    verdicts = [row["verdict"] for row in unsealed(recorded_outcomes.PROOFS.read_bytes())["subjects"]]
+    page = (ROOT / "docs" / "evidence" / "README.md").read_text(encoding="utf-8")
+    assert f"{verdicts.count(PROVED):,} of {len(verdicts):,} designs" in page

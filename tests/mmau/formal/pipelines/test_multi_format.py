@@ -1,5 +1,6 @@
 """Datapaths of several formats proved, and faults of them refuted."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import TFDPA
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.pipelines import multi_format
 from mmau.formal.pipelines.multi_format import format_questions, questions_of_format
 from mmau.formal.solvers.installed import solver
@@ -44,6 +46,16 @@ def test_each_format_is_proved() -> None:
     assert any(question.name == "multiply_0_1 where format = 1" for question in questions)
     assert not refuted(verilog(), 0)
     assert not refuted(verilog(), 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_datapath_with_the_last_choice_of_every_key_is_proved_though_its_multipliers_have_one_form(encoding: str) -> None:
+    ways: dict[str, Any] = {key: choices[-1] for key, choices in {**CIRCUIT_CHOICES, **LATER_KEYS}.items()}
+    built = Implementation(encoding=encoding, **ways)
+    design = MultiFormatDesign(tuple(replace(unit, implementation=built) for unit in small().units))
+    questions = format_questions(design, to_verilog(design, "unit"))
+    assert not [each.name for each in questions if solver("bitwuzla")(each.text, 10).verdict != "never"]
 
 
 @pytest.mark.slow
