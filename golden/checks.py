@@ -84,13 +84,14 @@ def check_period(key: str, value: Any) -> None:
     check_number(key, value, 0.001, 1e6)
 
 
-def check_clock(clock_ns: Any, stages: int) -> None:
-    """Raise unless a clock period is None, or a number of nanoseconds beside which no stages are given."""
+def check_clock(clock_ns: Any, stages: int, registers: Any) -> None:
+    """Raise unless a clock period is None, or a number of nanoseconds beside which no stages or registers are given."""
     if clock_ns is None:
         return
     check_period("clock_ns", clock_ns)
-    if stages:
-        raise ValueError(f"clock_ns finds the stages and goes without stages and registers, got stages = {stages} beside it")
+    if stages or registers:
+        beside = f"stages = {stages}" if stages else f"registers = {registers!r}"
+        raise ValueError(f"clock_ns finds the stages and goes without stages and registers, got {beside} beside it")
 
 
 def named_registers(registers: Any, stages: int) -> tuple[str, ...]:

@@ -135,8 +135,8 @@ class Implementation:
         check_int("stages", self.stages, 0, MAX_STAGES)
         for key, choices in CIRCUIT_CHOICES.items():
             check_choice(key, getattr(self, key), choices)
+        check_clock(self.clock_ns, self.stages, self.registers)
         object.__setattr__(self, "registers", named_registers(self.registers, self.stages))
-        check_clock(self.clock_ns, self.stages)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,6 +52,10 @@ def test_combinational_has_neither_stages_nor_registers_nor_clock() -> None:
             {"clock_ns": 2.0, "stages": 4},
             "clock_ns finds the stages and goes without stages and registers, got stages = 4 beside it",
         ),
+        (
+            {"clock_ns": 2.0, "registers": ["encode"]},
+            "clock_ns finds the stages and goes without stages and registers, got registers = ['encode'] beside it",
+        ),
     ],
 )
 def test_placement_that_cannot_be_is_refused(keys: dict[str, Any], message: str) -> None:
