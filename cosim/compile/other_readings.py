@@ -19,8 +19,8 @@ from cosim.compile.expression_findings import (
     effects_left_out,
     effects_without_order,
     hidden_inputs,
-    written_beyond,
 )
+from cosim.compile.index_findings import written_beyond
 from cosim.compile.preprocessing import macros_not_defined, macros_of_other_files, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
 from cosim.compile.verilator_findings import (
