@@ -40,6 +40,9 @@ RESETS = (
 """Resets in the middle of a stream: cycles since the one before; clock edges if synchronous, and if asynchronous.
 The first is due before the first long pause, so that short runs have it too."""
 
+OFFERING = (0, 2, 5)
+"""The numbers, from 0, of those during which operands are on offer."""
+
 STALLED_RESET = 3
 """The number, from 0, of the one at the end of a stall."""
 
@@ -266,10 +269,10 @@ class _Clocked:
         await self._reset(RESET_CYCLES)
 
     async def _reset_in_the_middle(self, cycle: int) -> None:
-        """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. Every other
-        time operands are on offer during the reset; two times of four the design is not enabled, if that is asynchronous."""
+        """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. In some
+        of them operands are on offer; in two the design is not enabled, if the reset is asynchronous."""
         number = self._reset_number
-        self._driver.reset(self._scoreboard.drop(), offers=number % 2 == 1)
+        self._driver.reset(self._scoreboard.drop(), offers=number in OFFERING)
         self._monitor.reset()
         is_asynchronous = self._timing.reset == "asynchronous"
         if self._en is not None:

@@ -7,6 +7,7 @@ namespace {
 constexpr int reset_cycles = 4;
 constexpr int edges_of[kinds_of_resets] = {1, 2, 3, 1, 2, 70};               // clock edges of each kind of reset,
 constexpr int edges_of_asynchronous[kinds_of_resets] = {0, 2, 3, 0, 1, 70};  // which must act without one
+constexpr bool is_offering[kinds_of_resets] = {true, false, true, false, false, true};  // whether operands are on offer
 constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one kind of reset comes
 constexpr int idle_before_reset = 64;   // cycles without new operands before another one, which lasts long
 
@@ -32,7 +33,7 @@ int Bench::pause_before_reset(int64_t number) {
 }
 
 /// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
-/// @param number of the reset, from 0. Every other time operands are on offer, which must not be taken; two times of four, where it
+/// @param number of the reset, from 0. Of some kinds operands are on offer, which must not be taken; two times of four, where it
 ///     is asynchronous, the design is not enabled.
 void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     const int64_t dropped = stream.drop();
@@ -43,7 +44,7 @@ void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     offer_waited_ = result_waited_ = 0;
     was_ready_ = false;
     due_.clear();
-    if (in_valid_) *in_valid_ = number % 2 == 0;
+    if (in_valid_) *in_valid_ = is_offering[number % kinds_of_resets];
     if (en_) *en_ = plan_.reset != "asynchronous" || number % 4 < 2;
     invert();
     reset((plan_.reset == "asynchronous" ? edges_of_asynchronous : edges_of)[number % kinds_of_resets]);

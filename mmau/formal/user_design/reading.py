@@ -12,9 +12,11 @@ from typing import Any
 
 from cosim.compile.complaints import (
     CONFIGURED,
+    OF_ONE_TOOL,
     complaints_of_verilator,
     complaints_of_yosys,
     configurations,
+    directives_of_one_tool,
     misread_by_yosys,
     promises,
 )
@@ -136,6 +138,9 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     configured = configurations(text.verilog)
     if configured:
         raise NotCompared(_in(text, f"{CONFIGURED}: {', '.join(configured)}"))
+    directives = directives_of_one_tool(text.verilog)
+    if directives:
+        raise NotCompared(_in(text, f"{OF_ONE_TOOL}: {', '.join(directives)}"))
     misread = misread_by_yosys(text.verilog)
     if misread:
         raise NotCompared(_in(text, f"Yosys evaluates functions of real numbers in its text wrongly: {', '.join(misread)}"))
