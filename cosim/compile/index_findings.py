@@ -11,8 +11,6 @@ from typing import Any
 
 from cosim.dut.elaborate import nodes_of, resolved_type, width_of_type
 
-_ASSIGNS = ("ASSIGN", "ASSIGNW", "ASSIGNDLY")
-
 _NUMBER = re.compile(r"(\d+)'s?h([0-9a-f]+)")
 
 
@@ -22,15 +20,10 @@ def written_beyond(tree: Any) -> list[str]:
     types = {node["addr"]: node for node in nodes_of(tree) if str(node.get("type")).endswith("DTYPE")}
     variables = {node["addr"]: node for node in nodes_of(tree) if node.get("type") == "VAR"}
     found = set[str]()
-    for side in (side for node in nodes_of(tree) if node.get("type") in _ASSIGNS for side in node["lhsp"]):
-        for choice in nodes_of(side):
-            if choice.get("type") not in ("SEL", "ARRAYSEL") or not _is_written(choice):
-                continue
-            elements, index = _elements(choice, types), choice["bitp" if "bitp" in choice else "lsbp"][0]
-            is_beyond = elements > 0 and _values(index, types, variables) > elements
-            if is_beyond or (not elements and _is_beyond_part(choice, types, variables)):
-                names = (variables[each]["origName"] for each in _written(choice) if each in variables)
-                found.update(str(name) for name in names if not str(name).startswith("__V"))
+    for choice in (node for node in nodes_of(tree) if node.get("type") in ("SEL", "ARRAYSEL") and _is_written(node)):
+        if (_is_beyond_part if choice["type"] == "SEL" else _is_beyond_array)(choice, types, variables):
+            names = (variables[each]["origName"] for each in _written(choice) if each in variables)
+            found.update(str(name) for name in names if not str(name).startswith("__V"))
     return sorted(found)
 
 
@@ -47,18 +40,13 @@ def _is_written(choice: Mapping[str, Any]) -> bool:
     return part.get("access") in ("WR", "RW")
 
 
-def _elements(choice: Mapping[str, Any], types: dict[str, Any]) -> int:
-    """The number of places that a choice chooses from; 0 where the tree does not say."""
-    declared = choice.get("declRange")
-    if choice["type"] == "ARRAYSEL":
-        array = types.get(choice["fromp"][0].get("dtypep"), {})
-        while array.get("type") == "REFDTYPE":
-            array = types.get(array.get("refDTypep"), {})
-        declared = array.get("declRange")
-    bounds = re.fullmatch(r"\[(-?\d+):(-?\d+)\]", str(declared))
-    if bounds is None:
-        return 0
-    return abs(int(bounds[1]) - int(bounds[2])) + 2 - int(choice.get("widthConst", 1)) // int(choice.get("declElWidth", 1))
+def _is_beyond_array(choice: Mapping[str, Any], types: dict[str, Any], variables: Mapping[str, Any]) -> bool:
+    """Whether a choice from an unpacked array may lie beyond it."""
+    array = types.get(str(choice["fromp"][0].get("dtypep")), {})
+    while array.get("type") == "REFDTYPE":
+        array = types.get(array.get("refDTypep"), {})
+    bounds = re.fullmatch(r"\[(-?\d+):(-?\d+)\]", str(array.get("declRange")))
+    return bounds is not None and _values(choice["bitp"][0], types, variables) > abs(int(bounds[1]) - int(bounds[2])) + 1
 
 
 def _values(index: Mapping[str, Any], types: dict[str, Any], variables: Mapping[str, Any]) -> int:
@@ -92,7 +80,7 @@ class _Index:
 def _is_beyond_part(choice: Mapping[str, Any], types: dict[str, Any], variables: Mapping[str, Any]) -> bool:
     """Whether a choice from a packed type may lie beyond the array or the member that its indices choose from."""
     base = types.get(str(choice["fromp"][0].get("dtypep")))
-    if choice["type"] != "SEL" or base is None:
+    if base is None:
         return False
     kind = resolved_type(base, types)
     offset, indices = _addends(choice["lsbp"][0], types, variables)
@@ -151,8 +139,8 @@ def _addends(index: Mapping[str, Any], types: dict[str, Any], variables: Mapping
 
 def _width(node: Mapping[str, Any], types: dict[str, Any]) -> int:
     """The width of an expression (bits)."""
-    bounds = re.fullmatch(r"(\d+):0", str(types.get(str(node.get("dtypep")), {}).get("range", "0:0")))
-    return int(bounds[1]) + 1 if bounds else 1
+    kind = types.get(str(node.get("dtypep")))
+    return 1 if kind is None else width_of_type(kind, types, "")
 
 
 def _is_scaled(index: Mapping[str, Any]) -> bool:

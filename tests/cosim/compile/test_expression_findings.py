@@ -113,6 +113,12 @@ WRITES = {
     "all of an array in an array": ("logic [3:0][7:0] q;", "q = 0; q[a[1:0]][b[2:0]] = 1; q[2][b[1:0] +: 4] = 0;", ""),
     "all structures": (f"{_T} t [3:0] q;", "q = 0; q[a[1:0]].m[2] = 1; q[1].m = 1;", ""),
     "a loop in members": (f"{_T} t [2:0] q;", "q = 0; for (int i = 0; i < 3; i++) q[i].m[i] = b[i];", ""),
+    "a part that is computed": ("logic [23:0] q;", "q = 0; q[a[1:0] * 8 +: 8] = b;", "q"),
+    "an item of an enumeration": ("typedef enum logic [1:0] {A, B, C} e; logic [2:0] q;", "q = 0; q[e'(a[1:0])] = 1;", "q"),
+    "an argument of a task": (
+        "logic [7:0] q [0:2]; task automatic t(output [7:0] x); x = 1; endtask", "q = '{0, 0, 0}; t(q[a[1:0]]);", "q"
+    ),
+    "a part that is incremented": ("logic [7:0] q [0:2];", "q = '{0, 0, 0}; q[a[1:0]]++;", "q"),
     "all of an array": ("logic [7:0] q [0:3];", "q = '{0, 0, 0, 0}; q[a[1:0]] = b;", ""),
     "all of a word": ("logic [3:0][7:0] q;", "q = 0; q[a[1:0]] = b;", ""),
     "a loop": ("logic [31:0] q;", "for (int i = 0; i < 4; i++) q[8 * i +: 8] = b;", ""),
