@@ -23,7 +23,13 @@ from cosim.compile.expression_findings import (
     hidden_inputs,
 )
 from cosim.compile.index_findings import written_beyond
-from cosim.compile.preprocessing import macros_not_defined, macros_of_other_files, texts_of
+from cosim.compile.preprocessing import (
+    CONTINUED,
+    macros_behind_comments,
+    macros_not_defined,
+    macros_of_other_files,
+    texts_of,
+)
 from cosim.compile.sources import ASSERTIONS, Sources
 from cosim.compile.verilator_findings import (
     constants_by_initial_value,
@@ -73,6 +79,8 @@ def other_readings(sources: Sources, folder: Path, simulator: str = "verilator")
         if others_have
         else []
     )
+    behind = macros_behind_comments(sources)
+    found += [f"{CONTINUED}: {_listed(behind)}"] if behind else []
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
