@@ -29,19 +29,17 @@ SETTLE = Timer(1, "us")
 
 RESET_CYCLES = 4
 
-RESETS = (
-    (range(50), 1, 0),
-    (range(50), 2, 2),
-    (range(8), 3, 3),
-    (range(1000, 2000), 1, 0),
-    (range(8), 2, 1),
-    (range(1000, 2000), 70, 70),
-)
-"""Resets in the middle of a stream: cycles since the one before; clock edges if synchronous, and if asynchronous.
-The first is due before the first long pause, so that short runs have it too."""
+SOON, SELDOM = range(20, 50), range(1000, 2000)
+"""Cycles between most resets. The first is due before the first long pause, so that short runs have it too."""
+
+RESETS = ((range(50), 1, 0), (SOON, 2, 2), (SOON, 3, 3), (SELDOM, 1, 0), (range(8), 2, 1), (SELDOM, 70, 70))
+"""Resets in the middle of a stream: cycles since the one before; clock edges if synchronous, and if asynchronous."""
 
 OFFERING = (0, 2, 5)
 """The numbers, from 0, of those during which operands are on offer."""
+
+WITHOUT_PAUSE = 4
+"""The number of the first ones, after which operands come in the very next cycle."""
 
 STALLED_RESET = 3
 """The number, from 0, of the one at the end of a stall."""
@@ -282,6 +280,8 @@ class _Clocked:
         self._resets -= 1
         if self._resets:
             self._next_reset = cycle + self._random.choice(RESETS[number + 1][0])
+        for stalls in self._stalls if number < WITHOUT_PAUSE else ():
+            stalls.go_on(1)
 
     async def _reset(self, edges: int) -> None:
         pins = self._pins

@@ -11,7 +11,7 @@ namespace {
 constexpr int half_period = 1000;  // ns
 constexpr int first_reset = 50;  // cycles within which the first reset falls due: fewer than to the first long pause
 constexpr int reset_gaps[kinds_of_resets][2] = {
-    {0, first_reset}, {0, 8}, {1000, 2000}, {0, 8}, {1000, 2000}, {1000, 2000}};  // cycles from each kind to the next reset
+    {20, 50}, {20, 50}, {1000, 2000}, {0, 8}, {1000, 2000}, {1000, 2000}};  // cycles from each kind to the next reset
 constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch has inputs that change while the clock is high
 constexpr int64_t stretch = 32;         // cycles
 constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late,

@@ -8,6 +8,7 @@ constexpr int reset_cycles = 4;
 constexpr int edges_of[kinds_of_resets] = {1, 2, 3, 1, 2, 70};               // clock edges of each kind of reset,
 constexpr int edges_of_asynchronous[kinds_of_resets] = {0, 2, 3, 0, 1, 70};  // which must act without one
 constexpr bool is_offering[kinds_of_resets] = {true, false, true, false, false, true};  // whether operands are on offer
+constexpr int without_pause = 4;  // the number of kinds after which operands come in the very next cycle
 constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one kind of reset comes
 constexpr int idle_before_reset = 64;   // cycles without new operands before another one, which lasts long
 
@@ -48,6 +49,9 @@ void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     if (en_) *en_ = plan_.reset != "asynchronous" || number % 4 < 2;
     invert();
     reset((plan_.reset == "asynchronous" ? edges_of_asynchronous : edges_of)[number % kinds_of_resets]);
+    if (number % kinds_of_resets < without_pause) {
+        for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(1);
+    }
 }
 
 void Bench::reset(int edges) {
