@@ -68,6 +68,7 @@ def page(title: str, *body: str) -> str:
     head = joined(
         [
             element("meta", charset="utf-8"),
+            element("meta", name_="generator", content="mmau"),
             element("meta", name_="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name_="color-scheme", content="light dark"),
             element("title", title),

@@ -29,26 +29,26 @@ SETTLE = Timer(1, "us")
 
 RESET_CYCLES = 4
 
-RESET_PERIOD = 2000
-"""Typical number of cycles between resets in the middle of a stream."""
+SOON, SELDOM = range(20, 50), range(1000, 2000)
+"""Cycles between most resets. The first is due before the first long pause, so that short runs have it too."""
 
-FIRST_RESET = 50
-"""Cycles within which the first one falls due: fewer than to the first long pause, so that short runs have it too."""
+RESETS = ((range(50), 1, 0), (SOON, 2, 2), (SOON, 3, 3), (SELDOM, 1, 0), (range(8), 2, 1), (SELDOM, 70, 70))
+"""Resets in the middle of a stream: cycles since the one before; clock edges if synchronous, and if asynchronous."""
 
-RESETS = 3
-"""Resets in the middle of a stream; one more, soon after the first, where there is an enable."""
+OFFERING = (0, 2, 5)
+"""The numbers, from 0, of those during which operands are on offer."""
 
-STALLED_RESET = 2
-"""The number of resets that are left before the one at the end of a stall."""
+WITHOUT_PAUSE = 4
+"""The number of the first ones, after which operands come in the very next cycle."""
+
+STALLED_RESET = 3
+"""The number, from 0, of the one at the end of a stall."""
 
 STALL_BEFORE_RESET = 16
 """Its length (cycles)."""
 
 IDLE_BEFORE_RESET = 64
 """Cycles without new operands before the last reset, so that it comes to an idle design."""
-
-LONG_RESET = 70
-"""Length of the last reset (clock edges)."""
 
 FIRST_JOINT_PAUSE = 100
 """Cycle after which both sides pause together, operands at the ports that are not valid; each further one is eight times as
@@ -130,11 +130,11 @@ class _Clocked:
         self._driver = Driver(pins, timing, scoreboard, offers, scoreboard.vectors())
         self._monitor = Monitor(pins, timing, scoreboard, takes)
         self._random = random.Random(f"reset {seed}")
-        self._resets_in_all = RESETS + timing.enable if timing.reset != "none" and seed is not None else 0
-        self._resets = self._resets_in_all
-        self._next_reset = self._random.randrange(FIRST_RESET)
+        self._resets = len(RESETS) if timing.reset != "none" and seed is not None else 0
+        self._next_reset = self._random.choice(RESETS[0][0])
         self._edges = self._cycles = 0
-        self._is_prepared = self._was_at_speed = False
+        self._is_prepared = False
+        self._at_speed_until: int | None = None
         self._joint_pause = JOINT_PAUSE
         self._next_joint: float = FIRST_JOINT_PAUSE if seed is not None else float("inf")
         self._clk, self._en = pins["clk"], pins["en"] if timing.enable else None
@@ -173,9 +173,14 @@ class _Clocked:
         else:
             await self._reset_in_the_middle(cycle)
 
+    @property
+    def _reset_number(self) -> int:
+        """The number of the reset that comes next, from 0."""
+        return len(RESETS) - self._resets
+
     def _pause_before_reset(self) -> int:
         """Let the side pause that the next reset needs, and return for how many cycles."""
-        if self._resets == STALLED_RESET and "out_ready" in self._pins:
+        if self._reset_number == STALLED_RESET and "out_ready" in self._pins:
             self._stalls[1].hold(STALL_BEFORE_RESET)
             return STALL_BEFORE_RESET
         if self._resets == 1:
@@ -184,11 +189,14 @@ class _Clocked:
         return 0
 
     def _go_on_if_due(self, cycle: int) -> None:
-        """Begin the stretch without pauses, if it is time."""
-        if not self._was_at_speed and cycle >= AT_SPEED_FROM and not self._resets and not self._in_long_pause:
-            self._was_at_speed = True
+        """Begin the stretch without pauses, if it is time; it ends for all sides at once, however often each was asked."""
+        if self._at_speed_until is None:
+            if cycle < AT_SPEED_FROM or self._resets or self._in_long_pause:
+                return
+            self._at_speed_until = cycle + AT_SPEED
+        if cycle <= self._at_speed_until:
             for stalls in self._stalls:
-                stalls.go_on(AT_SPEED)
+                stalls.go_on(self._at_speed_until - cycle)
 
     def _pause_if_due(self, cycle: int) -> None:
         """Let both sides pause together, if it is time and results are inside."""
@@ -259,19 +267,21 @@ class _Clocked:
         await self._reset(RESET_CYCLES)
 
     async def _reset_in_the_middle(self, cycle: int) -> None:
-        """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. Every other
-        time operands are on offer during the reset; two times of four the design is not enabled, if that is asynchronous."""
-        number = self._resets_in_all - self._resets
-        self._driver.reset(self._scoreboard.drop(), offers=self._resets % 2 == 1)
+        """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. In some
+        of them operands are on offer; in two the design is not enabled, if the reset is asynchronous."""
+        number = self._reset_number
+        self._driver.reset(self._scoreboard.drop(), offers=number in OFFERING)
         self._monitor.reset()
+        is_asynchronous = self._timing.reset == "asynchronous"
         if self._en is not None:
-            self._en.value = int(self._timing.reset != "asynchronous" or number % 4 in (0, 3))
-        # An asynchronous reset must act without a clock edge; the last one lasts long, whatever its kind.
-        await self._reset(LONG_RESET if self._resets == 1 else 0 if self._timing.reset == "asynchronous" else 1)
+            self._en.value = int(not is_asynchronous or number % 4 < 2)
+        _, edges, asynchronous_edges = RESETS[number]
+        await self._reset(asynchronous_edges if is_asynchronous else edges)
         self._resets -= 1
-        soon = self._en is not None and number == 0
-        shortest, longest = (0, FIRST_RESET) if soon else (RESET_PERIOD // 2, RESET_PERIOD)
-        self._next_reset = cycle + self._random.randrange(shortest, longest)
+        if self._resets:
+            self._next_reset = cycle + self._random.choice(RESETS[number + 1][0])
+        for stalls in self._stalls if number < WITHOUT_PAUSE else ():
+            stalls.go_on(1)
 
     async def _reset(self, edges: int) -> None:
         pins = self._pins

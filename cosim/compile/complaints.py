@@ -46,6 +46,8 @@ _STRENGTH = re.compile(
 
 _CONFIGURATION = re.compile(r"\bconfig\s+(\w+|\\\S+)\s*;")
 
+_OF_ONE_TOOL = re.compile(r"^\s*(`(?:systemc_\w+|uselib|protected|pragma\s+protect)\b)", re.MULTILINE)
+
 _SAID = re.compile(r"^.*\b(?:Warning|ERROR): .*", re.MULTILINE)
 
 _SUMMARY = re.compile(r"see full log for details|Found \d+ problems in 'check")
@@ -115,6 +117,17 @@ CONFIGURED = "the text has a config, which tools but Verilator apply only if it 
 def configurations(verilog: str) -> list[str]:
     """The configurations of a text. Verilator lets each of them choose modules, other tools only the one that is the top."""
     return _CONFIGURATION.findall(_STRING.sub('""', verilog))
+
+
+OF_ONE_TOOL = (
+    "directives that not every tool follows, such as C++ for Verilator or text that others decrypt, change what it is"
+)
+
+
+def directives_of_one_tool(verilog: str) -> list[str]:
+    """The directives of a text with C++ that Verilator puts into the simulation (`systemc_header`), with a library that
+    others search (`uselib`), or around text that others decrypt and Verilator skips."""
+    return list(dict.fromkeys(" ".join(found.split()) for found in _OF_ONE_TOOL.findall(_STRING.sub('""', verilog))))
 
 
 def misread_by_yosys(verilog: str) -> list[str]:

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from cosim.compile.complaints import (
     CONFIGURED,
+    OF_ONE_TOOL,
     WIDTHS,
     cases_of_one,
     complaints_of_verilator,
     configurations,
+    directives_of_one_tool,
     promises,
     strengths,
     switches_of_assertions,
@@ -19,9 +21,15 @@ from cosim.compile.expression_findings import (
     effects_left_out,
     effects_without_order,
     hidden_inputs,
-    written_beyond,
 )
-from cosim.compile.preprocessing import macros_not_defined, macros_of_other_files, texts_of
+from cosim.compile.index_findings import written_beyond
+from cosim.compile.preprocessing import (
+    CONTINUED,
+    macros_behind_comments,
+    macros_not_defined,
+    macros_of_other_files,
+    texts_of,
+)
 from cosim.compile.sources import ASSERTIONS, Sources
 from cosim.compile.verilator_findings import (
     constants_by_initial_value,
@@ -42,19 +50,26 @@ SHOWN = 3
 """Complaints, or names, that a report quotes."""
 
 
-def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
+BEGINS_AS_X = (
+    "registers and memories begin as X in Icarus, which takes a condition of X for one that does not hold: what they may "
+    "hold instead was not tried, and is in Verilator"
+)
+
+
+def other_readings(sources: Sources, folder: Path, simulator: str = "verilator") -> tuple[str, ...]:
     """Why the simulated circuit may not be that of other tools, a line each: other macros, warnings, initial values,
     functions of the simulator; and assertions that the text itself switches off.
 
     Args:
-        folder: for temporary files.
+        folder: for temporary files. simulator: in which the design ran.
 
     Raises:
         ElaborationError: Verilator cannot preprocess the sources.
     """
     first, *others = texts_of(sources, folder)
     options = [word for word in sources.verilator_args if not word.startswith(PLAIN)]
-    found = [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []
+    found = [BEGINS_AS_X] if simulator == "icarus" and sources.timing.protocol != "combinational" else []
+    found += [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []
     found += [f"its text differs {text.name}; that text was not simulated" for text in others]
     absent = macros_not_defined(sources, folder)
     found += [f"it is read without macros that its text asks for: {_listed(absent)}"] if absent else []
@@ -64,6 +79,8 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
         if others_have
         else []
     )
+    behind = macros_behind_comments(sources)
+    found += [f"{CONTINUED}: {_listed(behind)}"] if behind else []
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
@@ -80,6 +97,8 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     found += [f"it rests on how drivers of one net win or let go: {_listed(several)}"] if several else []
     configured = configurations(first.verilog)
     found += [f"{CONFIGURED}: {_listed(configured)}"] if configured else []
+    directives = directives_of_one_tool(first.verilog)
+    found += [f"{OF_ONE_TOOL}: {_listed(directives)}"] if directives else []
     switched = switches_of_assertions(first.verilog)
     found += (
         [f"it switches assertions on or off, and one that fails may not be seen: {_listed(switched)}"] if switched else []

@@ -36,6 +36,11 @@ _CHANGED, _INCLUDED = re.compile(r"`(?:define|undef)\s+(\w+)"), re.compile(r'`in
 
 _INCLUDED_BY_MACRO = re.compile(r"`include\s+`")
 
+_LINES_OF_A_MACRO = re.compile(r"`define\s+(\w+)((?:[^\n]*\\\r?\n)+)")
+
+_APART = re.compile(r'"(?:[^"\\\n]|\\.)*"|/\*.*?\*/')
+"""Strings and comments within a line, in which // begins no comment."""
+
 _PLACE = re.compile(r'^`line \d+ "([^"]*)" \d$')
 """The place of the lines that follow in a preprocessed text."""
 
@@ -125,6 +130,17 @@ def macros_of_other_files(sources: Sources, folder: Path) -> list[str]:
         found += [macro for macro in asked if is_other or macro not in own]
         before.update(macro for text in plain for macro in _CHANGED.findall(text))
     return list(dict.fromkeys(found))
+
+
+CONTINUED = (
+    "a comment // in a macro ends with a backslash, behind which the macro goes on to some tools and has ended to others"
+)
+
+
+def macros_behind_comments(sources: Sources) -> list[str]:
+    """The macros of which a line ends with a comment `//` and a backslash in it."""
+    found = [match for name in sources.digests for match in _LINES_OF_A_MACRO.finditer(_text_of(name))]
+    return [name for name, lines in (match.groups() for match in found) if "//" in _APART.sub("", lines)]
 
 
 def _is_another_by_itself(sources: Sources, place: int, included: Collection[str], folder: Path) -> bool:

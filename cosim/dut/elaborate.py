@@ -206,7 +206,7 @@ def _parameters(tree: dict[str, Any], top: str) -> dict[str, tuple[int, bool]]:
     for node in _variables(tree, top):
         value = node["valuep"][0] if node["varType"] == "GPARAM" else {"type": "no constant"}
         if value["type"] == "CONST" and (number := _NUMBER.match(str(value["name"]))):
-            found[str(node["origName"])] = int(number[1]), bool(_resolved(types[value["dtypep"]], types).get("signed"))
+            found[str(node["origName"])] = int(number[1]), bool(resolved_type(types[value["dtypep"]], types).get("signed"))
     return found
 
 
@@ -259,37 +259,37 @@ def nodes_of(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _port(node: dict[str, Any], types: dict[str, Any]) -> Port:
-    name, kind = str(node["origName"]), _resolved(types[node["dtypep"]], types)
+    name, kind = str(node["origName"]), resolved_type(types[node["dtypep"]], types)
     unpacked: list[Range] = []
     while kind["type"] == "UNPACKARRAYDTYPE":
         unpacked.append(_range(kind["declRange"]))
-        kind = _resolved(types[kind["refDTypep"]], types)
+        kind = resolved_type(types[kind["refDTypep"]], types)
     packed: list[Range] = []
     while kind["type"] == "PACKARRAYDTYPE":
         packed.append(_range(kind["declRange"]))
-        kind = _resolved(types[kind["refDTypep"]], types)
-    word = _bits(kind, types, name)
+        kind = resolved_type(types[kind["refDTypep"]], types)
+    word = width_of_type(kind, types, name)
     bits = _range(f"[{kind['range']}]") if "range" in kind else None
     return Port(name, str(node["direction"]).lower(), tuple(unpacked), tuple(packed), word, bool(kind.get("signed")), bits)
 
 
-def _resolved(kind: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
+def resolved_type(kind: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
     """The type that names, parameters and enumerations stand for."""
     while kind["type"] in ("REFDTYPE", "PARAMTYPEDTYPE", "ENUMDTYPE", "CONSTDTYPE", "MEMBERDTYPE"):
         kind = types[kind["refDTypep"] if kind["type"] == "ENUMDTYPE" else kind["dtypep"]]
     return kind
 
 
-def _bits(kind: dict[str, Any], types: dict[str, Any], name: str) -> int:
+def width_of_type(kind: dict[str, Any], types: dict[str, Any], name: str) -> int:
     """The width of a packed type (bits)."""
-    kind = _resolved(kind, types)
+    kind = resolved_type(kind, types)
     match kind["type"]:
         case "BASICDTYPE" if kind["keyword"] not in ("real", "shortreal", "realtime", "string", "event", "chandle"):
             return _range(f"[{kind['range']}]").count if "range" in kind else 1
         case "PACKARRAYDTYPE":
-            return _range(kind["declRange"]).count * _bits(types[kind["refDTypep"]], types, name)
+            return _range(kind["declRange"]).count * width_of_type(types[kind["refDTypep"]], types, name)
         case "STRUCTDTYPE" | "UNIONDTYPE" if kind.get("packed"):
-            members = [_bits(types[member["dtypep"]], types, name) for member in kind["membersp"]]
+            members = [width_of_type(types[member["dtypep"]], types, name) for member in kind["membersp"]]
             return max(members) if kind["type"] == "UNIONDTYPE" else sum(members)
     found = kind.get("keyword") or kind["type"]
     raise ValueError(f"port {name} must be made of bits: vectors, packed structs, or arrays of these; got {found}")

@@ -10,6 +10,6 @@ def lcov_info(files: Sequence[FileCoverage]) -> str:
     records = []
     for file in files:
         if file.lines:
-            records += ["TN:", f"SF:{file.file}", *(f"DA:{line},{count}" for line, count in file.lines.items())]
+            records += ["TN:mmau", f"SF:{file.file}", *(f"DA:{line},{count}" for line, count in file.lines.items())]
             records += [f"LF:{len(file.lines)}", f"LH:{file.lines_hit}", "end_of_record"]
     return "".join(f"{record}\n" for record in records)

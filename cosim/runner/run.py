@@ -151,7 +151,7 @@ def _run(design: Design, request: Request) -> Report:
             sources = sources_of(design, request.dut, folder)
             if sources.digests != report.sources:
                 raise SimulationError("the design's files changed while it was simulated: run again")
-            report = replace(report, other_readings=other_readings(sources, folder))
+            report = replace(report, other_readings=other_readings(sources, folder, request.simulator))
         else:
             text = (folder / GENERATED).read_text(encoding="utf-8")
             report = replace(report, design=design_key(design.as_table()), verilog=verilog_digest(text))

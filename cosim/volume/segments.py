@@ -26,7 +26,7 @@ LONG_SEGMENT = 1 << 21
 """Native vectors of the first segment, if there are so many; of a longer run it has half. In it the design grows old: it is
 powered up once, and reset only at the beginning."""
 
-LONG_SEGMENT_RESETS = 3
+LONG_SEGMENT_RESETS = 6
 """Resets in the middle of the first segment, as in a run in cocotb."""
 
 

@@ -29,7 +29,7 @@ from cosim.volume.segments import DIRECTED
 from golden.files import temporary_folder
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.chosen_design import chosen_design
-from mmau.cli.cosim_files import ReportFiles
+from mmau.cli.cosim_files import ReportFiles, leave_error
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.recorded_evidence import RecordedEvidence
@@ -46,7 +46,15 @@ ONE_DESIGN = {
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
-    """`mmau cosim`."""
+    """`mmau cosim`; an error stands in the report files too."""
+    try:
+        return _run(arguments)
+    except Exception as error:
+        leave_error(arguments, str(error) or type(error).__name__)
+        raise
+
+
+def _run(arguments: argparse.Namespace) -> int:
     if arguments.dut_template is not None:
         try:
             print(dut_template(arguments), end="")

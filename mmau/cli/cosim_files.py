@@ -64,7 +64,7 @@ class ReportFiles:
         """Add the report of a finished design, from any thread. Write errors are ignored here: `finish` writes again."""
         with self._lock, suppress(OSError):
             self._done.append(report)
-            self._write(self._done, {}, self._designs - len(self._done))
+            self._write(self._done, self._designs - len(self._done), {})
 
     def finish(self, reports: Sequence[Report], errors: Mapping[str, str]) -> None:
         """Write the reports of all designs in their order, and the errors of those that could not be run.
@@ -75,7 +75,7 @@ class ReportFiles:
         with self._lock:
             for path in self._paths:
                 check_output(path, (source for report in reports for source in report.sources))
-            self._write(reports, errors, 0)
+            self._write(reports, 0, errors)
             counts = merged(counts for report in reports for counts in report.coverage)
             if self._coverage is not None:
                 counts = add(self._coverage, counts)
@@ -86,8 +86,21 @@ class ReportFiles:
                 if self._rtl_coverage is not None and report.rtl_coverage is not None:
                     write_atomically(self._rtl_coverage, lcov_info(report.rtl_coverage).encode())
 
-    def _write(self, reports: Sequence[Report], errors: Mapping[str, str], running: int) -> None:
+    def _write(self, reports: Sequence[Report], running: int, errors: Mapping[str, str]) -> None:
         if self._junit is not None:
-            write_atomically(self._junit, junit_xml(reports, errors, self._seed))
+            unfinished = {"campaign": f"{running} designs are not done yet"} if running else {}
+            write_atomically(self._junit, junit_xml(reports, {**errors, **unfinished}, self._seed))
         if self._html is not None:
             write_atomically(self._html, report_page(reports, errors, self._seed, running, self._recorded.lines_of).encode())
+
+
+def leave_error(arguments: argparse.Namespace, message: str) -> None:
+    """Write the error that ended the command into the JUnit file and the page that it names, where no file is: one that
+    this project wrote was removed as the command began. What cannot be written is left out."""
+    errors = {"cosim": message}
+    with suppress(OSError):
+        if arguments.junit is not None and not is_stdout(arguments.junit) and not arguments.junit.exists():
+            write_atomically(arguments.junit, junit_xml([], errors, arguments.seed))
+    with suppress(OSError):
+        if arguments.html is not None and not is_stdout(arguments.html) and not arguments.html.exists():
+            write_atomically(arguments.html, report_page([], errors, arguments.seed).encode())

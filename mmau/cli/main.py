@@ -5,6 +5,7 @@ or a comparison is undecided. 128 + n: ended by signal n. Slow imports follow af
 """
 
 import os
+import sys
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from importlib import import_module
 
 from mmau import WRONG_REQUEST
 from mmau.cli import streams
+from mmau.cli.earlier_reports import remove_earlier
 from mmau.cli.missing_modules import missing
 from mmau.signals import Ended, Signals, raised_as_ended
 
@@ -38,6 +40,7 @@ def attempt(argv: Sequence[str] | None, signals: Signals) -> int:
     running, command = "mmau", ""
     try:
         streams.prepare()
+        remove_earlier(sys.argv[1:] if argv is None else argv)
         try:
             arguments = import_module("mmau.cli.parser").parser().parse_args(argv)
         except SystemExit as ended:  # argparse has printed help, or what is wrong with the request

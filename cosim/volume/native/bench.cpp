@@ -9,8 +9,9 @@ namespace volume {
 namespace {
 
 constexpr int half_period = 1000;  // ns
-constexpr int reset_period = 2000;  // typical number of cycles between resets in the middle of a stream
-constexpr int first_reset = 50;     // cycles within which the first one falls due: fewer than to the first long pause
+constexpr int first_reset = 50;  // cycles within which the first reset falls due: fewer than to the first long pause
+constexpr int reset_gaps[kinds_of_resets][2] = {
+    {20, 50}, {20, 50}, {1000, 2000}, {0, 8}, {1000, 2000}, {1000, 2000}};  // cycles from each kind to the next reset
 constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch has inputs that change while the clock is high
 constexpr int64_t stretch = 32;         // cycles
 constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late,
@@ -107,7 +108,7 @@ void Bench::clocked(Stream& stream) {
     int64_t next_reset = static_cast<int64_t>(resets_.below(first_reset));
     int64_t resets = 0;
     bool is_prepared = false;  // for the next reset
-    bool was_at_speed = false;
+    int64_t at_speed_until = -1;
     int64_t next_joint = first_joint_pause, joint_length = first_joint_length;
     int extra = 0;
     for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
@@ -118,16 +119,17 @@ void Bench::clocked(Stream& stream) {
             if (is_prepared) {
                 next_reset = at + pause;
             } else {
+                const auto [shortest, longest] = reset_gaps[resets % kinds_of_resets];
                 reset_in_the_middle(stream, resets++);
-                const bool soon = en_ && resets == 1;
-                const auto further = static_cast<int64_t>(resets_.below(soon ? first_reset : reset_period / 2));
-                next_reset = at + further + (soon ? 0 : reset_period / 2);
+                next_reset = at + shortest + static_cast<int64_t>(resets_.below(static_cast<uint64_t>(longest - shortest)));
             }
         }
-        if (!was_at_speed && at >= at_speed_from && !is_prepared && !in_long_pause()) {
-            was_at_speed = true;
-            next_reset = std::max(next_reset, at + at_speed);
-            for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(at_speed);
+        if (at_speed_until < 0 && at >= at_speed_from && !is_prepared && !in_long_pause()) {
+            at_speed_until = at + at_speed;
+            next_reset = std::max(next_reset, at_speed_until);
+        }
+        if (at <= at_speed_until) {  // it ends for all sides at once, however often each was asked
+            for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(at_speed_until - at);
         }
         if (out_ready_ && at >= next_joint && !is_offering_ && !out_.is_at_speed() && stream.is_waiting()) {
             in_.hold(joint_length);

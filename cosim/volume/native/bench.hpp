@@ -18,8 +18,9 @@
 
 namespace volume {
 
-constexpr int64_t kinds_of_resets = 3;  // in turn: a short one, one at the end of a stall,
-constexpr int64_t long_reset = 2;       // and a long one of an idle design
+constexpr int64_t kinds_of_resets = 6;  // in turn: short ones of each length, one of them
+constexpr int64_t stalled_reset = 3;    // at the end of a stall,
+constexpr int64_t long_reset = 5;       // and a long one of an idle design
 
 /// Counts of a run, beside those of the judge.
 struct Counts {

@@ -5,9 +5,12 @@ namespace volume {
 namespace {
 
 constexpr int reset_cycles = 4;
-constexpr int long_reset_cycles = 70;
-constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one reset of three comes
-constexpr int idle_before_reset = 64;   // cycles without new operands before another one of three, which lasts long
+constexpr int edges_of[kinds_of_resets] = {1, 2, 3, 1, 2, 70};               // clock edges of each kind of reset,
+constexpr int edges_of_asynchronous[kinds_of_resets] = {0, 2, 3, 0, 1, 70};  // which must act without one
+constexpr bool is_offering[kinds_of_resets] = {true, false, true, false, false, true};  // whether operands are on offer
+constexpr int without_pause = 4;  // the number of kinds after which operands come in the very next cycle
+constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one kind of reset comes
+constexpr int idle_before_reset = 64;   // cycles without new operands before another one, which lasts long
 
 }  // namespace
 
@@ -19,7 +22,7 @@ void Bench::power_up() {
 /// Let the side pause that a reset needs.
 /// @return for how many cycles.
 int Bench::pause_before_reset(int64_t number) {
-    if (out_ready_ && number % kinds_of_resets == 1) {
+    if (out_ready_ && number % kinds_of_resets == stalled_reset) {
         out_.hold(stall_before_reset);
         return stall_before_reset;
     }
@@ -31,7 +34,7 @@ int Bench::pause_before_reset(int64_t number) {
 }
 
 /// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
-/// @param number of the reset, from 0. Every other time operands are on offer, which must not be taken; two times of four, where it
+/// @param number of the reset, from 0. Of some kinds operands are on offer, which must not be taken; two times of four, where it
 ///     is asynchronous, the design is not enabled.
 void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     const int64_t dropped = stream.drop();
@@ -42,11 +45,13 @@ void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     offer_waited_ = result_waited_ = 0;
     was_ready_ = false;
     due_.clear();
-    if (in_valid_) *in_valid_ = number % 2 == 0;
-    if (en_) *en_ = plan_.reset != "asynchronous" || number % 4 == 0 || number % 4 == 3;
+    if (in_valid_) *in_valid_ = is_offering[number % kinds_of_resets];
+    if (en_) *en_ = plan_.reset != "asynchronous" || number % 4 < 2;
     invert();
-    const bool is_long = number % kinds_of_resets == long_reset;
-    reset(is_long ? long_reset_cycles : plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous one must act without an edge
+    reset((plan_.reset == "asynchronous" ? edges_of_asynchronous : edges_of)[number % kinds_of_resets]);
+    if (number % kinds_of_resets < without_pause) {
+        for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(1);
+    }
 }
 
 void Bench::reset(int edges) {

@@ -12,15 +12,25 @@ from typing import Any
 
 from cosim.compile.complaints import (
     CONFIGURED,
+    OF_ONE_TOOL,
     complaints_of_verilator,
     complaints_of_yosys,
     configurations,
+    directives_of_one_tool,
     misread_by_yosys,
     promises,
 )
 from cosim.compile.errors import SimulationError
 from cosim.compile.expression_findings import effects_left_out, effects_without_order, hidden_inputs
-from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, macros_of_other_files, texts_of
+from cosim.compile.preprocessing import (
+    CONTINUED,
+    Text,
+    given_macros,
+    macros_behind_comments,
+    macros_not_defined,
+    macros_of_other_files,
+    texts_of,
+)
 from cosim.compile.sources import sources_of
 from cosim.compile.storage_elements import irregular_storage
 from cosim.compile.verilator_findings import (
@@ -115,6 +125,9 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
             sources.check_unchanged()
         except SimulationError as error:
             raise NotCompared(str(error)) from None
+        behind = macros_behind_comments(sources)
+        if behind:
+            raise NotCompared(f"{CONTINUED}: {', '.join(behind)}")
         macros = [f"{macro}={value}" if value else macro for macro, value in given_macros(sources, folder).items()]
         assumed = [f"the macros are those of the description: {', '.join(macros)}"] if macros else []
         absent = macros_not_defined(sources, folder)
@@ -136,6 +149,9 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     configured = configurations(text.verilog)
     if configured:
         raise NotCompared(_in(text, f"{CONFIGURED}: {', '.join(configured)}"))
+    directives = directives_of_one_tool(text.verilog)
+    if directives:
+        raise NotCompared(_in(text, f"{OF_ONE_TOOL}: {', '.join(directives)}"))
     misread = misread_by_yosys(text.verilog)
     if misread:
         raise NotCompared(_in(text, f"Yosys evaluates functions of real numbers in its text wrongly: {', '.join(misread)}"))

@@ -9,8 +9,8 @@ from cosim.compile.expression_findings import (
     effects_left_out,
     effects_without_order,
     hidden_inputs,
-    written_beyond,
 )
+from cosim.compile.index_findings import written_beyond
 from cosim.compile.other_readings import other_readings
 from cosim.compile.preprocessing import texts_of
 from cosim.compile.sources import sources_of
@@ -87,6 +87,8 @@ def test_items_of_which_two_may_match_are_named(name: str, tmp_path: Path, monke
         assert ONE_OF + named in other_readings(sources, tmp_path)
 
 
+_T = "typedef struct packed {logic [2:0] m; logic [7:0] n;} t;"
+
 WRITES = {
     "an array of three": ("logic [7:0] q [0:2];", "q = '{0, 0, 0}; q[a[1:0]] = b;", "q"),
     "an array from below 0": ("byte q [-2:1]; logic signed [2:0] i;", "q = '{0, 0, 0, 0}; i = a[2:0]; q[i] = b;", "q"),
@@ -94,6 +96,29 @@ WRITES = {
     "a bit by a number": ("logic [31:0] q; int n;", "q = 0; n = a; q[n] = 1;", "q"),
     "a word of three": ("logic [2:0][7:0] q;", "q = 0; q[a[1:0]] = b;", "q"),
     "an array of arrays": ("typedef logic [7:0] t [0:4]; t q;", "q = '{0, 0, 0, 0, 0}; q[a[2:0]][b[2:0]] = 1;", "q"),
+    "a bit of a member": (f"{_T} t q;", "q = 0; q.m[a[1:0]] = 1;", "q"),
+    "a part of a member": ("struct packed {logic [5:0] m; logic [7:0] n;} q;", "q = 0; q.m[a[2:0] +: 2] = 1;", "q"),
+    "a bit of the lowest member": ("struct packed {logic n; logic [2:0] m;} q;", "q = 0; q.m[a[1:0]] = 1;", "q"),
+    "a bit of a member from below": ("struct packed {logic [0:2] m; logic [7:0] n;} q;", "q = 0; q.m[a[1:0]] = 1;", "q"),
+    "a bit of a member from 1": ("struct packed {logic [3:1] m; logic [7:0] n;} q;", "q = 0; q.m[a[1:0]] = 1;", "q"),
+    "a structure of three": (f"{_T} t [2:0] q;", "q = 0; q[a[1:0]].m = 1;", "q"),
+    "a bit in a structure of three": (f"{_T} t [2:0] q;", "q = 0; q[1].m[a[1:0]] = 1;", "q"),
+    "a bit in an array of structures": (f"{_T} t q [3:0];", "q = '{default: 0}; q[a[1:0]].m[b[1:0]] = 1;", "q"),
+    "a word in a member": ("struct packed {logic [2:0][2:0] m; logic n;} q;", "q = 0; q.m[a[1:0]] = 1;", "q"),
+    "a bit of an array in an array": ("logic [2:0][4:0] q;", "q = 0; q[1][a[2:0]] = 1;", "q"),
+    "two indices": ("logic [3:0][4:0] q;", "q = 0; q[a[1:0]][b[2:0]] = 1;", "q"),
+    "the outer one of two": ("logic [2:0][3:0] q;", "q = 0; q[a[1:0]][b[1:0]] = 1;", "q"),
+    "all of a member": ("struct packed {logic n; logic [3:0] m; logic o;} q;", "q = 0; q.m[a[1:0]] = 1;", ""),
+    "all of a member from below": ("struct packed {logic [0:3] m; logic [7:0] n;} q;", "q = 0; q.m[a[1:0]] = 1;", ""),
+    "all of an array in an array": ("logic [3:0][7:0] q;", "q = 0; q[a[1:0]][b[2:0]] = 1; q[2][b[1:0] +: 4] = 0;", ""),
+    "all structures": (f"{_T} t [3:0] q;", "q = 0; q[a[1:0]].m[2] = 1; q[1].m = 1;", ""),
+    "a loop in members": (f"{_T} t [2:0] q;", "q = 0; for (int i = 0; i < 3; i++) q[i].m[i] = b[i];", ""),
+    "a part that is computed": ("logic [23:0] q;", "q = 0; q[a[1:0] * 8 +: 8] = b;", "q"),
+    "an item of an enumeration": ("typedef enum logic [1:0] {A, B, C} e; logic [2:0] q;", "q = 0; q[e'(a[1:0])] = 1;", "q"),
+    "an argument of a task": (
+        "logic [7:0] q [0:2]; task automatic t(output [7:0] x); x = 1; endtask", "q = '{0, 0, 0}; t(q[a[1:0]]);", "q"
+    ),
+    "a part that is incremented": ("logic [7:0] q [0:2];", "q = '{0, 0, 0}; q[a[1:0]]++;", "q"),
     "all of an array": ("logic [7:0] q [0:3];", "q = '{0, 0, 0, 0}; q[a[1:0]] = b;", ""),
     "all of a word": ("logic [3:0][7:0] q;", "q = 0; q[a[1:0]] = b;", ""),
     "a loop": ("logic [31:0] q;", "for (int i = 0; i < 4; i++) q[8 * i +: 8] = b;", ""),

