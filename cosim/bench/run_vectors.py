@@ -280,7 +280,7 @@ class _Clocked:
         self._resets -= 1
         if self._resets:
             self._next_reset = cycle + self._random.choice(RESETS[number + 1][0])
-        for stalls in self._stalls if number < WITHOUT_PAUSE else ():
+        for stalls in self._stalls[::2] if number < WITHOUT_PAUSE else ():  # of operands and of the enable
             stalls.go_on(1)
 
     async def _reset(self, edges: int) -> None:

@@ -50,7 +50,7 @@ void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     invert();
     reset((plan_.reset == "asynchronous" ? edges_of_asynchronous : edges_of)[number % kinds_of_resets]);
     if (number % kinds_of_resets < without_pause) {
-        for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(1);
+        for (Stalls* stalls : {&in_, &enable_}) stalls->go_on(1);
     }
 }
 
