@@ -100,12 +100,13 @@ class Driver:
         return is_complete
 
     def reset(self, dropped: Sequence[Vector], offers: bool) -> None:
-        """Begin a reset of the design, and then start again: send the dropped vectors once more, before all others.
+        """Begin a reset of the design, and then start again: send the dropped vectors once more, after the one that would have
+        come next. An operand that stays in the design over the reset is thus another one than the first that comes.
 
         Args:
             offers: whether operands are on offer during the reset, which the design must not take.
         """
-        self._again = [*dropped, *([] if self._vector is None else [self._vector]), *self._again]
+        self._again = [*([] if self._vector is None else [self._vector]), *dropped, *self._again]
         self._vector, self._accepted, self._offering, self.waited = self._next(), 0, False, 0
         if self._valid is not None:
             self._valid.show(offers)

@@ -67,7 +67,13 @@ bool Stream::load() {
     return true;
 }
 
+int64_t Stream::in_order(const Place& place) const {
+    const int64_t from = place.index - changed_from_;
+    return from == 0 ? place.vector + behind_ : place.vector - (from > 0 && from <= behind_);
+}
+
 void Stream::advance(Place& place) const {
+    ++place.index;
     if (++place.vector == batches_[place.batch]->vectors) {
         ++place.batch;
         place.vector = 0;
@@ -93,6 +99,12 @@ void Stream::received() {
 
 int64_t Stream::drop() {
     const int64_t dropped = waiting_;
+    const bool is_changed = behind_ && receive_.index == changed_from_;  // as long as none was received, it may be changed again
+    if (receive_.index == changed_from_ || receive_.index > changed_from_ + behind_) {
+        const bool is_in_batch = dropped && receive_.vector + dropped < batches_[receive_.batch]->vectors;
+        changed_from_ = receive_.index;
+        behind_ = is_in_batch && !is_changed ? dropped : 0;
+    }
     send_ = receive_;
     waiting_ = 0;
     ready_ = load();

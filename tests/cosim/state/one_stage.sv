@@ -22,7 +22,7 @@ module one_stage (
     TAKEN_IN_RESET, RESET_WAITS_FOR_IDLE, RESET_KEEPS_A_STALLED_RESULT, RESET_WAITS_FOR_READY, AFTER_THREE_RESETS,
     RESET_KEEPS_WHAT_WAITED_LONG, AFTER_A_LONG_RESET, AFTER_A_RESET_OF_AN_IDLE_DESIGN,
     AFTER_TWO_EDGES_OF_RESET, AFTER_THREE_EDGES_OF_RESET, AFTER_TWO_RESETS_CLOSE_TOGETHER,
-    FIRST_AFTER_TWO_EDGES_OF_RESET, FIRST_AFTER_THREE_EDGES_OF_RESET,
+    FIRST_AFTER_TWO_EDGES_OF_RESET, FIRST_AFTER_THREE_EDGES_OF_RESET, C_KEPT_OVER_A_RESET,
     // counts
     EVERY_THOUSANDTH_RESULT, AFTER_A_GAP_OF_SOME_LENGTHS, AFTER_MANY_WITHOUT_PAUSE, AFTER_ALTERNATING_STALLS, AFTER_ALTERNATING_OFFERS,
     NAN_TWO_RESULTS_BEFORE, AFTER_THREE_NANS, STICKY_SIGN, PARITY_OF_ALL_BEFORE,
@@ -120,7 +120,8 @@ module one_stage (
 
   wire new_b = b != b_held;
   wire keep_c = bug == C_ISOLATED & ~new_b & a == a_held | bug == C_ISOLATED_BY_B & ~new_b |
-                bug == C_ISOLATED_AFTER_A_GAP & ~new_b & a == a_held & gap >= 40;
+                bug == C_ISOLATED_AFTER_A_GAP & ~new_b & a == a_held & gap >= 40 |
+                bug == C_KEPT_OVER_A_RESET & resets > 1 & taken_since_reset == 0;
   always @(posedge clk) begin
     if (rst & ~((bug == TAKEN_IN_RESET & take) | (bug == RESET_WAITS_FOR_IDLE & in_valid) |
                 (bug == RESET_KEEPS_A_STALLED_RESULT & full & ~seen_ready) | (bug == RESET_WAITS_FOR_READY & ~out_ready) |
