@@ -4,6 +4,7 @@ that is not its own."""
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 OPTIONS = ("--junit", "--html", "--ucis", "--rtl-coverage")
 """Options that name a report. Files of answers and of resumable work have other ones, and stay."""
@@ -14,7 +15,7 @@ MARKS = (
     b'ucisVersion="1.0" writtenBy="mmau"',
     b"TN:mmau\n",
 )
-"""What stands near the beginning of each kind of report that this project writes."""
+"""Text near the beginning of each kind of report that this project writes."""
 
 BEGINNING = 4096
 """How much of a file is searched for it (bytes)."""
@@ -37,7 +38,7 @@ def remove_earlier(words: Sequence[str]) -> None:
 
 def _named(words: Sequence[str]) -> Iterator[str]:
     """The values of the options, also of those that are cut short or joined to theirs."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         name, equals, value = word.partition("=")
         if len(name) > 2 and any(option.startswith(name) for option in OPTIONS):
             yield value if equals else following
