@@ -100,8 +100,8 @@ class Driver:
         return is_complete
 
     def reset(self, dropped: Sequence[Vector], offers: bool) -> None:
-        """Begin a reset of the design, and then start again: send the dropped vectors once more, after the one that would have
-        come next. An operand that stays in the design over the reset is thus another one than the first that comes.
+        """Begin a reset of the design, and then start again: send the dropped vectors once more, after the one that would
+        have come next. An operand that stays in the design over the reset is thus another one than the first that comes.
 
         Args:
             offers: whether operands are on offer during the reset, which the design must not take.

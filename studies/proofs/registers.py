@@ -183,11 +183,12 @@ def page(found: Sequence[Built], verdicts: Verdicts, not_begun: int) -> str:
         "Datapaths with registers",
         f"""\
 {made_by("formal-registers")} Every distinct datapath of the catalogue, in every encoding and with
-{", ".join(STAGES)} stages of registers, is to give each result once, in order, and as it gives it without registers, however it
-stalls ([formal.md](../guides/formal.md#pipelines-and-handshake)); so is every one whose steps have boundaries inside
+{", ".join(STAGES)} stages of registers, is to give each result once, in order, and as it gives it without registers, however
+it stalls ([formal.md](../guides/formal.md#pipelines-and-handshake)); so is every one whose steps have boundaries inside
 ([architectures.md](architectures.md#stages)), with a register at each of these and at the end (`{INSIDE}`). {proved:,} of
 {len(found):,} are proved, by {len(verdicts)} distinct questions. Questions about registers hold no width.
-Whether the parts of steps compute what the steps do is asked of each datapath in which both are not the same expressions already.{left}""",
+Whether the parts of steps compute what the steps do is asked of each
+datapath in which both are not the same expressions already.{left}""",
         markdown.table(header, rows, numbers=range(1, 7)),
         *(["## Not proved", markdown.bullets(missing)] if missing else []),
     )
