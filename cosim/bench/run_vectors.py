@@ -38,6 +38,9 @@ RESETS = ((range(50), 1, 0), (SOON, 2, 2), (SOON, 3, 3), (SELDOM, 1, 0), (range(
 OFFERING = (0, 2, 5)
 """The numbers, from 0, of those during which operands are on offer."""
 
+DISABLED = (1, 2, 3)
+"""The numbers of those in which the design is not enabled, if they are asynchronous."""
+
 WITHOUT_PAUSE = 4
 """The number of the first ones, after which operands come in the very next cycle."""
 
@@ -268,13 +271,13 @@ class _Clocked:
 
     async def _reset_in_the_middle(self, cycle: int) -> None:
         """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. In some
-        of them operands are on offer; in two the design is not enabled, if the reset is asynchronous."""
+        of them operands are on offer; in some the design is not enabled, if the reset is asynchronous."""
         number = self._reset_number
         self._driver.reset(self._scoreboard.drop(), offers=number in OFFERING)
         self._monitor.reset()
         is_asynchronous = self._timing.reset == "asynchronous"
         if self._en is not None:
-            self._en.value = int(not is_asynchronous or number % 4 < 2)
+            self._en.value = int(not is_asynchronous or number not in DISABLED)
         _, edges, asynchronous_edges = RESETS[number]
         await self._reset(asynchronous_edges if is_asynchronous else edges)
         self._resets -= 1

@@ -8,6 +8,7 @@ constexpr int reset_cycles = 4;
 constexpr int edges_of[kinds_of_resets] = {1, 2, 3, 1, 2, 70};               // clock edges of each kind of reset,
 constexpr int edges_of_asynchronous[kinds_of_resets] = {0, 2, 3, 0, 1, 70};  // which must act without one
 constexpr bool is_offering[kinds_of_resets] = {true, false, true, false, false, true};  // whether operands are on offer
+constexpr bool is_disabled[kinds_of_resets] = {false, true, true, true, false, false};  // if asynchronous; the other ones next time
 constexpr int without_pause = 4;  // the number of kinds after which operands come in the very next cycle
 constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one kind of reset comes
 constexpr int idle_before_reset = 64;   // cycles without new operands before another one, which lasts long
@@ -34,8 +35,8 @@ int Bench::pause_before_reset(int64_t number) {
 }
 
 /// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
-/// @param number of the reset, from 0. Of some kinds operands are on offer, which must not be taken; two times of four, where it
-///     is asynchronous, the design is not enabled.
+/// @param number of the reset, from 0. Of some kinds operands are on offer, which must not be taken; of some, where it is
+///     asynchronous, the design is not enabled.
 void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     const int64_t dropped = stream.drop();
     counts.sent -= dropped;
@@ -46,7 +47,8 @@ void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     was_ready_ = false;
     due_.clear();
     if (in_valid_) *in_valid_ = is_offering[number % kinds_of_resets];
-    if (en_) *en_ = plan_.reset != "asynchronous" || number % 4 < 2;
+    const bool is_next_time = number / kinds_of_resets % 2;
+    if (en_) *en_ = plan_.reset != "asynchronous" || is_disabled[number % kinds_of_resets] == is_next_time;
     invert();
     reset((plan_.reset == "asynchronous" ? edges_of_asynchronous : edges_of)[number % kinds_of_resets]);
     if (number % kinds_of_resets < without_pause) {

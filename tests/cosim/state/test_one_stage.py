@@ -33,9 +33,12 @@ KNOWN = ("ONE_PAIR_OF_OPERANDS", "AFTER_A_GAP_OF_ONE_LENGTH")
 """Bugs that a run meets by chance alone, as the guide says; the report says how many inputs there are, and names the
 comparison and the counter (tests/cosim/compile/test_yosys_findings.py)."""
 
-LONG = ("AFTER_THOUSANDS_WITHOUT_PAUSE", "FROM_ZEROS", "C_ISOLATED_AFTER_A_GAP")
+LONG = (
+    "AFTER_THOUSANDS_WITHOUT_PAUSE", "FROM_ZEROS", "C_ISOLATED_AFTER_A_GAP", "SAME_WEIGHTS_FOR_LONG",
+    "SUBNORMALS_BACK_TO_BACK",
+)  # fmt: skip
 """The bugs of a stream that goes on for longer than runs of 5,000 vectors do, of a power-up that these do not have, and of
-operands that come again after a pause, which they have hardly ever."""
+operands after a pause, of a long run of the same ones and of two results in a row that they have once or never."""
 
 COCOTB = [bug for bug in BUGS if bug not in ("NONE", *LONG, *LATE, *KNOWN)]
 

@@ -42,7 +42,7 @@ def test_no_option_of_a_design_chooses_what_registers_begin_with(tmp_path: Path)
         (stage("full").replace("in_ready) held", "in_ready & ~a[3]) held"), "results differ from the golden model"),
         (stage("full").replace("held <= sum", "held <= sum ^ {31'b0, ~in_valid}").replace("if (in_valid & in_ready)", ""),
          "a result changed, or was withdrawn"),
-        (stage("full & ~a[4]"), "out_valid stayed low as long as out_ready, for which it must not wait"),
+        (stage("full & ~a[4]"), "a result changed, or was withdrawn"),
     ],
     ids=["silent", "never ready", "answers twice", "valid not reset", "stale result", "moves on", "withdraws"],
 )  # fmt: skip
