@@ -98,9 +98,8 @@ def leave_error(arguments: argparse.Namespace, message: str) -> None:
     """Write the error that ended the command into the JUnit file and the page that it names, where no file is: one that
     this project wrote was removed as the command began. What cannot be written is left out."""
     errors = {"cosim": message}
-    with suppress(OSError):
-        if arguments.junit is not None and not is_stdout(arguments.junit) and not arguments.junit.exists():
-            write_atomically(arguments.junit, junit_xml([], errors, arguments.seed))
-    with suppress(OSError):
-        if arguments.html is not None and not is_stdout(arguments.html) and not arguments.html.exists():
-            write_atomically(arguments.html, report_page([], errors, arguments.seed).encode())
+    for path, made in ((arguments.junit, junit_xml), (arguments.html, report_page)):
+        with suppress(OSError):
+            if path is not None and not is_stdout(path) and not path.exists():
+                text = made([], errors, arguments.seed)
+                write_atomically(path, text if isinstance(text, bytes) else text.encode())

@@ -50,9 +50,10 @@ every cycle has none, and the search would take longer than all the rest."""
 APART = f"synth -noshare -top {{top}}; {GATES}"
 """Every component by itself."""
 
-JOINED = f"synth -noshare -hieropt -top {{top}}; {GATES}; flatten; opt_clean; delete t:$scopeinfo"
-"""Every component by itself, then all joined."""
+COMPONENTS, JOIN = "synth -noshare -hieropt -top {top}", "flatten; opt_clean; delete t:$scopeinfo"
 
+JOINED = f"{COMPONENTS}; {GATES}; {JOIN}"
+"""Every component by itself, then all joined."""
 
 LOG = "yosys.log"
 
@@ -179,8 +180,7 @@ def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
 
 def library_area(text: str, top: str, cells: Library, progress: Progress | None = None) -> float:
     """Area of a module in the cells of a library, in µm²; mapped as `rtl.cost.synthesis.map_whole` does: both agree."""
-    synthesis = f"synth -noshare -hieropt -top {top}; flatten; opt_clean; delete t:$scopeinfo"
-    script = f"{synthesis}; {CELLS.format(cells.name)}; tee -q -o stat.json stat -json -liberty {cells.name}"
+    script = f"{COMPONENTS}; {JOIN}; {CELLS}; tee -q -o stat.json stat -json -liberty {{0}}".format(cells.name, top=top)
     stat = run_yosys(text, script, ["stat.json"], {cells.name: cells.text}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 

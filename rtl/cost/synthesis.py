@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from rtl.cost.cost_results import Cost
-from rtl.cost.flow import CELLS, GATES, check_tool, cost_of_stat, depths_of_ltp, modules_of_stat, run_yosys
+from rtl.cost.flow import (
+    CELLS,
+    COMPONENTS,
+    GATES,
+    JOIN,
+    check_tool,
+    cost_of_stat,
+    depths_of_ltp,
+    modules_of_stat,
+    run_yosys,
+)
 from rtl.cost.liberty import Library
 from rtl.cost.mapped_netlist import Netlist, NetlistError, cell_of, read_netlist
 
@@ -18,18 +28,16 @@ GLUE = "glue"
 
 _GATES_FILES, _MAPPED_FILES = ("gates.json", "depth.txt"), ("whole.json", "netlist.v", "netlist.json")
 
-_SYNTH = f"synth -noshare -hieropt -top {TOP}; design -save components"
+_SYNTH = f"{COMPONENTS.format(top=TOP)}; design -save components"
 """Every component by itself, still in Yosys' own cells: what gates and cells are then mapped from."""
 
-_FLAT = "flatten; opt_clean; delete t:$scopeinfo"
-
-_GATES = f"{GATES}; {_FLAT}; tee -q -o gates.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
+_GATES = f"{GATES}; {JOIN}; tee -q -o gates.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
 """As `rtl.cost.flow.JOINED` has it, so that cells and depth are those of docs/evidence/area.md."""
 
 _PARTS = f"design -load components; {CELLS}; tee -q -o parts.json stat -json -liberty {{0}}"
 """The area of each component, mapped by itself."""
 
-_WHOLE = f"design -load components; {_FLAT}; {CELLS}; tee -q -o whole.json stat -json -liberty {{0}}"
+_WHOLE = f"design -load components; {JOIN}; {CELLS}; tee -q -o whole.json stat -json -liberty {{0}}"
 """The area of all as one circuit, in which cells are shared across components and what a unit does not need is gone."""
 
 _NETLIST = (
