@@ -37,7 +37,8 @@ for package in ("golden", "hwtests", "studies.h200", "studies.microbenchmarks", 
 above = [name for name in sys.modules if name.partition(".")[0] in ("rtl", "cosim", "mmau")]
 assert set(above) <= {"mmau", "mmau.report", "mmau.report.figures"}, above
 """.replace("OTHERS", repr(("studies.h200.measured_page", "golden.native._mmau")))
-"""Imports every module but the native library and a page that is written afterwards, anywhere; `studies` draw by `mmau.report.figures`, which loads matplotlib when it draws."""
+"""Imports every module but the native library and a page that is written afterwards, anywhere; `studies` draw by
+`mmau.report.figures`, which loads matplotlib when it draws."""
 
 HONEST = f"{sys.executable} -m tests.golden.program.programs honest"
 
