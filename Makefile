@@ -80,6 +80,9 @@ kernels-oldest: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  #: Compile every CUDA ke
 area: $(VENV)/.area  #: Measure the cells and depth of the datapaths; writes docs/evidence/area.md; most of an hour; resumes; MINUTES=30 stops early
 	$(BIN)/python -m studies.area docs/evidence build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
+freeze-compare: $(VENV)/.dev  #: Compare attacks, the command line, what it prints, designs and mutants with what is frozen in tests/freeze; SLICE=0/60 takes a part of the designs
+	$(BIN)/python -m tests.freeze compare $(if $(SLICE),--slice $(SLICE))
+
 ratchet: $(VENV)/.area  ## design: Compare the cells of a small set of units with the committed figures
 	$(BIN)/python -m studies.area.ratchet
 
