@@ -11,7 +11,16 @@ from tests.import_rules import Imports, Rules
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 RULES = Rules.read(CONTRIBUTING)
 
-BENCH_ABOVE = ("cosim.compile", "cosim.runner", "cosim.regressions", "cosim.dut", "cosim.volume", "rtl.verilog", "rtl.cost")
+BENCH_ABOVE = (
+    "cosim.build",
+    "cosim.lint",
+    "cosim.runner",
+    "cosim.regressions",
+    "cosim.dut",
+    "cosim.volume",
+    "rtl.verilog",
+    "rtl.cost",
+)
 """Packages that `cosim.bench` does not need, so that it serves in a testbench of a user."""
 
 BY_A_NAME_FROM_ELSEWHERE = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim import load_dut
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.dut.elaborate import ElaborationError
 from golden import Operation
 from golden.unit_file import unit_from_table

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Set
 from typing import Any
 
-from cosim.compile.flat_circuit import BITWISE, FlatCircuit
+from cosim.lint.flat_circuit import BITWISE, FlatCircuit
 
 CONTROLS = ("clk", "rst", "en")
 """Ports that are no operands."""

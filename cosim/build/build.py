@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from cocotb_tools.config import libs_dir
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-from cosim.compile.arguments import (
+from cosim.build.arguments import (
     COVERAGE_ARGUMENTS,
     LAST_ARGUMENTS,
     MAKE_ARGUMENTS,
@@ -19,10 +19,10 @@ from cosim.compile.arguments import (
     VERILATOR_ARGUMENTS,
     runtime_arguments,
 )
-from cosim.compile.cache_key import compiled, content_of, is_what_was_elaborated
-from cosim.compile.errors import simulation_error
-from cosim.compile.runtime import PRECOMPILED, RUNTIME, Runtime, new_folder
-from cosim.compile.sources import Sources
+from cosim.build.cache_key import compiled, content_of, is_what_was_elaborated
+from cosim.build.errors import simulation_error
+from cosim.build.runtime import PRECOMPILED, RUNTIME, Runtime, new_folder
+from cosim.build.sources import Sources
 from cosim.dut.elaborate import WRAPPER
 from golden.cache import content_key
 from golden.processes import ending, run_tool

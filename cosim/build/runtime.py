@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.cache_key import compiled, tools
+from cosim.build.cache_key import compiled, tools
 from golden.cache import content_key
 
 LATER = 3600

@@ -4,21 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.expression_findings import (
+from cosim.build.sources import sources_of
+from cosim.dut.elaborate import WRAPPER
+from cosim.lint.expression_findings import (
     cases_of_signals,
     effects_left_out,
     effects_without_order,
     hidden_inputs,
 )
-from cosim.compile.index_findings import written_beyond
-from cosim.compile.other_readings import other_readings
-from cosim.compile.preprocessing import texts_of
-from cosim.compile.sources import sources_of
-from cosim.compile.verilator_findings import tree_of
-from cosim.dut.elaborate import WRAPPER
+from cosim.lint.index_findings import written_beyond
+from cosim.lint.other_readings import other_readings
+from cosim.lint.preprocessing import texts_of
+from cosim.lint.verilator_findings import tree_of
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
-from tests.cosim.compile.test_other_readings import said_of
+from tests.cosim.lint.test_other_readings import said_of
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
 from tests.mmau.formal.user_design.wrong_expressions import EXPRESSIONS, LEFT_OUT
 from tests.volume import one_in
@@ -35,7 +35,7 @@ def test_expression_that_tools_evaluate_otherwise_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_packaged_verilator()
-    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
     sources = sources_of(UnitDesign(PRODUCT), NAMED[name].described(tmp_path), tmp_path)
     assert NAMED[name].says in other_readings(sources, tmp_path)
 
@@ -83,7 +83,7 @@ def test_items_of_which_two_may_match_are_named(name: str, tmp_path: Path, monke
     (text,) = texts_of(sources, tmp_path)
     assert cases_of_signals(tree_of(WRAPPER, text.verilog, tmp_path)) == ([named] if named else [])
     if name == "signals":
-        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+        monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
         assert ONE_OF + named in other_readings(sources, tmp_path)
 
 
@@ -153,12 +153,12 @@ KEPT = {
 @pytest.mark.parametrize("name", one_in(4, KEPT))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_function_that_keeps_a_value_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
     assert "functions keep values between calls, which not every tool does: n" in said_of(Wrong(KEPT[name], ""), tmp_path)
 
 
 def test_function_that_writes_before_it_reads_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
     body = """function [31:0] f(input [31:0] x); int i, j, k; begin for (i = 0; i < 4; i = i + 1) f[i] = x[i];
     if (x[0]) j = 1; else j = 2; case (x[1:0]) 0: k = j; default: k = 3; endcase f = k == 9 ? 0 : x; end endfunction
     always_comb d = f(r);"""

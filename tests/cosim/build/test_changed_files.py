@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim.compile.sources import sources_of
+from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
 from cosim.runner import in_cocotb
 from cosim.runner import run as runs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.errors import full_disk, simulation_error
+from cosim.build.errors import full_disk, simulation_error
 from mmau.jobs import Outcome, Store, Task
 
 Usage = namedtuple("Usage", "total used free")

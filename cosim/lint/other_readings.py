@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cosim.compile.complaints import (
+from cosim.build.sources import ASSERTIONS, Sources
+from cosim.lint.complaints import (
     CONFIGURED,
     OF_ONE_TOOL,
     WIDTHS,
@@ -16,22 +17,21 @@ from cosim.compile.complaints import (
     switches_of_assertions,
     used_before_declared,
 )
-from cosim.compile.expression_findings import (
+from cosim.lint.expression_findings import (
     cases_of_signals,
     effects_left_out,
     effects_without_order,
     hidden_inputs,
 )
-from cosim.compile.index_findings import written_beyond
-from cosim.compile.preprocessing import (
+from cosim.lint.index_findings import written_beyond
+from cosim.lint.preprocessing import (
     CONTINUED,
     macros_behind_comments,
     macros_not_defined,
     macros_of_other_files,
     texts_of,
 )
-from cosim.compile.sources import ASSERTIONS, Sources
-from cosim.compile.verilator_findings import (
+from cosim.lint.verilator_findings import (
     constants_by_initial_value,
     initial_values,
     kept_by_functions,
@@ -40,7 +40,7 @@ from cosim.compile.verilator_findings import (
     tree_of,
     written_by_two_blocks,
 )
-from cosim.compile.yosys_findings import UNSEEN, findings_of_yosys
+from cosim.lint.yosys_findings import UNSEEN, findings_of_yosys
 from golden.text import printable, shortened
 
 PLAIN = ("-W", "-D", "-G", "-O", "+define+", *ASSERTIONS)

