@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from golden.processes import Ended, Worker
-from golden.processes.marks import MARK
+from golden.processes.child import MARK
 from tests.golden.processes.running import alive, ended_soon, written
 
 ANSWERS = """

@@ -1,15 +1,20 @@
-"""The caller's side of a worker process: JSON lines in both directions, and the end of the worker's log."""
+"""Worker processes: lines of JSON between a caller and its worker, which ends with the caller, and the end of its log."""
 
+import atexit
 import fcntl
 import json
+import math
 import os
+import queue
+import select
 import subprocess
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
-from golden.processes.child import Child
+from golden.processes.child import MARK, Child, kill_marked
 
 LOG_BYTES = 1 << 16
 """Bytes that are read from the end of a log."""
@@ -49,12 +54,6 @@ class Worker:
             raise
         self.mark = self._child.mark
 
-    def fileno(self) -> int:
-        """The descriptor that is readable when `receive` would not wait."""
-        stream = self._child.process.stdout
-        assert stream is not None
-        return int(stream.fileno())
-
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message. If the worker has ended this raises nothing; the next `receive` raises EOFError."""
         stream = self._child.process.stdin
@@ -63,13 +62,20 @@ class Worker:
             stream.write(json.dumps(message).encode() + b"\n")
             stream.flush()
 
-    def receive(self) -> list[dict[str, Any]]:
+    def receive(self, seconds: float = math.inf) -> list[dict[str, Any]]:
         """Wait for output, and return the events that are complete by then, possibly none.
 
         Raises:
+            TimeoutError: no output came within that time (seconds).
             EOFError: the worker has closed its output, usually because it has ended.
         """
-        piece = os.read(self.fileno(), 1 << 20)
+        stream = self._child.process.stdout
+        assert stream is not None
+        output = select.poll()
+        output.register(stream, select.POLLIN)
+        if not output.poll(None if seconds == math.inf else math.ceil(1000 * max(0.0, seconds))):
+            raise TimeoutError(f"no output came within {seconds:g} s")
+        piece = os.read(stream.fileno(), 1 << 20)
         *lines, self._rest = (self._rest + (piece or b"\n")).split(b"\n")
         if not piece and lines == [b""]:
             raise EOFError
@@ -115,3 +121,45 @@ def _event(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) and "event" in event else None
+
+
+class Channel:
+    """The worker's end of a `Worker`: takes over this process's standard input and output.
+
+    From then on standard input is empty, and all output of the process and its programs goes to standard error, the
+    worker's log. When the caller ends, all descendants of this process are killed and it exits at once, even during work.
+    """
+
+    def __init__(self) -> None:
+        self._messages, self._events = os.dup(0), os.dup(1)  # children do not inherit these
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._killing = threading.Lock()
+        atexit.register(self._killing.acquire)  # this process exits only after its descendants are killed
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def receive(self) -> dict[str, Any]:
+        """Wait for the next message and return it."""
+        message: dict[str, Any] = json.loads(self._lines.get())
+        return message
+
+    def send(self, event: str, **content: Any) -> None:
+        """Send an event to the caller."""
+        line = memoryview(json.dumps({"event": event} | content).encode() + b"\n")
+        while line:
+            line = line[os.write(self._events, line) :]
+
+    def _read(self) -> NoReturn:
+        """Queue every line as a message; end the process after the last."""
+        rest = b""
+        while piece := os.read(self._messages, 1 << 16):
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                self._lines.put(line)
+        with self._killing:
+            if MARK in os.environ:  # not started by hand
+                kill_marked(os.environ[MARK])
+            os._exit(0)
