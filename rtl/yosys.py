@@ -25,7 +25,7 @@ from pyosys import libyosys
 libyosys.run_pass("tee -q -o {LOG} script {SCRIPT}", libyosys.Design())
 """
 
-Watched = Callable[[Path], AbstractContextManager[None]]
+Watched = Callable[[Path], AbstractContextManager[object]]
 """Called with the path of the log of a run; the run takes place within the context."""
 
 
@@ -70,7 +70,7 @@ def run_in_folder(
     results: Sequence[str],
     files: Mapping[str, str],
     limit: float | None = None,
-    watched: Watched = lambda log: nullcontext(),
+    watched: Watched = nullcontext,
 ) -> dict[str, str]:
     """Run a Yosys in a temporary folder, where it finds its files and writes its log and its results.
 

@@ -1,6 +1,7 @@
 """The Yosys that maps designs to gates, in tests: it runs once for each text."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ def mapped_once(run: Callable[..., dict[str, str]]) -> Callable[..., dict[str, s
         results: Sequence[str],
         files: Mapping[str, str],
         limit: float | None = None,
-        watched: Any = None,
+        watched: Any = nullcontext,
     ) -> dict[str, str]:
         is_told = isinstance(watched, partial) and watched.keywords["progress"] is not None
         if is_told or vars(yosys)["run_tool"] is not run_tool:
