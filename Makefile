@@ -106,6 +106,9 @@ side-by-side: $(VENV)/.dev  #: Measure the published designs that DESIGNS=folder
 	@mkdir -p build
 	$(BIN)/python -m studies.side_by_side docs/evidence/side-by-side.json build/side-by-side $(DESIGNS) $(if $(MINUTES),--minutes $(MINUTES))
 
+freeze-compare: $(VENV)/.dev  #: Compare attacks, the command line, what it prints, designs and mutants with what is frozen in tests/freeze; SLICE=0/60 takes a part of the designs
+	$(BIN)/python -m tests.freeze compare $(if $(SLICE),--slice $(SLICE))
+
 ratchet: $(VENV)/.area  ## design: Compare the cells of a small set of units with the committed figures
 	$(BIN)/python -m studies.area.ratchet
 
