@@ -9,6 +9,7 @@ from golden import specials, steps
 from golden.checks import check_choice, check_int, listed
 from golden.formats import FORMATS, Format
 from golden.operations import ieee
+from golden.operations.structure import Structure
 
 MULTIPLICANDS: tuple[str, ...] = (
     "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee",
@@ -78,6 +79,11 @@ class Operation(ABC):
     @abstractmethod
     def length(self) -> int:
         """Products that one step consumes."""
+
+    @property
+    @abstractmethod
+    def structure(self) -> Structure:
+        """The sums of one step as data (golden.operations.structure)."""
 
     @property
     def product_frac(self) -> int:
