@@ -13,8 +13,9 @@ def product_group_groups(operation: Operation, chained: bool) -> list[Covergroup
     inner, outer = sums_of(operation, chained)
     names = ("positive", "negative", "products cancel", "all products zero", "a scale is zero")
     G, scale_format = operation.structure.group, operation.scale_format
-    groups = operation.length // G
     assert scale_format is not None
+    assert G is not None
+    groups = operation.length // G
 
     def zero_scale(seen: Seen) -> IntArray:
         alpha, beta = (classes(scale_format, codes) for codes in seen.scales)

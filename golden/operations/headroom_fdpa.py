@@ -87,7 +87,7 @@ class HeadroomFDPA(FusedOperation):
     def flushed_formats(self) -> tuple[Format, ...]:
         return tuple(operand for operand in super().flushed_formats if operand.e_min == FP32.e_min)
 
-    def aligned(self, last: Sum, groups: Sequence[Sum] = (), group: int = 1) -> Structure:
+    def aligned(self, last: Sum, groups: Sequence[Sum] = (), group: int | None = None) -> Structure:
         """The structure whose last sum, of products and c or of groups and c, is `last`."""
         return Structure(
             sums=(*groups, last), rho=self.conversion, flushed=self.flushed_formats, headroom=self.h, group=group,

@@ -190,7 +190,7 @@ class Structure:
         flushed: the formats of operands whose subnormals are read as zeros.
         widened: the format to which elements are converted, exactly, before they are multiplied; None if they are not.
         headroom: how far a product counts above its own exponent; None if products count with their own.
-        group: products of a group that is summed before it is aligned with c; 1 if each product is.
+        group: products of each group that is summed before it is aligned with c; None if there are no such groups.
         sticky: whether rounding sees that alignment dropped bits.
         zero: the sign of a zero result. nan: the code of a NaN.
         product_limit: exponent from which on a product is an infinity; None if products have no limit.
@@ -201,7 +201,7 @@ class Structure:
     flushed: tuple[Format, ...] = ()
     widened: Format | None = None
     headroom: int | None = None
-    group: int = 1
+    group: int | None = None
     sticky: bool = False
     zero: ZeroRule
     nan: NanRule

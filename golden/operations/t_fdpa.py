@@ -67,7 +67,7 @@ class TruncatedFDPA(FusedOperation):
         terms = products(range(self.L), scaled=self.scale_format is not None)
         return self.aligned("products and c", terms)
 
-    def aligned(self, of: str, terms: Sequence[Node], groups: Sequence[Sum] = (), group: int = 1) -> Structure:
+    def aligned(self, of: str, terms: Sequence[Node], groups: Sequence[Sum] = (), group: int | None = None) -> Structure:
         """The structure in which `terms`, some of which may be totals of `groups`, are aligned with c."""
         last = align(of, (*terms, C), self.F, self.truncation, self.e_zero, rounding=self.rounding)
         return Structure(
