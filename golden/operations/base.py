@@ -22,6 +22,9 @@ MAX_LENGTH = 1024
 MAX_FRACTION = 128
 """Upper limit of the alignment width (bits); the widest published is 35."""
 
+UNRANKED = 100
+"""Rank of an operation that the probe names after all others."""
+
 EXPONENT_LIMIT = 1024
 """e_zero lies in −limit … limit (exponent value)."""
 
@@ -35,6 +38,8 @@ class Operation(ABC):
     """
 
     name: ClassVar[str]
+    rank: ClassVar[int] = UNRANKED
+    """Place among operations that explain the same results: the probe names the one with the lowest."""
     own_keys: ClassVar[tuple[str, ...]] = ()
     """Optional keys of a unit file, shown only if they differ from their defaults: the keys for user designs (numerics.md,
     section 13), and `nan` of FMA."""

@@ -33,6 +33,7 @@ class EFDPA(FusedOperation):
     """
 
     name: ClassVar[str] = "E-FDPA"
+    rank = 5
     own_keys = ("zero", *FusedOperation.own_keys)
 
     L: int

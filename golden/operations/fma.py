@@ -33,6 +33,7 @@ class FMA(FusedOperation):
     """
 
     name: ClassVar[str] = "FMA"
+    rank = 7
     own_keys = ("rho", "nan", *FusedOperation.own_keys)
 
     rho: str | None = None

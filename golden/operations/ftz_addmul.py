@@ -39,6 +39,7 @@ class FTZAddMul(Operation):
     """
 
     name: ClassVar[str] = "FTZ-AddMul"
+    rank = 6
 
     flushed_add = staticmethod(flushed_add)  # a step that a derived class may replace, like those of `Operation`
 

@@ -15,6 +15,7 @@ class FTZEOFMA(FlushedFMA):
     """d = c + (even + odd): each chain from +0 in order of k, then two additions. The keys: `FlushedFMA`; L is even."""
 
     name: ClassVar[str] = "FTZ-EO-FMA"
+    rank = 9
 
     def _validate(self) -> None:
         super()._validate()

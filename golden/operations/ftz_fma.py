@@ -14,6 +14,7 @@ class FTZFMA(FlushedFMA):
     """d = FMA(a_0, b_0, FMA(a_1, b_1, … c)): from c, the last product of a step first. The keys: `FlushedFMA`."""
 
     name: ClassVar[str] = "FTZ-FMA"
+    rank = 8
 
     @property
     def product_order(self) -> Sequence[int]:

@@ -27,6 +27,7 @@ class GSTFDPA(TruncatedFDPA):
     """
 
     name: ClassVar[str] = "GST-FDPA"
+    rank = 2
 
     G: int
     K_block: int

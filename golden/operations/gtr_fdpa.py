@@ -14,6 +14,7 @@ class GTRFDPA(RoundedFDPA):
     """TR-FDPA with separate sums of the even and odd products, each at its largest exponent. The keys: `RoundedFDPA`."""
 
     name: ClassVar[str] = "GTR-FDPA"
+    rank = 4
 
     @property
     def reach_of_c(self) -> int:

@@ -37,6 +37,7 @@ class IDPA(Operation):
     """
 
     name: ClassVar[str] = "IDPA"
+    rank = 10
     own_keys: ClassVar[tuple[str, ...]] = ("combination",)
 
     L: int

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.structure import C, Structure, align, products
+from golden.operations.structure import C, Node, Structure, align, products
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +17,11 @@ class OCFDPA(HeadroomFDPA):
     """
 
     name: ClassVar[str] = "OC-FDPA"
+    rank = 11
 
     @cached_property
     def structure(self) -> Structure:
-        terms = (*products(range(self.L), self.h), C)
+        terms: tuple[Node, ...] = (*products(range(self.L), self.h), C)
         return self.aligned(align("products and c", terms, self.F, "RZ", self.e_zero, in_frame=True, rounding=self.rounding))
 
     def step(

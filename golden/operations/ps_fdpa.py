@@ -21,6 +21,7 @@ class PSFDPA(HeadroomFDPA):
     """
 
     name: ClassVar[str] = "PS-FDPA"
+    rank = 12
 
     P: int
 

@@ -265,7 +265,8 @@ class Structure:
     def has_places(self) -> bool:
         """Whether the place of a product matters within a step: for its scales, or for the sum that it goes into."""
         of_products = [each for each in self.sums if any(isinstance(node, Product) for node in each.nodes)]
-        return len(of_products) > 1 or any(getattr(node, "scaled", False) for each in self.sums for node in each.nodes)
+        scaled = any(getattr(node, "scaled", False) for each in self.sums for node in each.nodes)
+        return scaled or (len(of_products) > 1 and any(len(each.terms) > 1 for each in of_products))
 
 
 C = Addend()

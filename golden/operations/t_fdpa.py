@@ -117,3 +117,4 @@ class TFDPA(TruncatedFDPA):
     """
 
     name: ClassVar[str] = "T-FDPA"
+    rank = 0

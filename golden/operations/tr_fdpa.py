@@ -144,3 +144,4 @@ class TRFDPA(RoundedFDPA):
     """One group of L products. The keys: `RoundedFDPA`."""
 
     name: ClassVar[str] = "TR-FDPA"
+    rank = 3
