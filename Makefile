@@ -17,37 +17,41 @@ SEED ?= 23
 QEMU ?= qemu-aarch64
 RVBNA ?=
 DESIGNS ?= build/designs
+ARCH ?= x86-avx512
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
-# `##` explains a target that a contributor needs, `#:` one of all others.
+
+# `## job:` explains a target that a newcomer or a contributor needs, `#:` one of all others.
 help:
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {n = index($$2, ": "); job = substr($$2, 1, n - 1); \
+	  text[job] = text[job] sprintf("  make %-11s %s\n", $$1, substr($$2, n + 2))} \
+	  END {n = split("verify design measure project", jobs, " "); for (k = 1; k <= n; k++) printf "%s\n%s", jobs[k], text[jobs[k]]}' $(MAKEFILE_LIST)
 
-help-all:  ## List every target, those that write docs/evidence among them
-	@awk -F ':.*#[#:] ' '/^[a-z0-9-]+:.*#[#:] / {printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help-all:  ## project: List every target, those that write docs/evidence among them
+	@awk -F ':.*#[#:] ' '/^[a-z0-9-]+:.*#[#:] / {sub(/^(verify|design|measure|project): /, "", $$2); printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-cosim: $(VENV)/.cosim  ## Co-simulate the main generated datapaths with the golden models
+cosim: $(VENV)/.cosim  ## verify: Co-simulate the main generated datapaths with the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
-coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every implementation option, over 1,000,000 vectors for each operation; SLICE=0/3 runs the first third
+coverage: $(VENV)/.cosim  ## verify: Co-simulate every parameter set and option, 1,000,000 vectors an operation; SLICE=0/3 runs a third
 	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000 $(if $(SLICE),--slice $(SLICE))
 
-verilog: $(VENV)/.cosim  #: Write the Verilog of every distinct datapath of the catalogue, and of tiles, to build/verilog, and lint it; SLICE=0/3 does a third
+verilog: $(VENV)/.cosim  ## design: Write the Verilog of every distinct datapath to build/verilog, and lint it; SLICE=0/3 does a third
 	$(BIN)/python -m rtl.verilog.lint build/verilog $(if $(SLICE),--slice $(SLICE))
 
-test: $(VENV)/.dev  ## Run the tests, all but volume, GPU kernels, peers and campaigns
+test: $(VENV)/.dev  ## project: Run the tests, all but volume, GPU kernels, peers and campaigns
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign"
 
-test-fast: $(VENV)/.dev  ## Run the quick tests: no simulation in Verilator, no long random searches, nothing that compiles
+test-fast: $(VENV)/.dev  ## project: Run the quick tests: nothing that compiles, simulates or searches long
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign and not slow and not simulator"
 
 test-tools: $(VENV)/.dev  #: Run the tests that need or use optional tools (Icarus, OpenSTA, QEMU, Chromium …), where these are installed
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "(needs or uses) and not peer and not site and not kernels and not long and not campaign"
 
-test-long: $(VENV)/.dev  ## Run the tests of volume, which `make test` leaves out; SLICE=0/3 runs the first third
+test-long: $(VENV)/.dev  #: Run the tests of volume, which `make test` leaves out; SLICE=0/3 runs the first third
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "long and not site and not peer" $(if $(SLICE),--slice $(SLICE))
 
-attack: $(VENV)/.dev  ## Try every broken design, generator, proof and record that should be caught; prints attempted, caught by what, passed; SEED=N draws other faults, SLICE=0/24 tries a part
+attack: $(VENV)/.dev  ## project: Try every broken design, proof and record that should be caught; SEED=N draws other faults, SLICE=0/24 tries a part
 	MMAU_ATTACK_SEED=$(SEED) $(BIN)/pytest -n $(JOBS) --dist worksteal -p tests.attack.score -m "attack and not peer" $(if $(SLICE),--slice $(SLICE))
 
 peer: $(VENV)/.peer  #: Run the public MMA-Sim package beside the models (downloads PyTorch)
@@ -81,7 +85,11 @@ golden-mutants: $(VENV)/.dev  #: Change every rule of golden's reference and see
 	@mkdir -p build
 	$(BIN)/python -m studies.golden_mutants docs/evidence/golden-mutants.md build/golden-mutants
 
-kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, a sample also with the oldest compiler, and check the machine instructions (no GPU needed); SLICE=0/3 compiles a third
+conform: $(VENV)/.cosim  ## measure: Compare the models with this processor's AVX-512, or with ARCH=x86-amx, sm_90 …
+	@mkdir -p build && rm -f build/conform.json
+	$(BIN)/mmau conform --arch $(ARCH) --report build/conform.json
+
+kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## measure: Compile every GPU kernel, without a GPU, and check its instructions; SLICE=0/3 compiles a third
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler" $(if $(SLICE),--slice $(SLICE))
 	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler and not kernels"
 
@@ -98,7 +106,10 @@ side-by-side: $(VENV)/.dev  #: Measure the published designs that DESIGNS=folder
 	@mkdir -p build
 	$(BIN)/python -m studies.side_by_side docs/evidence/side-by-side.json build/side-by-side $(DESIGNS) $(if $(MINUTES),--minutes $(MINUTES))
 
-ratchet: $(VENV)/.area  ## Compare the cells of a small set of units with the committed figures
+freeze-compare: $(VENV)/.dev  #: Compare attacks, the command line, what it prints, designs and mutants with what is frozen in tests/freeze; SLICE=0/60 takes a part of the designs
+	$(BIN)/python -m tests.freeze compare $(if $(SLICE),--slice $(SLICE))
+
+ratchet: $(VENV)/.area  ## design: Compare the cells of a small set of units with the committed figures
 	$(BIN)/python -m studies.area.ratchet
 
 mutants: $(VENV)/.mutation  #: Run the mutants of every operation; writes docs/evidence/mutants.md; some ten minutes; resumes
@@ -110,7 +121,7 @@ formal: $(VENV)/.dev  #: Prove every distinct datapath in every encoding, implem
 formal-missing: $(VENV)/.dev  #: Prove the designs of `make formal` that its outcome lacks, and add them to it; resumes
 	$(BIN)/python -m studies.proofs mmau/formal/proofs.json docs/evidence/proofs.md --missing --jobs $(JOBS)
 
-formal-main: $(VENV)/.dev  ## Prove the units of `make cosim`, into build/formal-main, and check that their recorded proofs stand
+formal-main: $(VENV)/.dev  ## verify: Prove the units of `make cosim`, and check that their recorded proofs stand
 	$(BIN)/python -m studies.proofs build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
 	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --main-job --jobs $(JOBS)
 
@@ -215,7 +226,7 @@ answers-encodings: $(VENV)/.dev  #: Compare sign and magnitude with complements,
 	$(BIN)/mmau explore examples/spaces/encodings.toml --out build/explore/encodings --jobs $(JOBS)
 	$(BIN)/python -m studies.answers encodings build/explore/encodings docs/evidence/explore
 
-docs: $(VENV)/.site  ## Build the documentation site and the instruction explorer, strictly, into build/site
+docs: $(VENV)/.site  ## project: Build the documentation site and the instruction explorer into build/site
 	$(BIN)/python -m studies.site build/site
 
 docs-serve: docs  #: Show the site at localhost, port 8000
@@ -236,18 +247,18 @@ release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of 
 	done; \
 	MMAU_WHEEL=$$wheel $(BIN)/pytest tests/docs/test_first_mismatch.py
 
-lint: $(VENV)/.dev  ## Check formatting and lint rules
+lint: $(VENV)/.dev  ## project: Check formatting and lint rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(VENV)/.dev  ## Check types
+types: $(VENV)/.dev  ## project: Check types
 	$(BIN)/mypy
 
 format: $(VENV)/.dev  #: Format the sources in place
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clean:  ## Remove the virtual environment and everything that was built
+clean:  ## project: Remove the virtual environment and everything that was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # What must be on the machine; everything else is installed into .venv.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import golden
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.jobs import program

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
-from cosim.compile.arguments import TIMESCALE
-from cosim.compile.errors import SimulationError
-from cosim.compile.sources import sources_of
-from cosim.runner.build import build
+from cosim.build.arguments import TIMESCALE
+from cosim.build.build import build
+from cosim.build.errors import SimulationError
+from cosim.build.sources import sources_of
 from cosim.runner.run import run
 from cosim.volume.design_plan import write_plan
 from cosim.volume.simulation_program import Broken, build_program, run_program

@@ -35,8 +35,8 @@ from golden.native.engine import set_threads
 from golden.ordered_chain import OrderedChain
 from golden.stimulus import generate
 from mmau.jobs import DONE, Processes, Task, program
-from mmau.jobs.task_engines import Limits
-from mmau.jobs.task_engines import name_of as name_of_work
+from mmau.jobs.task import Limits
+from mmau.jobs.task import name_of as name_of_work
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction, dut_of_unit
 from mmau.probe.loop import Finding, probe
 from studies.probe_sweep.random_units import TABLED, TABLES, random_chained_unit, random_unit, table_unit

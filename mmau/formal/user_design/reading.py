@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.complaints import (
+from cosim.build.errors import SimulationError
+from cosim.build.sources import sources_of
+from cosim.dut.description import Dut
+from cosim.dut.elaborate import WRAPPER
+from cosim.lint.complaints import (
     CONFIGURED,
     OF_ONE_TOOL,
     complaints_of_verilator,
@@ -20,9 +24,8 @@ from cosim.compile.complaints import (
     misread_by_yosys,
     promises,
 )
-from cosim.compile.errors import SimulationError
-from cosim.compile.expression_findings import effects_left_out, effects_without_order, hidden_inputs
-from cosim.compile.preprocessing import (
+from cosim.lint.expression_findings import effects_left_out, effects_without_order, hidden_inputs
+from cosim.lint.preprocessing import (
     CONTINUED,
     Text,
     given_macros,
@@ -31,18 +34,15 @@ from cosim.compile.preprocessing import (
     macros_of_other_files,
     texts_of,
 )
-from cosim.compile.sources import sources_of
-from cosim.compile.storage_elements import irregular_storage
-from cosim.compile.verilator_findings import (
+from cosim.lint.storage_elements import irregular_storage
+from cosim.lint.verilator_findings import (
     constants_by_initial_value,
     kept_by_functions,
     races,
     tree_of,
     written_by_two_blocks,
 )
-from cosim.compile.yosys_findings import AS_WRITTEN
-from cosim.dut.description import Dut
-from cosim.dut.elaborate import WRAPPER
+from cosim.lint.yosys_findings import AS_WRITTEN
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.formal.netlist.syntax import Module

@@ -13,7 +13,7 @@ import pytest
 
 from golden.ordered_chain import ADD_C, CHAIN_ORDERS, ChainTable
 from mmau.jobs import Outcome, Task
-from mmau.jobs.task_engines import Limits
+from mmau.jobs.task import Limits
 from mmau.probe import loop
 from mmau.probe.model import CHAINED
 from studies.probe_sweep import __main__, random_units
@@ -172,7 +172,8 @@ def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "studies.probe_sweep", str(output), "--processes", "1", "--vectors", "1000"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT) as process:
         assert waited(output.exists)  # so that it is at the second unit, or waits for it
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        threads = Path(f"/proc/{process.pid}/task").glob("*/children")
+        children = [child for thread in threads for child in thread.read_text().split()]
         working = [child for child in children if is_working(child)]
         process.kill()
     assert working
@@ -190,6 +191,6 @@ def waited(ready: Any) -> Any:
 def is_working(child: str) -> bool:
     """Whether a process that computes is there."""
     try:
-        return b"mmau.jobs.task_worker" in Path(f"/proc/{child}/cmdline").read_bytes()
+        return b"mmau.jobs.processes" in Path(f"/proc/{child}/cmdline").read_bytes()
     except OSError:
         return False
