@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from golden.checks import check_choice
-from mmau.explore.report.flat_records import Record
+from mmau.explore.records import Record
 from studies.answers import encodings, round_down
 from studies.answers.results import read_results
 from studies.pages import Files, write_files

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from mmau.explore.report.flat_records import Record, value_at
-from mmau.explore.report.plotted_points import workloads
-from mmau.explore.report.table import csv_bytes
+from mmau.explore.records import Record, value_at, workloads
+from mmau.explore.report_files import csv_bytes
 from mmau.report import figures, markdown
 from studies.answers.drawing import Bars, bars
 from studies.answers.results import cost_table, measured_with, number, percent, points_with, the_point, without_results

@@ -46,7 +46,7 @@ def page(outcome: Mapping[str, Any]) -> Files:
         "unit computes it.",
         "## The network",
         "The network reads texts of 4,096 tokens and finds which of ten tokens is too frequent: learned queries attend to "
-        "all positions, and two linear layers classify what they gather (`mmau/explore/network/context.py`). The texts are "
+        "all positions, and two linear layers classify what they gather (`mmau/explore/network/training.py`). The texts are "
         "generated. Its longest sums have 4,096 products in the forward pass, one for each position, and "
         f"{points[0]['longest_sum']['backward']:,} in the backward pass, one for each position of the batch. Terms of the "
         "forward sum have much the same size and often one sign, so that the sum outgrows its terms: this is hard for an "

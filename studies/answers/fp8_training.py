@@ -18,9 +18,10 @@ from typing import Any
 import golden
 from golden.files import check_output, write_atomically
 from golden.unit_file import unit_from_table, unit_to_toml
-from mmau.explore.network.network_workload import measure, measure_fp32
+from mmau.explore.design_space import Space
 from mmau.explore.network.settings import check
-from mmau.explore.space import Space, load_space
+from mmau.explore.network.workload import measure, measure_fp32
+from mmau.explore.space_file import load_space
 from mmau.jobs import Record, Store, Task, program, run
 from mmau.jobs.provenance import digest_of_sources, provenance
 from studies.answers.fp8_accumulation import page

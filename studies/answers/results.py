@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mmau.explore.report.flat_records import Record, check_records, value_at, verdict
+from mmau.explore.records import Record, check_records, value_at, verdict
 from mmau.report import markdown
 
 RESULTS = "results.jsonl"

@@ -1,8 +1,6 @@
 """The spaces that are timed: 200 points of FP16 each, measured as the bars say."""
 
-from mmau.explore.space import Accuracy, Cosimulation, Space
-from mmau.explore.space.axes import Axis
-from mmau.explore.space.keys import Value
+from mmau.explore.design_space import Accuracy, Axis, Cosimulation, Space, Value
 
 POINTS = 200
 

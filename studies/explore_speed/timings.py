@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from mmau.explore.run import explore
-from mmau.explore.space import Space
+from mmau.explore.design_space import Space
+from mmau.explore.explore import explore
 from mmau.jobs import Processes
 from studies.explore_speed.timed_spaces import CORES, FIRST, MINUTES, POINTS, SECOND, timed_space
 

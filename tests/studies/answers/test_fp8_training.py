@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from golden.operations import OPERATIONS
-from mmau.explore.space import Space, space_from_table
+from mmau.explore.design_space import Space
+from mmau.explore.space_file import space_from_table
 from mmau.jobs import Store, run
 from studies.answers.fp8_training import outcome, tasks, work, workloads
 

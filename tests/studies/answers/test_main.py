@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mmau.explore.space import load_space
+from mmau.explore.space_file import load_space
 from studies.answers.__main__ import QUESTIONS, main
 from tests.docs.documents import ROOT
 from tests.studies.answers import sample

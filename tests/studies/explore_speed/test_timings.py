@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mmau.explore.run import Exploration
-from mmau.explore.space import Space
+from mmau.explore.design_space import Space
+from mmau.explore.explore import Exploration
 from studies.explore_speed import timings
 from studies.explore_speed.timed_spaces import timed_space
 from studies.explore_speed.timings import Result, Timed, sampled, time_of
