@@ -16,7 +16,7 @@ Better = Literal["low", "high", "zero"] | None
 
 
 class Figure(NamedTuple):
-    """What a column holds.
+    """The content of a column, in words.
 
     Attributes:
         label: without the unit. unit: empty if there is none. better: the better value.
