@@ -15,7 +15,7 @@ from cosim.build.errors import NO_ROOM, SimulationError
 from cosim.build.sources import sources_of
 from cosim.dut.elaborate import ElaborationError
 from cosim.dut.generated import GENERATED
-from cosim.lint.other_readings import other_readings
+from cosim.lint.lint import other_readings
 from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
 from cosim.runner.needed_tools import check_tools

@@ -7,7 +7,7 @@ from typing import Any
 import cosim
 from cosim.build.sources import sources_of
 from cosim.dut.elaborate import WRAPPER
-from cosim.lint.preprocessing import texts_of
+from cosim.lint.source_texts import Source
 from cosim.lint.yosys_findings import READ_SLANG
 from cosim.runner.report import Report
 from golden import Unit
@@ -92,7 +92,7 @@ def flattened(unit: Unit, dut: cosim.Dut | None) -> str:
             source = folder / f"{TOP}.v"
             source.write_text(to_verilog(unit, TOP), encoding="utf-8")
             dut = cosim.dut_like(design, (source,), TOP)
-        text = texts_of(sources_of(design, dut, folder), folder)[0].verilog
+        text = Source(sources_of(design, dut, folder), folder).texts[0].verilog
     return run_yosys("", FLATTENED, ["flat.v"], {"dut.sv": text}, limit=LIMIT)["flat.v"]
 
 

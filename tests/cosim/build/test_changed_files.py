@@ -113,7 +113,7 @@ def test_file_that_changes_before_yosys_reads_it_is_not_decided(
     included: Dut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof, "sampled", lambda unit, dut, found: found)
-    changing(reading, "texts_of", tmp_path / INCLUDED, monkeypatch, is_before=True)
+    changing(reading, "Source", tmp_path / INCLUDED, monkeypatch, is_before=True)
     found = prove_user_design(PRODUCT, included, 60.0)
     assert (found.verdict, found.reason) == (OPEN, ON_THE_WAY.format(tmp_path / INCLUDED))
 
