@@ -90,7 +90,7 @@ def test_rules_are_those_of_every_package() -> None:
         ("rtl.steps.align", "rtl"),
         ("rtl.tools", "mmau"),
         ("cosim", "mmau.cli.main"),
-        ("cosim.bench.driver", "hwtests.device"),
+        ("cosim.bench.handshake", "hwtests.device"),
         ("hwtests.device", "rtl.steps.align"),
         ("hwtests.device", "mmau.jobs.store"),
         ("mmau.jobs.store", "rtl.tools"),

@@ -11,8 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cosim.build.sources import Sources
-from cosim.dut.elaborate import ElaborationError
-from cosim.dut.tool_log import first_error
+from cosim.dut.tool_log import ElaborationError, first_error
 from cosim.lint.words import promises_of_comments
 from golden.processes import run_tool
 from golden.text import BYTES

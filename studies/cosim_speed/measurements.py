@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
-from cosim.build.arguments import TIMESCALE
 from cosim.build.build import build
+from cosim.build.cache import TIMESCALE
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
 from cosim.runner.run import run

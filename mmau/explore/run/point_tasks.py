@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from cosim.build.cache_key import tools
+from cosim.build.cache import tools
 from golden import Unit
 from golden.unit_file import unit_to_toml
 from mmau.explore.space.space import Space
