@@ -123,6 +123,7 @@ def lint(source: Source, text: Text, waived: Sequence[str], libraries: Sequence[
     what = "the text has a config, which tools but Verilator apply only if it is the top"
     yield from _found(what, words.configurations, what)
     yield from _found(OF_ONE_TOOL, words.of_one_tool, OF_ONE_TOOL)
+    yield from _found("", words.loaded, "its memories are loaded from files, which are no part of its text")
     yield from _found("", words.misread_by_yosys, "Yosys evaluates functions of real numbers in its text wrongly")
     what = "names are declared in a module and outside of it, and tools differ in which one they take"
     yield from _found(what, [name for name in hidden if name in words.outside])

@@ -46,6 +46,7 @@ class Words:
         configurations: Verilator lets each choose modules, other tools only the one that is the top.
         of_one_tool: directives with C++ that Verilator puts into the simulation (`systemc_header`), with a library that
             others search (`uselib`), or around text that others decrypt and Verilator skips.
+        loaded: functions that load memories from files, which are no part of the text.
         misread_by_yosys: functions that Yosys' reader evaluates wrongly without a complaint: `$rtoi` of a negative number.
         changes_left_out: increments and assignments in the arguments of assertions and of `$display` and its like, which
             synthesis leaves out.
@@ -59,6 +60,7 @@ class Words:
         self.strengths = _STRENGTH.findall(plain)
         self.configurations = _CONFIGURATION.findall(plain)
         self.of_one_tool = list(dict.fromkeys(" ".join(found.split()) for found in _OF_ONE_TOOL.findall(plain)))
+        self.loaded = list(dict.fromkeys(re.findall(r"\$s?readmem[hb]\b", plain)))
         self.misread_by_yosys = list(dict.fromkeys(re.findall(r"\$rtoi\b", plain)))
         left_out = (change for found in _LEFT_OUT.findall(plain) for change in _CHANGES.findall(f"({found}"))
         self.changes_left_out = list(left_out)

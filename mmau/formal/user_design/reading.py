@@ -24,8 +24,8 @@ from golden.files import temporary_folder
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.yosys_json import UnreadableCircuit, read_circuit
 from mmau.formal.user_design.not_compared import NotCompared
-from rtl.cost.flow import YosysFailure, run_yosys
 from rtl.designs.unit_design import UnitDesign
+from rtl.yosys import LOG, YosysError, run_yosys
 
 SIMPLIFIED = "setattr -set keep 1 t:$*dff*; opt -mux_bool -fine -noff; setattr -unset keep t:$*dff*; opt_dff -keepdc; "
 """Passes that simplify without a choice of an undefined value. Registers that may start alike are not merged (`keep`), none
@@ -136,11 +136,11 @@ def _circuits(verilog: str, seconds: float) -> dict[str, Mapping[str, Any]]:
     """The wrapped design before and after optimisation."""
     results = ("registers.json", "circuit.json")
     try:
-        found = run_yosys("", READ, (*results, "yosys.log"), {"dut.sv": verilog, "overlap.v": OVERLAP}, limit=seconds)
-    except YosysFailure as error:
+        found = run_yosys(READ, (*results, LOG), {"dut.sv": verilog, "overlap.v": OVERLAP}, seconds)
+    except YosysError as error:
         complaints = complaints_of_yosys(error.log)
         raise NotCompared(quoted("Yosys", complaints) if complaints else str(error)) from None
-    complaints = complaints_of_yosys(found["yosys.log"])
+    complaints = complaints_of_yosys(found[LOG])
     if complaints:
         raise NotCompared(quoted("Yosys", complaints))
     return {name: json.loads(found[name])["modules"][WRAPPER] for name in results}
