@@ -15,7 +15,6 @@ from golden.arrays import BitArray
 from golden.checks import check_int
 from golden.comparison import differing
 from golden.integer_format import IntegerFormat
-from golden.operations import EFDPA, IDPA
 from golden.rounding import Mode, shift_and_round
 from golden.stimulus import Operands, Stimulus
 
@@ -401,7 +400,8 @@ def _scaled(operand: Format) -> Callable[[int], int]:
 def fixed_result(operation: Operation, total: Fraction, d: FixedPoint) -> int:
     """The code of an exact sum: rounded in the mode of ρ, toward zero for integers; beyond the range the nearest end with
     overflow = "saturate", else its low bits."""
-    mode: Mode = operation.conversion.mode if isinstance(operation, EFDPA) else "RZ"
+    rho = operation.structure.rho
+    mode: Mode = "RZ" if rho is None else rho.mode
     scaled = total * (1 << d.fraction)
     exp = scaled.denominator.bit_length() - 1  # a power of two, as all values are binary
     rounded = shift_and_round(scaled.numerator, exp, mode)
@@ -437,11 +437,13 @@ class OperandWidths:
             )
         if self.d is None:
             return
-        if not isinstance(operation, (EFDPA, IDPA)):
+        structure = operation.structure
+        fused = structure.is_exact and "L" in operation.unit_keys()
+        if not fused and not structure.is_integer:
             raise ValueError(
                 f"[operands] d is a fixed-point number only of E-FDPA and IDPA, whose sums are exact; got {operation.name}"
             )
-        if isinstance(operation, EFDPA) and (operation.flush_inputs or operation.overflow == "by-mode"):
+        if fused and (structure.flushed or getattr(operation, "overflow", None) == "by-mode"):
             raise ValueError('a fixed-point d goes without flush_inputs and overflow = "by-mode"')
 
     def restricted(self, codes: BitArray, c: Format) -> BitArray:
