@@ -152,8 +152,8 @@ emulated: $(VENV)/.dev  #: Hold Arm's SME to QEMU (QEMU=…) and RISC-V's draft 
 recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
 
-h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json; with STATE=, UNPACKED= and LOGS= of a run of studies.h200 these facts first
-	$(BIN)/python -m studies.h200.measured_page docs/evidence $(STATE) $(UNPACKED) $(LOGS)
+h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json
+	$(BIN)/python -m studies.h100_page docs/evidence
 
 rdna-statements: $(VENV)/.dev  #: Change every statement of RDNA's rules, on recorded rows and vectors; writes docs/evidence/rdna-statements.md
 	$(BIN)/python -m studies.rdna_statements docs/evidence/rdna-statements.md

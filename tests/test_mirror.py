@@ -12,6 +12,8 @@ WITHOUT_SOURCES = {
     "data": "vectors that other models computed",
     "example_project": "somebody else's repository, which a test copies",
     "example_project/verif": "somebody else's repository, which a test copies",
+    "studies/lent_minutes/stand_in": "what takes the places of CuPy and cuBLASLt, on PYTHONPATH",
+    "studies/lent_minutes/stand_in/cupy": "likewise",
     "promises": "what stays as it is between versions: names, commands, files",
 }
 """Folders of tests that test no single folder of sources, and why."""
