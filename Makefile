@@ -11,43 +11,45 @@ BIN := $(VENV)/bin
 VECTORS ?= 20000
 JOBS ?= 2
 MINUTES ?=
-WHOLE ?=
 SLICE ?=
 SEED ?= 23
 QEMU ?= qemu-aarch64
 RVBNA ?=
-DESIGNS ?= build/designs
+ARCH ?= x86-avx512
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
-# `##` explains a target that a contributor needs, `#:` one of all others.
+
+# `## job:` explains a target that a newcomer or a contributor needs, `#:` one of all others.
 help:
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {n = index($$2, ": "); job = substr($$2, 1, n - 1); \
+	  text[job] = text[job] sprintf("  make %-11s %s\n", $$1, substr($$2, n + 2))} \
+	  END {n = split("verify design measure project", jobs, " "); for (k = 1; k <= n; k++) printf "%s\n%s", jobs[k], text[jobs[k]]}' $(MAKEFILE_LIST)
 
-help-all:  ## List every target, those that write docs/evidence among them
-	@awk -F ':.*#[#:] ' '/^[a-z0-9-]+:.*#[#:] / {printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help-all:  ## project: List every target, those that write docs/evidence among them
+	@awk -F ':.*#[#:] ' '/^[a-z0-9-]+:.*#[#:] / {sub(/^(verify|design|measure|project): /, "", $$2); printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-cosim: $(VENV)/.cosim  ## Co-simulate the main generated datapaths with the golden models
+cosim: $(VENV)/.cosim  ## verify: Co-simulate the main generated datapaths with the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
-coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every implementation option, over 1,000,000 vectors for each operation; SLICE=0/3 runs the first third
+coverage: $(VENV)/.cosim  ## verify: Co-simulate every parameter set and option, 1,000,000 vectors an operation; SLICE=0/3 runs a third
 	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000 $(if $(SLICE),--slice $(SLICE))
 
-verilog: $(VENV)/.cosim  #: Write the Verilog of every distinct datapath of the catalogue, and of tiles, to build/verilog, and lint it; SLICE=0/3 does a third
+verilog: $(VENV)/.cosim  ## design: Write the Verilog of every distinct datapath to build/verilog, and lint it; SLICE=0/3 does a third
 	$(BIN)/python -m rtl.verilog.lint build/verilog $(if $(SLICE),--slice $(SLICE))
 
-test: $(VENV)/.dev  ## Run the tests, all but volume, GPU kernels, peers and campaigns
+test: $(VENV)/.dev  ## project: Run the tests, all but volume, GPU kernels, peers and campaigns
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign"
 
-test-fast: $(VENV)/.dev  ## Run the quick tests: no simulation in Verilator, no long random searches, nothing that compiles
+test-fast: $(VENV)/.dev  ## project: Run the quick tests: nothing that compiles, simulates or searches long
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign and not slow and not simulator"
 
 test-tools: $(VENV)/.dev  #: Run the tests that need or use optional tools (Icarus, OpenSTA, QEMU, Chromium …), where these are installed
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "(needs or uses) and not peer and not site and not kernels and not long and not campaign"
 
-test-long: $(VENV)/.dev  ## Run the tests of volume, which `make test` leaves out; SLICE=0/3 runs the first third
+test-long: $(VENV)/.dev  #: Run the tests of volume, which `make test` leaves out; SLICE=0/3 runs the first third
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "long and not site and not peer" $(if $(SLICE),--slice $(SLICE))
 
-attack: $(VENV)/.dev  ## Try every broken design, generator, proof and record that should be caught; prints attempted, caught by what, passed; SEED=N draws other faults, SLICE=0/24 tries a part
+attack: $(VENV)/.dev  ## project: Try every broken design, proof and record that should be caught; SEED=N draws other faults, SLICE=0/24 tries a part
 	MMAU_ATTACK_SEED=$(SEED) $(BIN)/pytest -n $(JOBS) --dist worksteal -p tests.attack.score -m "attack and not peer" $(if $(SLICE),--slice $(SLICE))
 
 peer: $(VENV)/.peer  #: Run the public MMA-Sim package beside the models (downloads PyTorch)
@@ -57,31 +59,18 @@ vectors: $(VENV)/.peer  #: Write fresh vectors computed by MMA-Sim, as those of 
 	@mkdir -p build
 	$(BIN)/python -m tests.data.remake_vectors build/vectors
 
-bench: $(VENV)/.peer  #: Measure the native engine's speed beside MMA-Sim's, into build/bench.json
-	@mkdir -p build
-	$(BIN)/python -m studies.native_speed build/bench.json
-
 campaign-cosim: $(VENV)/.cosim  #: Co-simulate 10^8 vectors of every operation in volume mode; writes docs/evidence/campaign-cosim.md; resumes
 	$(BIN)/python -m studies.cosim_campaign mmau/formal/simulations.json docs/evidence/campaign-cosim.md build/campaign-cosim
-
-bench-cosim: $(VENV)/.cosim  #: Measure the speed of co-simulation beside the bare simulator, and the time to the first vector
-	$(BIN)/python -m studies.cosim_speed
-
-bench-explore: $(VENV)/.dev  #: Measure how long design spaces of 200 points take, from samples; WHOLE=1 times all points
-	$(BIN)/python -m studies.explore_speed $(if $(WHOLE),--whole)
-
-campaign-native: $(VENV)/.dev  #: Compare the native engine with the reference on 10^8 rows; writes docs/evidence/campaign-native.json; resumes
-	$(BIN)/python -m studies.native_campaign docs/evidence/campaign-native.json build/campaign-native
-
-stimulus-mutants: $(VENV)/.dev  #: Count the rows at volume that each mutant of a model needs; writes docs/evidence/stimulus-mutants.md
-	@mkdir -p build
-	$(BIN)/python -m studies.stimulus_mutants docs/evidence/stimulus-mutants.md build/stimulus-mutants
 
 golden-mutants: $(VENV)/.dev  #: Change every rule of golden's reference and see who notices; writes docs/evidence/golden-mutants.md; resumes
 	@mkdir -p build
 	$(BIN)/python -m studies.golden_mutants docs/evidence/golden-mutants.md build/golden-mutants
 
-kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, a sample also with the oldest compiler, and check the machine instructions (no GPU needed); SLICE=0/3 compiles a third
+conform: $(VENV)/.cosim  ## measure: Compare the models with this processor's AVX-512, or with ARCH=x86-amx, sm_90 …
+	@mkdir -p build && rm -f build/conform.json
+	$(BIN)/mmau conform --arch $(ARCH) --report build/conform.json
+
+kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## measure: Compile every GPU kernel, without a GPU, and check its instructions; SLICE=0/3 compiles a third
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler" $(if $(SLICE),--slice $(SLICE))
 	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler and not kernels"
 
@@ -91,14 +80,10 @@ kernels-oldest: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  #: Compile every CUDA ke
 area: $(VENV)/.area  #: Measure the cells and depth of the datapaths; writes docs/evidence/area.md; most of an hour; resumes; MINUTES=30 stops early
 	$(BIN)/python -m studies.area docs/evidence build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
-cost: $(VENV)/.dev  #: Compare published ratios of cost with ours; writes docs/evidence/explore/cost.md (needs Debian's opensta and qflow-tech-osu018)
-	$(BIN)/python -m studies.published_costs docs/evidence/explore/cost.json build/cost
+freeze-compare: $(VENV)/.dev  #: Compare attacks, the command line, what it prints, designs and mutants with what is frozen in tests/freeze; SLICE=0/60 takes a part of the designs
+	$(BIN)/python -m tests.freeze compare $(if $(SLICE),--slice $(SLICE))
 
-side-by-side: $(VENV)/.dev  #: Measure the published designs that DESIGNS=folder describes beside ours; writes docs/evidence/side-by-side.md; an hour or two; resumes; MINUTES=30 stops early
-	@mkdir -p build
-	$(BIN)/python -m studies.side_by_side docs/evidence/side-by-side.json build/side-by-side $(DESIGNS) $(if $(MINUTES),--minutes $(MINUTES))
-
-ratchet: $(VENV)/.area  ## Compare the cells of a small set of units with the committed figures
+ratchet: $(VENV)/.area  ## design: Compare the cells of a small set of units with the committed figures
 	$(BIN)/python -m studies.area.ratchet
 
 mutants: $(VENV)/.mutation  #: Run the mutants of every operation; writes docs/evidence/mutants.md; some ten minutes; resumes
@@ -110,7 +95,7 @@ formal: $(VENV)/.dev  #: Prove every distinct datapath in every encoding, implem
 formal-missing: $(VENV)/.dev  #: Prove the designs of `make formal` that its outcome lacks, and add them to it; resumes
 	$(BIN)/python -m studies.proofs mmau/formal/proofs.json docs/evidence/proofs.md --missing --jobs $(JOBS)
 
-formal-main: $(VENV)/.dev  ## Prove the units of `make cosim`, into build/formal-main, and check that their recorded proofs stand
+formal-main: $(VENV)/.dev  ## verify: Prove the units of `make cosim`, and check that their recorded proofs stand
 	$(BIN)/python -m studies.proofs build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
 	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --main-job --jobs $(JOBS)
 
@@ -140,10 +125,6 @@ formal-netlist: $(VENV)/.cosim  #: Prove that synthesised netlists of the units 
 coverage-table: $(VENV)/.cosim  #: Write the page of functional coverage, docs/evidence/coverage.md
 	$(BIN)/python -m studies.coverage_table docs/evidence/coverage.md
 
-probing: $(VENV)/.dev  #: Try the probe on the catalogue and 1,100 random units; writes docs/evidence/probing-sweep.md; an hour or two; resumes; MINUTES=30 stops early
-	$(BIN)/python -m studies.probe_sweep docs/evidence/probing.json $(if $(MINUTES),--minutes $(MINUTES))
-	$(BIN)/python -m studies.probe_sweep.probe_sweep_page docs/evidence/probing.json docs/evidence/probing-sweep.md
-
 emulated: $(VENV)/.dev  #: Hold Arm's SME to QEMU (QEMU=…) and RISC-V's draft to Spike (RVBNA=…, examples/program); writes docs/evidence/emulated.md; hours; resumes
 	@mkdir -p build
 	aarch64-linux-gnu-gcc -O1 -static -march=armv9-a examples/program/sme.c -o build/sme
@@ -155,67 +136,11 @@ recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; wri
 h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json
 	$(BIN)/python -m studies.h100_page docs/evidence
 
-rdna-statements: $(VENV)/.dev  #: Change every statement of RDNA's rules, on recorded rows and vectors; writes docs/evidence/rdna-statements.md
-	$(BIN)/python -m studies.rdna_statements docs/evidence/rdna-statements.md
-
-papers: $(VENV)/.dev  #: Compare the papers' own tests with the models; writes docs/evidence/papers.md
-	$(BIN)/python -m studies.papers docs/evidence/papers.md
-
-papers-check: $(VENV)/.dev  #: Derive every cell of the papers' tables again and compare it
-	$(BIN)/python -m studies.papers --check
-
-model: $(VENV)/.dev  #: Run a small transformer under several arithmetics; writes docs/evidence/model.md
-	$(BIN)/python -m studies.model docs/evidence
-
-bench-gemm: $(VENV)/.peer  #: Measure matrix products and frameworks beside golden.gemm and PyTorch, as ratios in one run
-	$(BIN)/python -m studies.gemm_speed
-
-public-tests: $(VENV)/.dev  #: Run the tolerances of eight public tests on wrong kernels; writes docs/evidence/public-tests.md
-	$(BIN)/python -m studies.public_tests docs/evidence/public-tests.md
-
 library-products: $(VENV)/.dev  #: Find the orders of golden.gemm that give the recorded products of cuBLAS and Triton; writes docs/evidence/library-products.md
 	$(BIN)/python -m studies.library_products.found_orders studies/library_products/h100.npz docs/evidence/library-products.json
 	$(BIN)/python -m studies.library_products.products_page docs/evidence/library-products.json docs/evidence/library-products.md
 
-profiles: $(VENV)/.dev  #: Write the numeric profiles of every architecture's model, docs/evidence/profiles
-	$(BIN)/python -m studies.profiles docs/evidence/profiles
-
-answers-fp8: $(VENV)/.peer  #: Find how many fraction bits FP8 training needs; writes docs/evidence/explore/fp8-accumulation.md; half an hour; resumes
-	@mkdir -p build
-	$(BIN)/python -m studies.answers.fp8_training examples/spaces/fp8-accumulation.toml docs/evidence/explore build/answers-fp8
-
-analysis-discrepancy: $(VENV)/.dev  #: Compute one input on every unit, table 8 of Xie et al.; writes docs/evidence/analysis/discrepancy.md
-	$(BIN)/python -m studies.analysis discrepancy docs/evidence/analysis
-
-analysis-bounds: $(VENV)/.dev  #: Compare error bounds with the stimulus and a search, table 9; a few minutes
-	$(BIN)/python -m studies.analysis bounds docs/evidence/analysis
-
-analysis-risks: $(VENV)/.dev  #: List risky designs from their parameters, table 10
-	$(BIN)/python -m studies.analysis risks docs/evidence/analysis
-
-analysis-bias: $(VENV)/.dev  #: Measure CDNA3's bias, figure 3
-	$(BIN)/python -m studies.analysis bias docs/evidence/analysis
-
-analysis-monotonicity: $(VENV)/.dev  #: Find units that are not monotonic, and the smallest input that shows it
-	$(BIN)/python -m studies.analysis monotonicity docs/evidence/analysis
-
-analysis-symmetry: $(VENV)/.dev  #: Find units that are not symmetric, and the smallest input that shows it
-	$(BIN)/python -m studies.analysis symmetry docs/evidence/analysis
-
-analysis-mitigation: $(VENV)/.dev  #: Measure what helps against the risky designs, section 6.3
-	$(BIN)/python -m studies.analysis mitigation docs/evidence/analysis
-
-analysis: analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry analysis-mitigation  #: Write all pages of docs/evidence/analysis
-
-answers-round-down: $(VENV)/.dev  #: Measure what CDNA3's rounding down costs in bias and saves in area; writes docs/evidence/explore/round-down.md
-	$(BIN)/mmau explore examples/spaces/round-down.toml --out build/explore/round-down --jobs $(JOBS)
-	$(BIN)/python -m studies.answers round-down build/explore/round-down docs/evidence/explore
-
-answers-encodings: $(VENV)/.dev  #: Compare sign and magnitude with complements, cut with sticky; writes docs/evidence/explore/encodings.md
-	$(BIN)/mmau explore examples/spaces/encodings.toml --out build/explore/encodings --jobs $(JOBS)
-	$(BIN)/python -m studies.answers encodings build/explore/encodings docs/evidence/explore
-
-docs: $(VENV)/.site  ## Build the documentation site and the instruction explorer, strictly, into build/site
+docs: $(VENV)/.site  ## project: Build the documentation site and the instruction explorer into build/site
 	$(BIN)/python -m studies.site build/site
 
 docs-serve: docs  #: Show the site at localhost, port 8000
@@ -223,9 +148,6 @@ docs-serve: docs  #: Show the site at localhost, port 8000
 
 test-site: $(VENV)/.site  #: Run the tests of the site and of the explorer; those in a browser need Debian's chromium
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m site
-
-answers-ones-complement: $(VENV)/.dev  #: Measure what RDNA3's one's complement in the frame of c saves; writes docs/evidence/explore/ones-complement.md
-	$(BIN)/python -m studies.answers.ones_complement docs/evidence/explore
 
 release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of materials and the recordings' archive, twice, into dist; try the wheel
 	$(BIN)/python -m studies.release dist
@@ -236,18 +158,18 @@ release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of 
 	done; \
 	MMAU_WHEEL=$$wheel $(BIN)/pytest tests/docs/test_first_mismatch.py
 
-lint: $(VENV)/.dev  ## Check formatting and lint rules
+lint: $(VENV)/.dev  ## project: Check formatting and lint rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(VENV)/.dev  ## Check types
+types: $(VENV)/.dev  ## project: Check types
 	$(BIN)/mypy
 
 format: $(VENV)/.dev  #: Format the sources in place
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clean:  ## Remove the virtual environment and everything that was built
+clean:  ## project: Remove the virtual environment and everything that was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # What must be on the machine; everything else is installed into .venv.

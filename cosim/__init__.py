@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosim.bench.comparison_rules import Compare
     from cosim.bench.selection import Selection
-    from cosim.compile.errors import SimulationError
+    from cosim.build.build import SIMULATORS
+    from cosim.build.errors import SimulationError
     from cosim.dut.connection import PortMismatch
     from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
     from cosim.dut.elaborate import ElaborationError
     from cosim.dut.generated import dut_like, load_ports
     from cosim.regressions.coverage_job import coverage_job, coverage_units
     from cosim.regressions.main_job import main_job
-    from cosim.runner.build import SIMULATORS
     from cosim.runner.report import Report
     from cosim.runner.request import Request
     from cosim.runner.run import CampaignError, run, run_many
@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "SIMULATORS": "runner.build",
+    "SIMULATORS": "build.build",
     "CampaignError": "runner.run",
     "Compare": "bench.comparison_rules",
     "Dut": "dut.description",
@@ -67,7 +67,7 @@ _MODULES = {
     "Request": "runner.request",
     "Reset": "dut.description",
     "Selection": "bench.selection",
-    "SimulationError": "compile.errors",
+    "SimulationError": "build.errors",
     "coverage_job": "regressions.coverage_job",
     "coverage_units": "regressions.coverage_job",
     "dut_from_table": "dut.description",

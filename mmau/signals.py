@@ -1,14 +1,13 @@
 """Signals that end a program, raised as an exception in the main thread, so that the running code cleans up."""
 
-import math
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from types import FrameType
+from typing import Any
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -17,7 +16,7 @@ REPEAT = 5.0
 twice. A later signal ends the clean-up too."""
 
 AFTER = 0.01
-"""Seconds after which a signal is repeated that Python has dropped."""
+"""Seconds after which the exception of a signal is raised again, if Python has dropped it."""
 
 
 class Ended(BaseException):
@@ -42,7 +41,7 @@ class Signals:
         self.received: int | None = None
         self._raised = 0.0
         self._hook = sys.unraisablehook
-        self._repeats: threading.Thread | None = None
+        self._alarm: Any = None
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
         """End the process, or raise `Ended`."""
@@ -57,38 +56,29 @@ class Signals:
             raise Ended(signum)
 
     def again(self, unraisable: "sys.UnraisableHookArgs") -> None:
-        """Repeat a signal whose exception Python has dropped, because it came while an object was removed; as a hook for
-        exceptions that cannot be raised."""
-        if not isinstance(unraisable.exc_value, Ended):
+        """The hook for exceptions that Python drops: `Ended` is raised again after a moment, if it came while an object was
+        removed."""
+        if isinstance(unraisable.exc_value, Ended):
+            before = signal.signal(signal.SIGALRM, self._raise_again)
+            self._alarm = before if self._alarm is None else self._alarm
+            signal.setitimer(signal.ITIMER_REAL, AFTER)
+        else:
             self._hook(unraisable)
-            return
-        self._raised = -REPEAT
-        main = threading.main_thread().ident
-        if main is not None:
-            self._repeats = threading.Thread(target=self._repeat, args=(main, unraisable.exc_value.signum))
-            self._repeats.start()
 
-    def _repeat(self, main: int, signum: int) -> None:
-        """Repeat a signal once `again` has ended, whose own exceptions Python drops too."""
-        time.sleep(AFTER)
-        while _is_running(Signals.again.__code__, main):
-            time.sleep(AFTER)
-        if self._raised < math.inf:
-            signal.pthread_kill(main, signum)
+    def _raise_again(self, signum: int, frame: FrameType | None) -> None:
+        """Raise `Ended`, but not inside of `again`, whose own exceptions Python drops too."""
+        while frame is not None and frame.f_code is not Signals.again.__code__:
+            frame = frame.f_back
+        if frame is not None:
+            signal.setitimer(signal.ITIMER_REAL, AFTER)
+        elif self.received is not None:
+            raise Ended(self.received)
 
     def stop(self) -> None:
-        """Repeat nothing any more: the run has ended."""
-        self._raised = math.inf
-        if self._repeats is not None:
-            self._repeats.join()
-
-
-def _is_running(code: CodeType, thread: int) -> bool:
-    """Whether a thread is inside of a function."""
-    frame = sys._current_frames().get(thread)
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    return frame is not None
+        """Raise nothing any more: the run has ended."""
+        if self._alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._alarm)
 
 
 @contextmanager

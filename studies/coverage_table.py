@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from cosim.bench.protocol import Timing
-from cosim.compile.power_up import power_ups
+from cosim.build.power_up import power_ups
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.coverage_model import count, covergroups, whole
 from cosim.coverage.sample_units import sample_units

@@ -14,6 +14,8 @@ WITHOUT_SOURCES = {
     "example_project/verif": "somebody else's repository, which a test copies",
     "studies/lent_minutes/stand_in": "what takes the places of CuPy and cuBLASLt, on PYTHONPATH",
     "studies/lent_minutes/stand_in/cupy": "likewise",
+    "twin": "the second implementation of every rule, which golden is compared with",
+    "freeze": "what stays as it is while the insides are built anew",
     "promises": "what stays as it is between versions: names, commands, files",
 }
 """Folders of tests that test no single folder of sources, and why."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.rtl_coverage.coverage_points import merged_points, read_points
 from cosim.rtl_coverage.file_coverage import FileCoverage, by_file
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 
 HEADER = "# SystemC::Coverage-3"
 """The first line."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cosim.compile.power_up import PowerUp, power_ups
-from cosim.compile.sources import sources_of
+from cosim.build.build import Built, build
+from cosim.build.power_up import PowerUp, power_ups
+from cosim.build.sources import sources_of
 from cosim.rtl_coverage.coverage_files import CoverageFiles
-from cosim.runner.build import Built, build
 from cosim.runner.job import Job
 from cosim.runner.report import Report
 from cosim.runner.request import Request

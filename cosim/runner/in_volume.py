@@ -8,8 +8,8 @@ from typing import Any
 
 from cosim.bench.minimise import AGREES_ALONE, Minimised
 from cosim.bench.mismatch import ComparedRow
-from cosim.compile.errors import SimulationError
-from cosim.compile.sources import sources_of
+from cosim.build.errors import SimulationError
+from cosim.build.sources import sources_of
 from cosim.runner.in_cocotb import replay
 from cosim.runner.report import Report
 from cosim.runner.request import Request

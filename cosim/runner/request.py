@@ -8,8 +8,8 @@ from cosim.bench.comparison_rules import Compare
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
+from cosim.build.build import SIMULATORS
 from cosim.dut.description import Dut
-from cosim.runner.build import SIMULATORS
 from golden.checks import check_choice
 from golden.files import check_output
 from rtl.designs.design import Design

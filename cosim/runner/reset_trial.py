@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.bench.selection import Selection
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.dut.description import Dut, Reset
 from cosim.dut.elaborate import ElaborationError
 from cosim.runner.report import Report

@@ -11,11 +11,11 @@ from typing import Any
 
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
-from cosim.compile.errors import NO_ROOM, SimulationError
-from cosim.compile.other_readings import other_readings
-from cosim.compile.sources import sources_of
+from cosim.build.errors import NO_ROOM, SimulationError
+from cosim.build.sources import sources_of
 from cosim.dut.elaborate import ElaborationError
 from cosim.dut.generated import GENERATED
+from cosim.lint.other_readings import other_readings
 from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
 from cosim.runner.needed_tools import check_tools
@@ -30,7 +30,7 @@ from rtl.designs.identity import design_key, verilog_digest
 from rtl.designs.ports import OPERANDS
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import as_design
-from rtl.verilog.emit import YosysError
+from rtl.yosys import YosysError
 
 
 class CampaignError(SimulationError):

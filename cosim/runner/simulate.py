@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from cosim.bench.verdict import Outcome
-from cosim.compile.arguments import TIMESCALE
-from cosim.compile.errors import full_disk, place_in_log, simulation_error
+from cosim.build.arguments import TIMESCALE
+from cosim.build.build import Built
+from cosim.build.errors import full_disk, place_in_log, simulation_error
 from cosim.dut.tool_log import first_error, read_log
-from cosim.runner.build import Built
 from cosim.runner.heartbeat import Beat, Watch
 from cosim.runner.job import ENDED, JOB_VARIABLE, Job, write_job
 from cosim.runner.report import Report

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from cosim.runner.build import Built
+from cosim.build.build import Built
 from cosim.runner.save_file import write_save_file
 from golden.files import check_output
 

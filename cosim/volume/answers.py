@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cosim.compile.errors import SimulationError
-from cosim.compile.sources import sources_of
+from cosim.build.errors import SimulationError
+from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
 from cosim.volume.design_plan import operand_ports, write_plan
 from cosim.volume.simulation_program import Broken, build_program, program_key, run_program

@@ -11,7 +11,7 @@ from cosim.bench.protocol import Timing
 from cosim.bench.repeated_operands import REPEATED
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
-from cosim.compile.power_up import VERILATOR_SEEDS, PowerUp, power_ups
+from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
 from cosim.volume.design_plan import products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows
 from rtl.designs.design import Design

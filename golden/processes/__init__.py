@@ -5,11 +5,9 @@ after another, and `Channel` is the other end, inside the worker. Every child ha
 that its descendants inherit; ending the child kills all of them.
 """
 
-from golden.processes.channel import Channel
-from golden.processes.child import Child, end_with_parent, ending
-from golden.processes.marks import kill_marked
+from golden.processes.child import Child, end_with_parent, ending, kill_marked
 from golden.processes.programs import Interrupted, in_parallel, run_tool, supervised
-from golden.processes.worker_process import Ended, Worker
+from golden.processes.worker import Channel, Ended, Worker
 
 __all__ = [
     "Channel",

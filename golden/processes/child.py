@@ -1,18 +1,32 @@
-"""A child process that can be killed with all its descendants, and the description of its exit status."""
+"""A child process that can be killed with all its descendants, its messages, and the description of its exit status.
+
+A mark in the environment of a child, which its descendants inherit, identifies them in any session, also once their parents
+have ended.
+"""
 
 import ctypes
 import os
 import secrets
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from golden.processes.marks import MARK, kill_marked
+MARK = "MMAU_MARK"
+"""The variable of the environment. A child's mark is its caller's mark followed by the child's name."""
+
+LONGEST = 5.0
+"""Seconds to wait for killed processes; only a process blocked in the kernel takes longer."""
 
 PR_SET_PDEATHSIG = 1
 """The option of Linux' prctl for the signal that a process gets when its parent ends."""
+
+FIRST, LAST = 1 << 24, 1 << 16
+"""Characters that are kept of a child's standard error, from its beginning and its end: a design may print without end."""
 
 
 class Child:
@@ -42,6 +56,74 @@ class Child:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         kill_marked(self.mark)
+
+
+def marked(name: str) -> Iterator[int]:
+    """Processes of this machine, except this one, whose mark contains a name; none without /proc."""
+    variable, wanted = f"{MARK}=".encode(), name.encode()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:  # it has ended, or belongs to another user
+            continue
+        is_marked = any(word.startswith(variable) and wanted in word for word in environment)
+        if is_marked and int(entry.name) != os.getpid():
+            yield int(entry.name)
+
+
+def kill_marked(name: str) -> int:
+    """Kill the processes until none remain, and return how many there were."""
+    killed: set[int] = set()
+    until = time.monotonic() + LONGEST
+    found = True
+    while found and time.monotonic() < until:
+        found = False
+        for process in marked(name):  # each is killed as soon as it is found, before its number can be another's
+            found = True
+            killed.add(process)
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.002 if found else 0)
+    return len(killed)
+
+
+class Messages:
+    """Reads the standard error of a process in a thread, where it is captured; `communicate` then leaves it alone."""
+
+    def __init__(self, process: subprocess.Popen[Any]) -> None:
+        self._command = process.args
+        self._stream, process.stderr = process.stderr, None
+        self._first, self._last, self._left_out = "", "", 0
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        if self._stream is not None:
+            self._thread.start()
+
+    def wait(self, timeout: float | None) -> None:
+        """Wait until the stream has ended: the process may have descendants that hold it.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended within `timeout` (seconds).
+        """
+        if self._stream is not None:
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                raise subprocess.TimeoutExpired(self._command, timeout or 0)
+
+    def text(self) -> str | None:
+        """The text, when the stream has ended, or None where it is not captured; a line stands for what is left out."""
+        if self._stream is None:
+            return None
+        left_out = f"\n[{self._left_out:,} characters left out]\n" if self._left_out else ""
+        return f"{self._first}{left_out}{self._last}"
+
+    def _read(self) -> None:
+        assert self._stream is not None
+        with self._stream as stream:
+            self._first = stream.read(FIRST)
+            while piece := stream.read(LAST):
+                kept = (self._last + piece)[-LAST:]
+                self._left_out += len(self._last) + len(piece) - len(kept)
+                self._last = kept
 
 
 def ending(program: str, status: int) -> str:

@@ -12,8 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import IO, Any, NamedTuple
 
-from golden.processes.child import Child, end_with_parent, ending
-from golden.processes.messages import Messages
+from golden.processes.child import Child, Messages, end_with_parent, ending
 
 PIPE_BYTES = 1 << 20
 """Bytes that a pipe holds, where the system allows: fewer switches between the two processes."""

@@ -19,8 +19,7 @@ from contextvars import ContextVar
 from typing import IO, Any, TypeVar
 from weakref import WeakSet
 
-from golden.processes.child import Child
-from golden.processes.messages import Messages
+from golden.processes.child import Child, Messages
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ seconds the next one may take; other events are followed by the next within the 
 """
 
 import os
-import select
 import subprocess
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -80,14 +79,13 @@ def _events(worker: Worker, patience: float, cold: float, deadline: float) -> It
         WorkerStopped: none came for too long. DeadlinePassed: the deadline came first.
     """
     allowed, since = cold, time.monotonic()
-    while (now := time.monotonic()) < deadline:
-        ends = min(since + allowed, deadline)
-        if not select.select([worker], [], [], max(0.0, ends - now))[0]:
-            if ends == deadline:
-                break
-            raise WorkerStopped("hung", f"no output for {allowed:g} s")
+    while time.monotonic() < deadline:
         try:
-            events = worker.receive()
+            events = worker.receive(min(since + allowed, deadline) - time.monotonic())
+        except TimeoutError:
+            if time.monotonic() < deadline:
+                raise WorkerStopped("hung", f"no output for {allowed:g} s") from None
+            break
         except EOFError:
             return
         for event in events:

@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from cosim import load_dut
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.dut.elaborate import ElaborationError
 from golden import Operation
 from golden.unit_file import unit_from_table
 from mmau.formal.decision import user_decision
 from mmau.formal.design_proof import prove
 from mmau.formal.equality import equality
-from mmau.formal.killable_work import Refused, Report
+from mmau.formal.killable_work import Refused, Report, killable
 from mmau.formal.user_design.proof import decided_by_solvers
 from mmau.formal.user_design.samples import sampled
 from rtl.designs.from_table import design_from_table
 from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError
+from rtl.yosys import YosysError
 
 WRONG = (ElaborationError, SimulationError, MissingTool, YosysError, ValueError, OSError)
 """Errors of the request or of a tool, whose message is enough."""
 
 
+@killable
 def prove_design(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The keys of a `DesignDecision`, from a design's table and `seconds`."""
     try:
@@ -33,6 +34,7 @@ def prove_design(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
         raise Refused(error) from error
 
 
+@killable
 def prove_dut(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The keys of a `UserDesignDecision`, from a unit's text, the path of a description and `seconds`."""
     try:
@@ -45,6 +47,7 @@ def prove_dut(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
         raise Refused(error) from error
 
 
+@killable
 def simulate_samples(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The keys of a `UserDesignDecision` after sample vectors, from those before, a unit's text and a description's path."""
     unit, dut = unit_from_table(tomllib.loads(content["unit"])), load_dut(Path(content["dut"]))
@@ -54,6 +57,7 @@ def simulate_samples(content: Mapping[str, Any], report: Report) -> dict[str, An
         raise Refused(error) from error
 
 
+@killable
 def compare(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The keys of an `Equality`, from two chains and `seconds`."""
     return asdict(equality(_steps(content["x"]), _steps(content["y"]), content["seconds"]))

@@ -7,12 +7,10 @@ others continue.
 """
 
 from mmau.jobs.cluster import Cluster, engine_for
-from mmau.jobs.exit_status import program
 from mmau.jobs.processes import Processes
-from mmau.jobs.runs import run
+from mmau.jobs.runs import program, run
 from mmau.jobs.store import Record, Store
-from mmau.jobs.task import CRASHED, DONE, FAILED, TIMED_OUT, Outcome, Task
-from mmau.jobs.task_engines import Engine
+from mmau.jobs.task import CRASHED, DONE, FAILED, TIMED_OUT, Engine, Outcome, Task
 
 __all__ = [
     "CRASHED",

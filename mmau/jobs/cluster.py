@@ -21,8 +21,7 @@ from uuid import uuid4
 
 from mmau.jobs.processes import Processes, WorkerError
 from mmau.jobs.remote import carry, made_with, unpacked
-from mmau.jobs.task import CRASHED, Outcome, Task
-from mmau.jobs.task_engines import Engine, Limits
+from mmau.jobs.task import CRASHED, Engine, Limits, Outcome, Task
 
 SCHEDULER = "MMAU_SCHEDULER"
 """The variable of the environment that names a scheduler."""
@@ -81,7 +80,7 @@ class Cluster:
         session.close()
 
     def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
-        """As `mmau.jobs.task_engines.Engine`.
+        """As `mmau.jobs.task.Engine`.
 
         Raises:
             WorkerError: the scheduler is gone, or a worker cannot carry out tasks of this project.

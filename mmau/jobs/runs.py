@@ -1,13 +1,14 @@
-"""Runs tasks: stored results are not computed again, new ones are stored at once."""
+"""Runs tasks: stored results are not computed again, new ones are stored at once; `program` ends a program that does so."""
 
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
 
-from mmau.jobs.processes import Processes
+from mmau.jobs.processes import Processes, WorkerError
 from mmau.jobs.progress_line import Progress
 from mmau.jobs.store import Record, Store
-from mmau.jobs.task import Task
-from mmau.jobs.task_engines import Engine, Limits, Work, name_of
+from mmau.jobs.task import Engine, Limits, Task, Work, name_of
+from mmau.signals import Ended, raised_as_ended
 
 
 def run(
@@ -83,3 +84,24 @@ def distinct(tasks: Iterable[Task]) -> dict[str, Task]:
         if other is not task:
             raise ValueError(f"tasks {other.name} and {task.name} have the same content; give each task once")
     return found
+
+
+def program(name: str, main: Callable[[], int], errors: tuple[type[Exception], ...] = ()) -> int:
+    """The exit status of a program: main's; 2 after an error, 128 + signal after a signal, each with one line on stderr.
+
+    Args:
+        name: of the program, printed before each line.
+        main: runs the program.
+        errors: exceptions reported as one line besides ValueError, OSError and WorkerError.
+    """
+    reported: tuple[type[Exception], ...] = (ValueError, OSError, WorkerError, *errors)
+    try:
+        with raised_as_ended() as signals:
+            signals.leaves_nothing = False
+            return main()
+    except Ended as ended:
+        print(f"{name}: {ended}; finished tasks are stored, run it again to resume", file=sys.stderr)
+        return 128 + ended.signum
+    except reported as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2

@@ -1,17 +1,30 @@
-"""Tasks, their keys and their outcomes."""
+"""Tasks, their outcomes, the engines that execute them, and work functions, which are passed by name."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+import sys
+import time
+import traceback
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from golden.text import canonical
 
 DONE, FAILED, CRASHED, TIMED_OUT = STATUSES = ("done", "failed", "crashed", "timed out")
 """A task has a result; its work raised an exception; its process ended; it did not end in time."""
+
+Work = Callable[[dict[str, Any], Path], Any]
+"""A work function: takes the content of a task and an empty folder for files, returns JSON; found by name in its module."""
+
+LONGEST = 10**7
+"""Longest limit (seconds): a third of a year."""
+
+LINES_OF_MESSAGE = 20
+"""Lines of a message that are recorded; the log has all of them."""
 
 
 @dataclass(frozen=True)
@@ -68,3 +81,81 @@ class Outcome:
     message: str = ""
     log: str = ""
     folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Time limits (seconds, wall time); None: no limit.
+
+    Attributes:
+        task: for one task. start: the time after which a run starts no more tasks.
+    """
+
+    task: float | None = None
+    start: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.task is not None and not 0 < self.task <= LONGEST:
+            raise ValueError(f"seconds of a task must be above 0 and at most {LONGEST}, got {self.task}")
+        if self.start is not None and not 0 <= self.start <= LONGEST:
+            raise ValueError(f"seconds in which tasks start must be from 0 to {LONGEST}, got {self.start}")
+
+
+class Engine(Protocol):
+    """Executes tasks, in processes of this machine or elsewhere; names, JSON and files are exchanged."""
+
+    def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
+        """The outcome of each task that is started, once, in the order in which they end.
+
+        Every started task has an outcome, and a failing one does not stop the others. Closing the generator early ends
+        everything that it started.
+
+        Args:
+            work: name of the work function, `module:function`.
+            scratch: an empty folder for everything temporary.
+        """
+
+
+def carry_out(work: Work, content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The status of one task, its time (s), and its result or a message; the traceback of an exception goes to stderr."""
+    started = time.monotonic()
+    try:
+        result = work(content, folder)
+        try:
+            canonical(result)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"the work function must return plain JSON: {error}") from error
+        answer = {"status": DONE, "result": result}
+    except Exception as error:
+        traceback.print_exc()
+        answer = {"status": FAILED, "message": _message_of(error)}
+    return answer | {"seconds": time.monotonic() - started}
+
+
+def _message_of(error: Exception) -> str:
+    """The type and the message of an exception; some messages are incomprehensible without the type."""
+    lines = str(error).strip().splitlines()[:LINES_OF_MESSAGE]
+    return "\n".join([f"{type(error).__name__}: {lines[0]}", *lines[1:]]) if lines else type(error).__name__
+
+
+def name_of(work: Work) -> str:
+    """The name `module:function` by which another process finds a work function.
+
+    Raises:
+        ValueError: it cannot be found by name.
+    """
+    module: str = work.__module__
+    if module == "__main__":
+        spec = getattr(sys.modules["__main__"], "__spec__", None)
+        module = spec.name if spec is not None else module
+    qualified = getattr(work, "__qualname__", "")
+    if module == "__main__" or not qualified.isidentifier():
+        raise ValueError(f"a work function must be at the top of a module that can be imported, got {work!r}")
+    return f"{module}:{qualified}"
+
+
+def work_of(name: str) -> Work:
+    """The function that `name_of` names."""
+    module, _, function = name.partition(":")
+    work: Work = getattr(import_module(module), function)
+    return work

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import golden
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.jobs import program
 from mmau.mutation.outcome_table import is_clean, summary
 from mmau.mutation.unit_work import MUTANTS, SEED, VECTORS, mutation_of
 from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError
+from rtl.yosys import YosysError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,9 +8,9 @@ from pathlib import Path
 from cosim.bench.operand_widths import THE_UNITS
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import Specification, specification_of
-from cosim.compile.errors import SimulationError
-from cosim.compile.power_up import power_ups
-from cosim.compile.sources import Sources
+from cosim.build.errors import SimulationError
+from cosim.build.power_up import power_ups
+from cosim.build.sources import Sources
 from cosim.dut.description import Dut
 from cosim.volume.design_plan import write_plan
 from cosim.volume.simulation_program import Broken, build_program, run_program

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.bench.selection import Selection
-from cosim.compile.sources import sources_of
+from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
 from mmau.mutation.bench import KILLED, SURVIVED, MutantBench
 from mmau.mutation.state_mutants import KINDS, Around, wrapped

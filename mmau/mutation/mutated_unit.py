@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cosim.bench.protocol import Timing
-from cosim.compile.sources import NO_ASSERTIONS, Sources
+from cosim.build.sources import NO_ASSERTIONS, Sources
 from golden import Unit
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.verilog_text import read_netlist

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cosim.compile.sources import Sources
+from cosim.build.sources import Sources
 from golden import Format
 from golden.integer_format import IntegerFormat
 from mmau.mutation.schemata import SELECT, SELECT_BITS

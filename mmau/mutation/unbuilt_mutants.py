@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.dut.tool_log import first_error
 from golden.processes import run_tool
 from mmau.mutation.mutated_unit import TOP, MutatedUnit

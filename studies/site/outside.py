@@ -12,6 +12,7 @@ PAGES = {
     "README.md": "index.md",
     "docs/README.md": "questions.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
     "hwtests/recordings/README.md": "reference/recordings.md",
     "tests/data/README.md": "evidence/data.md",

@@ -99,6 +99,6 @@ def files() -> frozenset[str]:
     skipped = {".git", ".venv", "build", "dist", "__pycache__", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
     found = set()
     for folder, folders, names in os.walk(ROOT):
-        folders[:] = [name for name in folders if name not in skipped]
+        folders[:] = [name for name in folders if name not in skipped or (name, Path(folder).name) == ("build", "cosim")]
         found |= {(Path(folder) / name).relative_to(ROOT).as_posix() for name in (*folders, *names)}
     return frozenset(found)

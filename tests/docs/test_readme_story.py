@@ -1,8 +1,10 @@
 """The README's stories: each command is run, ends as it should, and says what is shown."""
 
+import shutil
 from pathlib import Path
 
 import pytest
+from cocotb_tools.check_results import get_results
 
 from tests.docs.documents import ROOT, blocks, commands
 from tests.docs.test_own_design import holds, run
@@ -10,7 +12,7 @@ from tests.docs.test_own_design import holds, run
 README = blocks(ROOT / "README.md")
 UNIT = next(block.text for block in README if block.language == "toml")
 STORY = next(list(commands(block)) for block in README if block.language == "sh" and "mmau rtl" in block.text)
-SECOND_STORY = next(list(commands(block)) for block in README if block.language == "sh" and "--dut-template" in block.text)
+BENCH = next(block.text for block in README if block.language == "python" and "@cocotb.test" in block.text)
 SHOWN = next(block.text for block in README if block.language == "text" and "my-fdpa" in block.text)
 
 
@@ -43,10 +45,14 @@ def test_sound_verilog_agrees_and_the_other_specification_is_named(folder: Path)
 
 @pytest.mark.simulator
 @pytest.mark.long
-def test_design_with_a_bug_is_explained() -> None:
-    """The README's second story, whose files are the project's."""
-    shown = next(block.text for block in README if block.language == "text" and "hidden bit" in block.text)
-    outcomes = [run(words, ROOT) for words in SECOND_STORY]
-    assert [status for status, _ in outcomes] == [0, 0, 1]
-    assert 'top = "dot4_lanes"' in outcomes[0][1]
-    assert holds(outcomes[2][1], shown)
+def test_cocotb_test_passes_the_unit_and_fails_the_other_specification(folder: Path) -> None:
+    """The README's testbench, under the makefile of the example."""
+    (folder / "bench.py").write_text(BENCH)
+    shutil.copy(ROOT / "examples" / "testbench" / "Makefile", folder)
+    make = ["make", "VERILOG_SOURCES=unit.v", "COCOTB_TOPLEVEL=unit", "COCOTB_TEST_MODULES=bench"]
+    assert run(STORY[0], folder)[0] == 0
+    assert run(make, folder)[0] == 0
+    assert get_results(folder / "results.xml") == (1, 0)
+    shutil.copy(folder / "spec.toml", folder / "unit.toml")
+    assert run([*make, "-o", "unit.v"], folder)[0] != 0
+    assert get_results(folder / "results.xml") == (1, 1)

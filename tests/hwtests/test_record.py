@@ -1,5 +1,6 @@
 """The command for strangers, on the stand-in device and on this machine's processor."""
 
+import dataclasses
 import json
 import re
 import sys
@@ -7,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from golden import recording, recording_index
@@ -96,6 +98,16 @@ def test_thinned_rows_are_of_every_generator() -> None:
     assert set(found.label.tolist()) == set(whole.label.tolist())
     assert rows_that_differ(found) == 0
     assert found.header.note == "300 of the 4,000 rows that were recorded and compared, the first of each generator"
+
+
+@pytest.mark.attack("a recording whose kept rows are chosen by whether the model agrees")
+def test_row_that_the_model_misses_stays() -> None:
+    given = made_by_the_model(*PLAIN, 4_000)
+    wrong = np.asarray(given.d).copy()
+    wrong[::3] ^= 1
+    kept, same = (thinned(dataclasses.replace(given, d=d), 600) for d in (wrong, np.asarray(given.d)))
+    np.testing.assert_array_equal(kept.operands.a, same.operands.a)
+    assert 100 < rows_that_differ(kept) == int((kept.d != same.d).sum())
 
 
 def processor() -> str | None:

@@ -122,7 +122,7 @@ def test_no_handler_of_errors_takes_it() -> None:
 
 
 DROPPED = """
-import os, signal, sys, threading, time
+import os, signal, sys, time
 from mmau.cli import main
 from mmau.signals import raised_as_ended
 
@@ -139,8 +139,14 @@ main.import_module = lambda name: sys.modules["__main__"] if name == "here" else
 parsed = __import__("argparse").Namespace(command="list", module="here", function="run")
 parser = __import__("mmau.cli.parser", fromlist=["_"])
 parser.parser = lambda: type("P", (), {{"parse_args": lambda self, argv: parsed}})()
-start = threading.Thread.start
-threading.Thread.start = lambda thread: (start(thread), time.sleep({busy}))
+set_alarm = signal.setitimer
+
+def set_slowly(which, seconds):
+    signal.setitimer = set_alarm
+    set_alarm(which, seconds)
+    time.sleep({busy})
+
+signal.setitimer = set_slowly
 sys.exit(main.main([]))
 """
 
@@ -150,7 +156,7 @@ sys.exit(main.main([]))
 @pytest.mark.attack("signals that might be dropped")
 def test_signal_while_an_object_is_removed_ends_the_run(then: str, busy: float) -> None:
     """Python drops an exception that is raised in `__del__`, such as those of Amaranth's components, and one that is raised
-    while it tells of the first: on a busy machine the repeated signal may come before the thread that sends it has begun."""
+    while it tells of the first: on a busy machine the alarm may come that early."""
     program = DROPPED.format(then=then, busy=busy)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "mmau: ended by SIGTERM\n")

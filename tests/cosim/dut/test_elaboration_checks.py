@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.dut.description import Dut
 from mmau.formal.user_design.proof import decided_by_solvers
 from mmau.formal.verdicts import PROVED

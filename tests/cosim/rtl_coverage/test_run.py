@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim.compile.sources import Sources, sources_of
+from cosim.build.build import counted_files, program_key
+from cosim.build.sources import Sources, sources_of
 from cosim.rtl_coverage.coverage_points import Point, read_points
-from cosim.runner.build import counted_files, program_key
 from golden import Unit
 from golden.formats import E3M2, E4M3, FP16
 from golden.operations import TFDPA

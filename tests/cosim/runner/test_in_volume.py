@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cosim import Report
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.runner import in_volume
 from cosim.runner.in_volume import Sent, _with_replay
 from cosim.runner.request import Request

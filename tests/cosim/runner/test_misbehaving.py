@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import cosim
-from cosim.compile.errors import place_in_log
+from cosim.build.errors import place_in_log
 from cosim.runner import heartbeat, in_cocotb
 from cosim.runner.simulate import FROM_THE_DESIGN
 from golden import Implementation, Unit

@@ -10,7 +10,7 @@ import pytest
 import cosim
 from cosim import Report, Request, summary
 from cosim.bench.selection import Selection
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.dut.description import Dut, Reset
 from cosim.runner.html_report import report_page
 from cosim.runner.junit import failure_text

@@ -13,7 +13,7 @@ from vcd.gtkw import decode_flags
 import cosim
 import golden
 from cosim.bench.stimulus import specification_of
-from cosim.compile.sources import instance_ports
+from cosim.build.sources import instance_ports
 from cosim.runner.save_file import STEPS, step_of
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32

@@ -31,7 +31,7 @@ FURTHER = BUGS[BUGS.index("SURPLUS_AFTER_A_LONG_GAP") : BUGS.index("INFINITIES_B
 
 KNOWN = ("ONE_PAIR_OF_OPERANDS", "AFTER_A_GAP_OF_ONE_LENGTH")
 """Bugs that a run meets by chance alone, as the guide says; the report says how many inputs there are, and names the
-comparison and the counter (tests/cosim/compile/test_yosys_findings.py)."""
+comparison and the counter (tests/cosim/lint/test_yosys_findings.py)."""
 
 LONG = (
     "AFTER_THOUSANDS_WITHOUT_PAUSE", "FROM_ZEROS", "C_ISOLATED_AFTER_A_GAP", "SAME_WEIGHTS_FOR_LONG",

@@ -8,7 +8,7 @@ import pytest
 import cosim
 import golden
 import rtl
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.volume import answers
 from cosim.volume.answers import Answers, packed
 from golden.formats import E2M1, E3M2, FP16

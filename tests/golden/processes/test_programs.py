@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from golden.processes import Child, Interrupted, ending, in_parallel, run_tool, supervised
-from golden.processes.messages import FIRST, LAST
+from golden.processes import Child, Interrupted, ending, in_parallel, kill_marked, run_tool, supervised
+from golden.processes.child import FIRST, LAST, MARK, marked
 from golden.text import BYTES
 from tests.golden.processes.running import alive, ended_soon, written
 
@@ -224,3 +224,22 @@ def test_number_of_a_program_that_was_waited_for_is_not_killed(monkeypatch: pyte
     assert killed == []
     assert not alive(left)
     program.process.stdout.close()
+
+
+def sleeping(mark: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(["sleep", "600"], env=os.environ | {MARK: mark}, start_new_session=True)
+
+
+def test_processes_with_the_mark_are_killed_and_no_others() -> None:
+    mark = f"test-{os.getpid()}"
+    mine, others = [sleeping(f"{mark}/1."), sleeping(f"{mark}/1.")], [sleeping(f"{mark}/10."), sleeping("another")]
+    try:
+        assert set(marked(f"{mark}/1.")) == {child.pid for child in mine}
+        assert kill_marked(f"{mark}/1.") == 2
+        assert [child.wait(timeout=10) for child in mine] == [-9, -9]
+        assert [child.poll() for child in others] == [None, None]
+    finally:
+        for child in (*mine, *others):
+            child.kill()
+            child.wait()
+    assert kill_marked(mark) == 0

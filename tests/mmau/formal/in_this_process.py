@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from mmau.formal.killable_work import Seen
-from mmau.jobs.task_engines import work_of
+from mmau.jobs.task import work_of
 
 
 def in_this_process(work: str, content: Mapping[str, Any], seconds: float) -> Seen:
     """Findings and result of the work, as they would come through a child's lines of JSON; nothing is interrupted."""
     told: list[Any] = []
-    result = cast(Any, work_of(work))(_plain(content), lambda found: told.append(_plain(found)))
+    result = cast(Any, work_of(work)).__wrapped__(_plain(content), lambda found: told.append(_plain(found)))
     return Seen(told, _plain(result))
 
 

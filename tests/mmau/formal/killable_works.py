@@ -11,9 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mmau.formal.killable_work import Refused, Report
+from mmau.formal.killable_work import Refused, Report, killable
 
 
+@killable
 def answers(content: Mapping[str, Any], report: Report) -> Any:
     report({"first": content["x"]})
     print("words of a library")
@@ -21,6 +22,7 @@ def answers(content: Mapping[str, Any], report: Report) -> Any:
     return {"sum": content["x"] + 2}
 
 
+@killable
 def hangs(content: Mapping[str, Any], report: Report) -> None:
     """With a program of its own, and a temporary file."""
     program = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
@@ -29,23 +31,28 @@ def hangs(content: Mapping[str, Any], report: Report) -> None:
     time.sleep(1000)
 
 
+@killable
 def crashes(content: Mapping[str, Any], report: Report) -> None:
     report({"first": 1})
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+@killable
 def refuses(content: Mapping[str, Any], report: Report) -> None:
     raise Refused("the file has no module")
 
 
+@killable
 def fails(content: Mapping[str, Any], report: Report) -> None:
     raise KeyError("align")
 
 
+@killable
 def lacks_a_package(content: Mapping[str, Any], report: Report) -> None:
     import_module("no_such_package")
 
 
+@killable
 def proves_in_part(content: Mapping[str, Any], report: Report) -> None:
     """As `mmau.formal.proof_work.prove_design`, whose last question takes for ever."""
     report({"assumed": [], "verilog": "digest"})

@@ -40,7 +40,7 @@ def test_work_that_crashes_has_no_result() -> None:
         ("refuses", Refused, r"^the file has no module$"),
         ("fails", Failed, r"^KeyError at .*killable_works\.py:\d+: 'align'$"),
         ("lacks_a_package", ModuleNotFoundError, r"^No module named 'no_such_package'$"),
-        ("is_missing", Failed, r"^AttributeError at .*has no attribute 'is_missing'$"),
+        ("is_missing", Failed, r"^no worker could be started: .*AttributeError: .*'is_missing'$"),
     ],
 )
 def test_errors_of_the_work_are_errors_here(name: str, error: type[Exception], said: str) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mmau.jobs import Record, Store, Task, run
-from mmau.jobs.task import Outcome
-from mmau.jobs.task_engines import Limits, carry_out, work_of
+from mmau.jobs.task import Limits, Outcome, carry_out, work_of
 from tests.mmau.jobs import works
 
 

@@ -1,11 +1,14 @@
-"""Provenance of results: digests of sources, and whether the native library is as old as they are."""
+"""Provenance of results: digests of sources, of Python by its code alone, and whether the native library is as old."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from mmau.formal.recorded_outcomes import SOURCES
 from mmau.jobs import provenance
+from mmau.jobs.provenance import GOLDEN, code_of, sources
 
 
 def test_digest_follows_every_source_of_the_engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -37,3 +40,78 @@ def test_library_older_than_its_sources_is_reported(monkeypatch: pytest.MonkeyPa
     assert provenance.library_is_older_than(library) == []
     os.utime(header, (1002, 1002))
     assert provenance.library_is_older_than(library) == [header]
+
+
+TEXT = b"""\"\"\"A module.\"\"\"
+
+WIDTH = 3
+\"\"\"Bits.\"\"\"
+
+def double(x: int) -> int:
+    \"\"\"Twice.\"\"\"
+    return x * 2  # no carry
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"no carry", b"none"),
+        (b"Twice.", b"2 * x."),
+        (b"Bits.", b"Of x."),
+        (b"A module.", b""),
+        (b"\n\n", b"\n\n\n"),
+        (b"x * 2", b"(x * 2)"),
+    ],
+)
+def test_comments_docstrings_and_layout_are_no_code(old: bytes, new: bytes) -> None:
+    assert TEXT.replace(old, new) != TEXT
+    assert code_of(TEXT.replace(old, new)) == code_of(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"= 3", b"= 4"),
+        (b"= 3", b"= 3.0"),
+        (b"= 3", b"= True"),
+        (b"= 3", b"= '3'"),
+        (b"= 3", b"= None"),
+        (b"= 3", b"= ''"),
+        (b"= 3", b"= []"),
+        (b"x * 2", b"2 * x"),
+        (b"x * 2", b"x ** 2"),
+        (b"return x", b"x"),
+        (b"double", b"twice"),
+        (b"x: int", b"x"),
+        (b"    return", b"    pass\n    return"),
+        (b"def", b"async def"),
+        (b"return x * 2", b"return f'{x}'"),
+    ],
+)
+def test_all_else_is_code(old: bytes, new: bytes) -> None:
+    assert TEXT.replace(old, new) != TEXT
+    assert code_of(TEXT.replace(old, new)) != code_of(TEXT)
+
+
+def test_a_text_that_is_a_value_is_code() -> None:
+    assert code_of(b"f('a')") != code_of(b"f('b')")
+    assert code_of(b"x = ['a']") != code_of(b"x = ['b']")
+    assert code_of(b"return_('a')\n'doc'") == code_of(b"return_('a')")
+
+
+def test_a_field_that_is_empty_is_none_of_a_later_python() -> None:
+    """Python 3.12 gives functions and classes type parameters, an empty list where there are none."""
+    assert code_of(b"def f(): pass") == b"(Module body=[(FunctionDef name='f' args=(arguments ) body=[(Pass )])])"
+
+
+def test_a_source_that_is_no_python_stands_for_itself() -> None:
+    assert code_of(b"def (") == b"def ("
+    assert code_of(b"\x00") == b"\x00"
+
+
+def test_no_source_reads_its_own_text() -> None:
+    """A docstring that decides a result would be code."""
+    reads = re.compile(rb"__doc__|getdoc|getsource|inspect\.getcomments|linecache|co_firstlineno|f_lineno")
+    found = [path.name for path in sources((*GOLDEN, *SOURCES, "cosim/**/*.py")) if reads.search(path.read_bytes())]
+    assert found == []

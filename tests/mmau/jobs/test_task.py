@@ -1,10 +1,12 @@
-"""Tasks: what their key is made of, and what they may hold."""
+"""Tasks: what their key is made of, what they may hold, and their work functions, found by name."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mmau.jobs import Task
+from tests.mmau.jobs.helpers import run_here, squares
 
 
 def test_key_is_of_content_and_of_what_it_depends_on_in_any_order() -> None:
@@ -27,3 +29,10 @@ def test_content_is_as_it_comes_back_from_a_file() -> None:
 def test_task_that_is_no_plain_data_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"^content of task t must be plain JSON: "):
         Task("t", {"x": value})
+
+
+def test_work_function_that_nobody_finds_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"^a work function must be at the top of a module that can be imported, got <function"
+    ):
+        run_here(squares(1), tmp_path, lambda content, folder: 1)

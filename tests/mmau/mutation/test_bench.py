@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cosim.bench.protocol import Timing
-from cosim.compile.sources import NO_ASSERTIONS, Sources
+from cosim.build.sources import NO_ASSERTIONS, Sources
 from golden import Unit
 from mmau.mutation import bench
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, SURVIVED, MutantBench

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from mmau.mutation import unit_work
 from mmau.mutation.bench import KILLED, NOT_BUILT, SURVIVED, Verdict
 from mmau.mutation.mutated_unit import MutatedUnit

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from cosim.compile import sources
+from cosim.build import sources
 from cosim.dut.generated import write_generated
 from cosim.runner import in_volume
 from cosim.volume import simulation_program

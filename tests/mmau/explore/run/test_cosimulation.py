@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from cosim.runner.report import Report
 from golden import Unit
 from golden.unit_file import unit_from_table

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.complaints import complaints_of_verilator, complaints_of_yosys
+from cosim.lint.complaints import complaints_of_verilator, complaints_of_yosys
 from mmau.formal.user_design.complaints import SHOWN, quoted
 from rtl.tools import use_packaged_verilator
 

