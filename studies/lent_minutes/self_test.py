@@ -2,6 +2,7 @@
 every kernel on matrices of small integers, which any datapath multiplies and adds exactly."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,12 @@ many as a product."""
 TILES = 8
 
 
-def verdict_on_engine(device: Device) -> dict[str, Any]:
-    """The device's engine against the reference's rows: status `done` or `failed`, and rows that differ by instruction."""
+def verdict_on_engine(device: Device, moved_on: Callable[[], None]) -> dict[str, Any]:
+    """The device's engine against the reference's rows: status `done` or `failed`, and rows that differ by instruction.
+
+    Args:
+        moved_on: called after each arithmetic, whose kernel may have to be compiled.
+    """
     wrong: dict[str, int] = {}
     compared = 0
     for rows in read():
@@ -36,6 +41,7 @@ def verdict_on_engine(device: Device) -> dict[str, Any]:
         compared += len(rows.d)
         if count:
             wrong[rows.instruction.name] = count
+        moved_on()
     detail = f"engine {device.engine} differs from the reference" if wrong else ""
     return {"status": "failed" if wrong else "done", "compared": compared, "wrong": wrong, "detail": detail}
 

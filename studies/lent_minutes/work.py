@@ -5,7 +5,7 @@ from typing import Any, Protocol
 ARCH = "sm_90"
 """The part that the list is for."""
 
-COLD_SECONDS = 60.0
+COLD_SECONDS = 90.0
 """A unit's first step loads kernels, and compiles those that were not brought along."""
 
 Entry = dict[str, Any]

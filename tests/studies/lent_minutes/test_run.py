@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+import golden
 from hwtests.device import DeviceError
 from studies.lent_minutes import run
+from studies.lent_minutes.instructions import wanted
 from studies.lent_minutes.items import ITEMS, Item
 from studies.lent_minutes.records import PART_BYTES, Records
 from studies.lent_minutes.run import first_open, is_bad, run_list, summary
@@ -134,6 +136,19 @@ def test_items_are_in_the_order_of_their_need() -> None:
     assert [each.name for each in ITEMS] == ["instructions", "products", "conversions", "timed again"]
     assert 2_000 <= len(ITEMS[1].units()) <= 2_010
     assert all(len(set(each.units())) == len(each.units()) for each in ITEMS)
+
+
+def test_instructions_are_those_without_rows_of_our_own() -> None:
+    """Sparse ones on floating point first, the largest N last; none that is recorded."""
+    found = wanted()
+    assert not any(i.evidence == "recorded" for i in found)
+    assert all(i.sparse and i.d.name != "int32" for i in found[:24])
+    largest = [i.n == 256 for i in found]
+    assert largest == sorted(largest)
+    names = {i.name for i in found}
+    assert {"mma.m16n8k32.s32.u8.s8.s32", "mma.m16n8k64.s32.s4.u4.s32", "wgmma.m64n8k256.s32.b1.b1.and.popc"} < names
+    assert "mma.m16n8k32.s32.s8.u8.s32" not in names
+    assert {i.name for i in golden.sparse_instructions("sm_90") if not i.name.startswith("wgmma.")} < names
 
 
 @pytest.mark.attack("a results file whose last line was cut off in its middle")

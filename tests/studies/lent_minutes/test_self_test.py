@@ -12,7 +12,7 @@ from golden.stimulus import Operands
 from hwtests import on_host
 from studies.lent_minutes.instructions import wanted
 from studies.lent_minutes.reference import ROWS, distinct, read
-from studies.lent_minutes.self_test import LARGEST, integer_tiles
+from studies.lent_minutes.self_test import LARGEST, integer_tiles, verdict_on_engine
 
 
 def dot(chain: Chain | ConvertedChain, rows: Operands) -> Any:
@@ -37,6 +37,33 @@ def test_all_rows_of_the_file_are_the_references() -> None:
 def test_every_arithmetic_of_the_part_has_rows() -> None:
     covered = {(rows.instruction.chain, rows.instruction.k) for rows in read()}
     assert covered == {(i.chain, i.k) for i in golden.instructions("sm_90") if i.d.name != "int32"}
+
+
+class Engine:
+    """A device's engine, which gets fp16 products wrong where it is said so."""
+
+    xp, engine = np, "native"
+
+    def __init__(self, wrong: bool) -> None:
+        self.wrong = wrong
+
+    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+        return dot(chain, rows) ^ (self.wrong and chain.operation.a.name == "fp16")
+
+    def to_host(self, array: Any) -> Any:
+        return array
+
+
+@pytest.mark.attack("an engine that is wrong for one format")
+def test_engine_is_held_to_the_reference() -> None:
+    """It says how far it is after every arithmetic."""
+    turns: list[None] = []
+    found = verdict_on_engine(Engine(False), lambda: turns.append(None))  # type: ignore[arg-type]
+    assert (found["status"], found["compared"], len(turns)) == ("done", ROWS * len(distinct()), len(distinct()))
+    found = verdict_on_engine(Engine(True), lambda: None)  # type: ignore[arg-type]
+    assert (found["status"], found["detail"]) == ("failed", "engine native differs from the reference")
+    assert found["wrong"]["mma.m16n8k16.f32.f16.f16.f32"] == ROWS
+    assert "mma.m16n8k8.f32.tf32.tf32.f32" not in found["wrong"]
 
 
 FLOATS = [i for i in distinct() if i.d.name != "int32"]
