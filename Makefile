@@ -13,8 +13,6 @@ JOBS ?= 2
 MINUTES ?=
 SLICE ?=
 SEED ?= 23
-QEMU ?= qemu-aarch64
-RVBNA ?=
 ARCH ?= x86-avx512
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
@@ -112,9 +110,6 @@ formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second,
 formal-second-main: $(VENV)/.dev  #: Likewise for the units of `make cosim` alone
 	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
 
-formal-refutations: $(VENV)/.dev  #: Refute the questions of the units of `make cosim` with lemmas that a small checker accepts; writes docs/evidence/refutations.json and proofs.md; resumes
-	$(BIN)/python -m studies.proofs.refuted mmau/formal/proofs.json docs/evidence/refutations.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
-
 formal-registers: $(VENV)/.dev  #: Prove every distinct datapath of the catalogue with 1, 3 and 8 stages equal to the one without; writes docs/evidence/registers.md; resumes
 	$(BIN)/python -m studies.proofs.registers docs/evidence/registers.md --jobs $(JOBS)
 
@@ -124,11 +119,6 @@ formal-netlist: $(VENV)/.cosim  #: Prove that synthesised netlists of the units 
 
 coverage-table: $(VENV)/.cosim  #: Write the page of functional coverage, docs/evidence/coverage.md
 	$(BIN)/python -m studies.coverage_table docs/evidence/coverage.md
-
-emulated: $(VENV)/.dev  #: Hold Arm's SME to QEMU (QEMU=…) and RISC-V's draft to Spike (RVBNA=…, examples/program); writes docs/evidence/emulated.md; hours; resumes
-	@mkdir -p build
-	aarch64-linux-gnu-gcc -O1 -static -march=armv9-a examples/program/sme.c -o build/sme
-	$(BIN)/python -m studies.emulated docs/evidence/emulated.md build/emulated "armv9-sme=$(QEMU) -cpu max build/sme {name}" $(if $(RVBNA),"riscv-zvbdota=$(RVBNA)")
 
 recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
@@ -158,9 +148,10 @@ release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of 
 	done; \
 	MMAU_WHEEL=$$wheel $(BIN)/pytest tests/docs/test_first_mismatch.py
 
-lint: $(VENV)/.dev  ## project: Check formatting and lint rules
+lint: $(VENV)/.dev  ## project: Check formatting, lint rules and imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.dev  ## project: Check types
 	$(BIN)/mypy

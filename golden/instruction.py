@@ -101,7 +101,7 @@ class Instruction:
 
     @property
     def selections(self) -> Selections:
-        """What the metadata of a group can say: its code to positions in the group; empty where dense."""
+        """Code of the metadata of a group to the positions in it that it selects; empty where dense."""
         if not self.sparse:
             return {}
         return dict(ONE_OF_TWO if self.a == TF32 else PAIRS_OF_FOUR)

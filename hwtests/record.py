@@ -1,4 +1,4 @@
-"""What a GPU, or a processor, computes, recorded in five minutes into one file to send:
+"""The results of a GPU or a processor, recorded in five minutes into one file to send:
 
     python -m hwtests.record [--who NAME] [FOLDER]
 

@@ -123,10 +123,13 @@ def instruction(arch: str, name: str) -> Instruction:
     found = load(architecture(arch))
     if isinstance(name, str) and name.startswith("wmma."):
         return wmma(architecture(arch), name, found)
-    found = found | _sparse(architecture(arch))
+    sparse = _sparse(architecture(arch))
+    if isinstance(name, str) and name in sparse:
+        return sparse[name]
     if not isinstance(name, str) or name not in found:
         known = unrecorded(architecture(arch), name) if isinstance(name, str) else None
-        raise ValueError(known or unknown(f"{architecture(arch)} instruction", name, found))
+        near = sparse if sparse and ".sp." in str(name) else found
+        raise ValueError(known or unknown(f"{architecture(arch)} instruction", name, near))
     return found[name]
 
 

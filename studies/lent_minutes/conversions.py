@@ -125,7 +125,7 @@ def model_source(conversion: Conversion) -> str:
 
 
 def copies(conversion: Conversion) -> int:
-    """What a code is multiplied by to fill its register: FP8 comes in pairs."""
+    """The factor by which a code fills its register: FP8 comes in pairs."""
     return 0x101 if golden.FORMATS[conversion.to].storage_bits == 8 else 1
 
 

@@ -36,7 +36,7 @@ SMALL_FIELDS = ("INNER_SHAPE_ID", "CLUSTER_SHAPE_ID")
 """Those of 16 bits; the others have 32."""
 
 WORKSPACE_BYTES = 32 << 20
-"""What cuBLAS recommends on Hopper, and what PyTorch gives it there."""
+"""The size that cuBLAS recommends on Hopper, and that PyTorch gives it there."""
 
 
 class Heuristic(ctypes.Structure):

@@ -52,8 +52,8 @@ KINDS = {
     "e4m3-e4m3-bf16-scaled": ("e4m3", "e4m3", "bf16", {}),
     "e4m3-e4m3-fp32-scaled-fast": ("e4m3", "e4m3", "fp32", {"fast": True}),
 }  # fmt: skip
-"""Kinds of product: formats of A, B and D, and keys of `Problem`. Unless told otherwise B is stored by columns; FP8 has no
-other form."""
+"""Kinds of product: formats of A, B and D, and keys of `Problem`. Unless they say otherwise B is stored by columns;
+FP8 has no other form."""
 
 TIES, TORCH_TIES = "ties of tf32", "ties of tf32 by PyTorch"
 
@@ -143,7 +143,7 @@ class Products:
         }  # fmt: skip
 
     def _ties(self) -> Entry:
-        """What the product by one makes of the ties, on either side."""
+        """The ties after a product by one, on either side."""
         found = {}
         for side in ("a", "b"):
             size = 256

@@ -15,11 +15,11 @@ PART_BYTES = 12 << 20
 RUNNING, DONE = "running", "done"
 
 STOPPED = ("failed", "hung", "crashed", "dependent")
-"""What else a unit may have come to, beside DONE; it is not tried again unless it is asked for."""
+"""Ends of a unit beside DONE; it is not tried again unless it is asked for."""
 
 
 class Records:
-    """What is recorded in a folder.
+    """The records of a folder.
 
     Attributes:
         machine: device and software; empty before the first run. runs: what tells each worker's machine and sources.
@@ -82,7 +82,7 @@ class Records:
             os.close(descriptor)
 
     def entry(self, item: str, unit: str) -> dict[str, Any]:
-        """What is known of a unit; its status is empty before it has begun."""
+        """The last entry of a unit; its status is empty before it has begun."""
         return self.units.get(item, {}).get(unit, {"status": ""})
 
     def is_open(self, item: str, unit: str) -> bool:

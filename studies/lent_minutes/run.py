@@ -144,7 +144,7 @@ def _enter(records: Records, item: Item, event: dict[str, Any], show: Callable[[
 
 
 def line_of(entry: dict[str, Any]) -> str:
-    """What came out of a unit, in a line."""
+    """The findings of a unit in a line."""
     words = [entry["status"]]
     if "vectors" in entry:
         words.append(f"{sum(entry['vectors'].values()):,} compared, {wrong_results(entry):,} differ")

@@ -1,4 +1,4 @@
-"""What came back of the list, as files: recordings with their index, rows that differ, products with the orders that explain
+"""The results of the list as files: recordings with their index, rows that differ, products with the orders that explain
 them, conversions, and the tables of the timed loops.
 
     python -m studies.lent_minutes.unpack OUT INTO [PLACE]

@@ -9,7 +9,7 @@ COLD_SECONDS = 90.0
 """A unit's first step loads kernels, and compiles those that were not brought along."""
 
 Entry = dict[str, Any]
-"""What is known of a unit: `status`, and what was found."""
+"""The state of a unit: `status`, and the findings."""
 
 
 class TimeUp(Exception):
@@ -17,7 +17,7 @@ class TimeUp(Exception):
 
 
 class Progress(Protocol):
-    """What an item tells while it is at work on a unit."""
+    """The words of an item while it is at work on a unit."""
 
     def report(self, entry: Entry) -> None:
         """How far the unit is. Raises TimeUp."""

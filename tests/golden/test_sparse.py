@@ -125,6 +125,13 @@ def test_metadata_that_are_no_integers_are_refused() -> None:
         HALF.dot(np.zeros(16, np.float16), np.zeros(32, np.float16), np.float32(0), metadata=np.full(8, 4.0))
 
 
+def test_unknown_sparse_instruction_is_looked_for_among_the_sparse_ones() -> None:
+    with pytest.raises(
+        ValueError, match=r"^sm_90 instruction 'mma\.sp\.m16n8k32\.f32\.f16\.f16\.f16' is not one of the 556 known"
+    ):
+        golden.instruction("sm_90", "mma.sp.m16n8k32.f32.f16.f16.f16")
+
+
 def test_products_without_metadata_and_dense_ones_with_them_are_refused() -> None:
     a, b, c = np.zeros((16, 16), np.float16), np.zeros((32, 8), np.float16), np.zeros((16, 8), np.float32)
     with pytest.raises(ValueError, match=r"is sparse: its metadata must say which elements of B the stored ones of A meet$"):

@@ -72,7 +72,7 @@ def test_item_that_ends_early_gives_its_time_to_the_others(tmp_path: Path, monke
 
 @pytest.mark.slow
 def test_item_without_an_end_is_cut_off_at_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it reported is there, it stays open, and the other has its own share; a second call goes on where it was."""
+    """Its reports are there, it stays open, and the other has its own share; a second call goes on where it was."""
     items = (item("x", 1, "slow"), item("y", 1, "b"))
     started = time.monotonic()
     records, _ = call(tmp_path, monkeypatch, items, 11.0)
@@ -117,6 +117,13 @@ def test_worker_that_only_stops_is_not_started_forever(tmp_path: Path, monkeypat
 def test_list_that_cannot_begin_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DeviceError, match=r"^cuBLASLt was not found$"):
         call(tmp_path, monkeypatch, (item("missing", 1, "a"), item("y", 1, "b")), 30.0)
+
+
+@pytest.mark.slow
+def test_machine_without_cupy_says_so(tmp_path: Path) -> None:
+    script = "import sys; sys.modules['cupy'] = None; from studies.lent_minutes.worker import main; sys.exit(main())"
+    with pytest.raises(DeviceError, match=r"^conformance needs CuPy, which is not installed \(.*\): pip install"):
+        run_list(tmp_path, 100.0, lambda line: None, worker=(sys.executable, "-c", script))
 
 
 def test_results_of_another_device_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def by_ptx() -> dict[str, golden.Instruction]:
 
 @cache
 def by_source() -> dict[str, Any]:
-    """What the kernels of the list's instructions fill and compare: an instruction, a chain."""
+    """Source of a kernel of the list to what it fills or compares: an instruction, a chain."""
     from studies.lent_minutes.instructions import wanted
 
     found: dict[str, Any] = {}
