@@ -13,7 +13,7 @@ PRIVATE = re.compile(r"\b(?:rivals?|told|left over|subjects?)\b|(?<!black )(?<!-
 """Words for which the vocabulary has a term: candidate model, target, device under test, remaining, stated."""
 
 KEYS: dict[str, set[str]] = {
-    "mmau/formal/recorded_rows.py": {"subjects"},
+    "mmau/formal/records.py": {"subjects"},
     "mmau/probe/journal.py": {"box"},
     "mmau/probe/papers/comparison_report.py": {"boxes"},
     "studies/proofs": {"subjects"},

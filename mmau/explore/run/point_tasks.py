@@ -11,7 +11,7 @@ from golden import Unit
 from golden.unit_file import unit_to_toml
 from mmau.explore.space.space import Space
 from mmau.explore.space.space_points import REFERENCE, Point, arithmetic_of
-from mmau.formal import recorded_outcomes
+from mmau.formal import records
 from mmau.formal.solvers import installed as solvers
 from mmau.jobs import Task
 from mmau.jobs.provenance import GOLDEN, digest_of_sources, library_digest
@@ -40,7 +40,7 @@ SOURCES = {
     "cosimulation": (*RTL, "cosim/**/*.py", "cosim/volume/native/*", "mmau/explore/run/cosimulation.py"),
     "verilog": RTL,
     "proof": (
-        *recorded_outcomes.SOURCES,
+        *records.SOURCES,
         "mmau/formal/*.py",
         "mmau/formal/solvers/*.py",
         "cosim/**/*.py",
