@@ -12,7 +12,6 @@ from cosim.bench.products import DotProducts
 from cosim.bench.specified_rows import FixedPoint
 from golden import Cls, Format, Operation
 from golden.arrays import BitArray
-from golden.operations import EFDPA
 from golden.rounding import Mode, shift_and_round
 from golden.stimulus import Operands
 
@@ -121,7 +120,8 @@ def _scaled(operand: Format) -> Callable[[int], int]:
 def fixed_result(operation: Operation, total: Fraction, d: FixedPoint) -> int:
     """The code of an exact sum: rounded in the mode of ρ, toward zero for integers; beyond the range the nearest end with
     overflow = "saturate", else its low bits."""
-    mode: Mode = operation.conversion.mode if isinstance(operation, EFDPA) else "RZ"
+    rho = operation.structure.rho
+    mode: Mode = "RZ" if rho is None else rho.mode
     scaled = total * (1 << d.fraction)
     exp = scaled.denominator.bit_length() - 1  # a power of two, as all values are binary
     rounded = shift_and_round(scaled.numerator, exp, mode)

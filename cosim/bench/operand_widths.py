@@ -10,7 +10,6 @@ from cosim.bench.specified_rows import FixedPoint
 from golden import Format, Operation
 from golden.arrays import BitArray
 from golden.integer_format import IntegerFormat
-from golden.operations import EFDPA, IDPA
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,13 @@ class OperandWidths:
             )
         if self.d is None:
             return
-        if not isinstance(operation, (EFDPA, IDPA)):
+        structure = operation.structure
+        fused = structure.is_exact and "L" in operation.unit_keys()
+        if not fused and not structure.is_integer:
             raise ValueError(
                 f"[operands] d is a fixed-point number only of E-FDPA and IDPA, whose sums are exact; got {operation.name}"
             )
-        if isinstance(operation, EFDPA) and (operation.flush_inputs or operation.overflow == "by-mode"):
+        if fused and (structure.flushed or getattr(operation, "overflow", None) == "by-mode"):
             raise ValueError('a fixed-point d goes without flush_inputs and overflow = "by-mode"')
 
     def restricted(self, codes: BitArray, c: Format) -> BitArray:
