@@ -108,11 +108,11 @@ formal-golden: $(VENV)/.dev  #: Prove that specifications are golden's own step,
 formal-compare: $(VENV)/.dev  #: Check that the recorded proofs stand: make their Verilog, specifications and questions again, without a solver
 	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --jobs $(JOBS)
 
-formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second, unrelated solver; writes docs/evidence/second-opinions.json and proofs.md; resumes
-	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --jobs $(JOBS)
+formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second, unrelated solver; adds to the recorded proofs and docs/evidence/proofs.md; resumes
+	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
 
 formal-second-main: $(VENV)/.dev  #: Likewise for the units of `make cosim` alone
-	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
 
 formal-registers: $(VENV)/.dev  #: Prove every distinct datapath of the catalogue with 1, 3 and 8 stages equal to the one without; writes docs/evidence/registers.md; resumes
 	$(BIN)/python -m studies.proofs.registers docs/evidence/registers.md --jobs $(JOBS)
