@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from golden import Implementation, Unit
-from mmau.formal import proof_identity, recorded_outcomes
-from mmau.formal.design_evidence import Known
+from mmau.formal import proof_identity, records
 from mmau.formal.obligations.unit_questions import Question
 from mmau.formal.proof_identity import Identity, identity, specification_digest
-from mmau.formal.recorded_outcomes import Evidence, asked_by, made_of
+from mmau.formal.records import Known, Records, asked_by, made_of
 from mmau.jobs.sealed import sealed
 from rtl.designs.identity import unit_key, verilog_digest
 from rtl.designs.unit_design import UnitDesign
@@ -57,16 +56,16 @@ def simulations(**changed: Any) -> dict[str, Any]:
     return {"operations": {"T-FDPA": of_operation}, "runs": [run | changed]}
 
 
-def said(folder: Path, proofs: dict[str, Any] | str, simulated: dict[str, Any] | str = "") -> Evidence:
+def said(folder: Path, proofs: dict[str, Any] | str, simulated: dict[str, Any] | str = "") -> Records:
     """The evidence of two files."""
     paths = []
     for name, content in (("proofs.json", proofs), ("simulations.json", simulated)):
         paths.append(folder / name)
         paths[-1].write_text(content if isinstance(content, str) else sealed(content))
-    return Evidence(*paths)
+    return Records(*paths)
 
 
-def of(found: Evidence, unit: Unit = UNIT, verilog: str | None = None) -> Known:
+def of(found: Records, unit: Unit = UNIT, verilog: str | None = None) -> Known:
     return found.of_design(UnitDesign(unit), verilog_digest(verilog_of(SMALL) if verilog is None else verilog))
 
 
@@ -83,11 +82,10 @@ def proven() -> dict[str, Any]:
 NO_SIMULATION, NO_PROOF = (f"{what}: not recorded for this Verilog: " for what in ("Simulated", "Proved"))
 
 
-def recorded_of_others(why: str) -> tuple[str, str]:
-    """The lines if evidence for the design is recorded, and the reason why it is not valid."""
-    begin = "the recorded {} of this design is of "
-    return f"{NO_SIMULATION}{begin.format('simulation')}{why}.", f"{NO_PROOF}{begin.format('proof')}{why}."
+FOR_OTHERS = "the recorded {} of this design is for another text."
 
+OF_OTHERS = (f"{NO_SIMULATION}{FOR_OTHERS.format('simulation')}", f"{NO_PROOF}{FOR_OTHERS.format('proof')}")
+"""The lines if evidence for the design is recorded, and does not count."""
 
 NOTHING = (
     f"{NO_SIMULATION}no simulation of this design is recorded.", f"{NO_PROOF}no proof of this design is recorded.",
@@ -115,7 +113,7 @@ def test_a_proved_datapath(tmp_path: Path) -> None:
 def test_verilog_with_one_gate_changed_is_not_proved(tmp_path: Path) -> None:
     changed = verilog_of(SMALL).replace(" & ", " | ", 1)
     assert changed != verilog_of(SMALL)
-    assert of(said(tmp_path, proven(), simulations()), verilog=changed).lines() == recorded_of_others("other Verilog")
+    assert of(said(tmp_path, proven(), simulations()), verilog=changed).lines() == OF_OTHERS
 
 
 @pytest.mark.parametrize(
@@ -132,7 +130,7 @@ def test_another_unit_is_not_proved_though_its_verilog_were_the_same(unit: Unit,
     assert of(said(tmp_path, proven(), simulations()), unit).lines() == NOTHING
 
 
-def of_others(folder: Path, **digests: str) -> Evidence:
+def of_others(folder: Path, **digests: str) -> Records:
     """The evidence of files that were made with another Python, with some digests of the row changed."""
     proofs, runs = json.loads(json.dumps(proven())), simulations()
     for made in (proofs["made_of"], runs["operations"]["T-FDPA"]["made_of"]):
@@ -151,11 +149,11 @@ def test_a_record_of_others_stands_where_every_text_is_the_same(tmp_path: Path) 
     assert (listed.is_compared, listed.proved) == (False, of(found).proved)
 
 
-@pytest.mark.parametrize(("text", "why"), [("specification", "another specification"), ("questions", "other questions")])
+@pytest.mark.parametrize("text", ["specification", "questions"])
 @pytest.mark.attack("recorded evidence, edited or of something else")
-def test_a_record_of_others_falls_where_one_text_differs(text: str, why: str, tmp_path: Path) -> None:
+def test_a_record_of_others_falls_where_one_text_differs(text: str, tmp_path: Path) -> None:
     found = of_others(tmp_path, **{text: "0" * 64})
-    assert of(found).lines()[1] == recorded_of_others(why)[1]
+    assert of(found).lines()[1] == OF_OTHERS[1]
     assert (of(found).simulated is None) is (text == "specification")
     assert len(found.of_operation(SMALL)) == (text == "questions")
 
@@ -164,10 +162,10 @@ def test_a_record_of_others_falls_where_one_text_differs(text: str, why: str, tm
 def test_a_record_falls_where_other_code_asks_the_solvers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = said(tmp_path, proven(), simulations())
     assert of(found).proved is not None
-    monkeypatch.setattr(recorded_outcomes, "asked_by", lambda: "another")
+    monkeypatch.setattr(records, "asked_by", lambda: "another")
     known = of(found)
     assert known.proved is None
-    assert known.lines()[1] == f"{NO_PROOF}the recorded proof of this design was asked of the solvers by other code."
+    assert known.lines()[1] == OF_OTHERS[1]
     assert found.of_operation(SMALL) == []
 
 
@@ -175,20 +173,20 @@ def test_a_record_falls_where_other_code_asks_the_solvers(tmp_path: Path, monkey
 def test_a_record_of_others_falls_where_the_verilog_is_not_what_is_written_here(tmp_path: Path) -> None:
     found = of_others(tmp_path, verilog="0" * 64)
     known = found.of_design(UnitDesign(UNIT), "0" * 64)
-    assert known.lines()[1] == recorded_of_others("other Verilog")[1]
+    assert known.lines()[1] == OF_OTHERS[1]
 
 
 @pytest.mark.parametrize("name", ["sources", "amaranth", "pyosys", "python"])
 def test_what_the_texts_were_made_of_is_compared(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = made_of()
     assert set(here) == {"sources", "amaranth", "pyosys", "python"}
-    monkeypatch.setattr(recorded_outcomes, "made_of", lambda: {**here, name: "another"})
+    monkeypatch.setattr(records, "made_of", lambda: {**here, name: "another"})
     proofs = json.loads(json.dumps(proven()))
     proofs["subjects"][0]["questions"] = "0" * 64
     found = said(tmp_path, proofs, simulations())
     assert found.changes() == [name]
-    assert of(found).lines()[1] == recorded_of_others("other questions")[1]
-    monkeypatch.setattr(recorded_outcomes, "made_of", lambda: {**here, name: "missing"})
+    assert of(found).lines()[1] == OF_OTHERS[1]
+    monkeypatch.setattr(records, "made_of", lambda: {**here, name: "missing"})
     assert found.changes() == []
 
 
@@ -282,7 +280,7 @@ def test_a_file_that_was_edited_or_truncated_proves_nothing(spoil: Callable[[str
 
 
 def test_files_that_are_missing_say_nothing(tmp_path: Path) -> None:
-    found = Evidence(tmp_path / "a.json", tmp_path)
+    found = Records(tmp_path / "a.json", tmp_path)
     assert (of(found).simulated, of(found).proved) == (None, None)
     assert len(found.problems) == 2
 
