@@ -3,7 +3,7 @@
 from typing import Any
 
 from golden.arrays import check_shape, from_bits, scale_codes, to_bits
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.formats import Format
 from golden.memory import check_operands
@@ -11,7 +11,7 @@ from golden.trace import Trace, trace_of
 
 
 def batched_dot(
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
     engine: str | None,
@@ -28,7 +28,7 @@ def batched_dot(
 
 def explained(
     name: str,
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
     a_format: Format,
@@ -44,7 +44,7 @@ def explained(
 
 
 def _batch(
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
     a_format: Format,

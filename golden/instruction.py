@@ -5,14 +5,12 @@ from functools import cached_property
 from typing import Any
 
 from golden.batched_dot import batched_dot, explained
-from golden.chain import Chain, ConvertedChain, Order
+from golden.chain import PAIRED, Chain, ChainTable, Order
 from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
-from golden.ordered_chain import ChainTable, OrderedChain
-from golden.paired_chain import PairedChain
 from golden.trace import Trace
 
 EVIDENCE: dict[str, str] = {
@@ -52,7 +50,7 @@ class Instruction:
     a: Format
     b: Format
     operation: Operation
-    chain: Chain | ConvertedChain
+    chain: Chain
     evidence: str
     note: str = ""
 
@@ -64,7 +62,7 @@ class Instruction:
         check_type(f"a of {self.name}", self.a, Format)
         check_type(f"b of {self.name}", self.b, Format)
         check_type(f"operation of {self.name}", self.operation, Operation)
-        check_type(f"chain of {self.name}", self.chain, Chain, ConvertedChain)
+        check_type(f"chain of {self.name}", self.chain, Chain)
         check_choice(f"evidence of {self.name}", self.evidence, EVIDENCE)
         check_type(f"note of {self.name}", self.note, str)
         self._check_consistent()
@@ -74,10 +72,9 @@ class Instruction:
         chain = self.chain
         if chain.operation != self.operation:
             raise ValueError(f"operation of {self.name} must be that of its chain, got another")
-        taken = (chain.a, chain.b) if isinstance(chain, ConvertedChain) else (self.operation.a, self.operation.b)
-        if taken != (self.a, self.b):
+        if (chain.a, chain.b) != (self.a, self.b):
             raise ValueError(
-                f"a and b of {self.name} must be the formats that its chain takes, {taken[0]} and {taken[1]}; "
+                f"a and b of {self.name} must be the formats that its chain takes, {chain.a} and {chain.b}; "
                 f"got {self.a} and {self.b}"
             )
         if self.k % self.operation.length:
@@ -96,23 +93,17 @@ class Instruction:
     @property
     def fp16_order(self) -> Order | None:
         """The order in which the steps take products if the instruction converts FP8 to fp16; else None (golden.chain)."""
-        return self.chain.order if isinstance(self.chain, ConvertedChain) else None
+        return self.chain.fp16_order
 
     @property
     def order(self) -> str:
         """The order in which the steps take products (golden.chain.RUNS)."""
-        if isinstance(self.chain, OrderedChain):
-            return self.chain.table.order
-        return self.fp16_order or "in-order"
+        return "in-order" if self.is_paired else self.chain.order
 
     @property
     def chain_table(self) -> ChainTable | None:
         """The table [chain] of a unit that computes what the instruction does; None if none does (`is_paired`)."""
-        if isinstance(self.chain, OrderedChain):
-            return self.chain.table
-        if self.fp16_order is not None:
-            return ChainTable(convert=self.operation.a.name, order=self.fp16_order, add_c="last")
-        return None if self.is_paired else ChainTable()
+        return None if self.is_paired else self.chain.table
 
     @property
     def step_name(self) -> str:
@@ -127,8 +118,8 @@ class Instruction:
 
     @property
     def is_paired(self) -> bool:
-        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.paired_chain)."""
-        return isinstance(self.chain, PairedChain)
+        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.chain.PAIRED)."""
+        return self.chain.order == PAIRED
 
     @cached_property
     def scale(self) -> Format | None:

@@ -30,7 +30,7 @@ import golden
 from golden import Instruction
 from golden.arrays import check_shape, to_bits
 from golden.batched_dot import batched_dot
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.checks import check_choice
 from golden.formats import Format
 from golden.npz import read_npz
@@ -110,7 +110,7 @@ class Recording:
         """The catalogue entry."""
         return golden.instruction(self.header.arch, self.header.instruction)
 
-    def dot(self, chain: Chain | ConvertedChain | None = None, engine: str | None = None) -> npt.NDArray[Any]:
+    def dot(self, chain: Chain | None = None, engine: str | None = None) -> npt.NDArray[Any]:
         """d [rows] as the catalogue's model computes it from the operands.
 
         Args:

@@ -6,12 +6,11 @@ from typing import Any, Self
 
 from golden.arrays import to_bits
 from golden.batched_dot import batched_dot, explained
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain, ChainTable, chain_of
 from golden.checks import check_choice, check_clock, check_int, check_name, check_type, named_registers
 from golden.formats import Format
 from golden.operations import Operation
-from golden.ordered_chain import ChainTable, chain_of
-from golden.sum_chain import SumChain, SumTable, check_sums
+from golden.sum_chain import SumTable, check_sums
 from golden.trace import Trace
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
@@ -203,7 +202,7 @@ class Unit:
             return self.operation.length
         return lcm(2 * self.operation.length, 4, self.chain.group)
 
-    def chain_over(self, K: int) -> Chain | ConvertedChain:
+    def chain_over(self, K: int) -> Chain:
         """The chain over K products.
 
         Raises:
@@ -211,8 +210,8 @@ class Unit:
         """
         if self.sums is not None:
             self.sums.check_length(K)
-            return SumChain(self.operation, self.sums)
-        return chain_of(self.operation, self.chain, self.a, self.b, K)
+            return Chain(self.operation, sums=self.sums)
+        return chain_of(self.operation, self.chain, self.converted, K)
 
     def dot(
         self,

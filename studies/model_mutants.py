@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from golden.chain import ORDERS, Chain, ConvertedChain
+from golden.chain import ORDERS, Chain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.formats import FP32
 from golden.native.engine import compute
@@ -21,7 +21,7 @@ from golden.stimulus import Operands, OperandShape
 from golden.stimulus.codes import lowest_lead
 from golden.stimulus.placed_products import lead_range
 
-AnyChain = Chain | ConvertedChain
+AnyChain = Chain
 Results = npt.NDArray[Any]
 Model = Callable[[Operands], Results]
 
@@ -84,7 +84,7 @@ def _lengths(chain: AnyChain, K: int) -> Iterator[tuple[str, Model]]:
 
 def _orders(chain: AnyChain, shape: OperandShape) -> Iterator[tuple[str, Model]]:
     """Other orders of products, where they are not all in one exact sum and have no scales."""
-    if isinstance(chain, ConvertedChain):
+    if chain.fp16_order is not None:
         yield from ((order, _native(replace(chain, order=order))) for order in ORDERS if order != chain.order)
         return
     one_sum = chain.operation.length >= shape.K and chain.operation.name not in ("FTZ-AddMul", "GTR-FDPA")
@@ -121,7 +121,7 @@ def equivalence(chain: AnyChain, shape: OperandShape, name: str) -> str | None:
     narrow = not any(operand.e_min == FP32.e_min for operand in (shape.a, shape.b, shape.c))
     if name == "flush_inputs" and isinstance(operation, HeadroomFDPA) and narrow:
         return "no operand has the exponents of fp32"
-    from_zero = isinstance(chain, ConvertedChain) and shape.d.name == "fp32"
+    from_zero = chain.fp16_order is not None and shape.d.name == "fp32"
     if name == "flush_inputs" and from_zero and min(lowest_lead(shape.a), lowest_lead(shape.b)) >= operation.a.e_min:
         return "no number of the FP8 format is subnormal in fp16"
     if name == "flush_results" and from_zero and lead_range(shape)[0] >= shape.d.e_min:
@@ -152,7 +152,7 @@ def _flushed_below_e_zero(operation: OCFDPA) -> bool:
 def _e_zero_never_counts(chain: AnyChain, shape: OperandShape) -> str | None:
     operation: Any = chain.operation
     smallest = 2 * shape.scale.e_min if shape.scale is not None else 0
-    if isinstance(chain, ConvertedChain):  # FP8's subnormals may be normal numbers of fp16
+    if chain.fp16_order is not None:  # FP8's subnormals may be normal numbers of fp16
         smallest = lead_range(shape)[0]
     elif operation.name != "GST-FDPA":  # whose exponents are those of the scales
         smallest += shape.a.e_min + shape.b.e_min

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import BitArray
+from golden.chain import ChainTable
 from golden.checks import check_int, check_least
 from golden.files import check_output, is_stdout, write_output
 from golden.instruction import Instruction
 from golden.npz import npz_bytes
-from golden.ordered_chain import ChainTable, OrderedChain
 from golden.program import TEXT
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
@@ -126,8 +126,8 @@ def step_unit(model: Instruction | Unit) -> Unit:
     """The unit that computes one step; all of the chain where a table [chain] describes it."""
     if isinstance(model, Unit):
         return model
-    if isinstance(model.chain, OrderedChain):
-        return Unit(name=named(model), operation=model.operation, chain=model.chain.table)
+    if model.chain_table is not None and model.fp16_order is None and not model.chain.is_plain:
+        return Unit(name=named(model), operation=model.operation, chain=model.chain_table)
     return Unit(name=model.step_name, operation=model.operation)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from golden.arrays import BitArray
 from golden.batched_dot import explained
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.checks import check_least
 from golden.comparison import differing
 from golden.engines import Batch, run
@@ -30,7 +30,7 @@ class Side:
     """An arithmetic over K products: a unit or an instruction under its name."""
 
     name: str
-    chain: Chain | ConvertedChain
+    chain: Chain
     shape: OperandShape
 
     def run(self, operands: Operands) -> BitArray:
@@ -110,7 +110,7 @@ def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
     if isinstance(model, Unit):
         return Side(model.name, model.chain_over(K), whole)
     name = f"{model.arch} {model.name}"
-    if isinstance(model.chain, ConvertedChain) and model.k != K:
+    if model.chain.fp16_order is not None and model.k != K:
         raise ValueError(f"K of {name} must be {model.k}, for c is added after all products; got {K}")
     return Side(name, model.chain, whole)
 

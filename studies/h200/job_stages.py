@@ -10,7 +10,6 @@ from typing import Any
 
 import golden
 from golden import Instruction
-from golden.chain import ConvertedChain
 from hwtests.conform.campaign_worker import record
 from hwtests.conform.check import Check, check
 from hwtests.conform.instruction_progress import Progress
@@ -81,7 +80,7 @@ def planned(pattern: str) -> dict[str, list[str]]:
 
 def _uncertainty(i: Instruction) -> tuple[bool, bool, int, int, str]:
     return (
-        not isinstance(i.chain, ConvertedChain),
+        i.fp16_order is None,
         not i.name.startswith("mma."),
         EVIDENCE_ORDER.index(i.evidence),
         i.n,

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from golden.chain import ORDERS, ConvertedChain
+from golden.chain import ORDERS
 from golden.native.cubins import cached, cubin, key_of
 from golden.native.cuda import INCLUDE, source
 from golden.native.nvrtc import CompileError
@@ -53,7 +53,7 @@ def sources(arch: str) -> Iterator[Source]:
     for entry in entries:
         yield from (Source(kernel.source, kernel.target, None, True) for kernel in kernels_of(entry))
     for entry in entries:
-        if isinstance(entry.chain, ConvertedChain):  # whose other orders are scored beside it
+        if entry.fp16_order is not None:  # whose other orders are scored beside it
             for order in ORDERS:
                 yield Source(source(replace(entry.chain, order=order), entry.k), arch, INCLUDE, False)
     for instruction in instructions_of(arch):

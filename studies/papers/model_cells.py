@@ -5,7 +5,6 @@ from fractions import Fraction
 from functools import cache
 
 import golden
-from golden.chain import ConvertedChain
 from golden.conversion import CONVERSIONS
 from golden.instruction import Instruction
 from mmau.analysis.adverse_rows import stimulus_rows
@@ -63,7 +62,7 @@ def nvidia(formats: tuple[str, ...], scaled: bool) -> list[Instruction]:
         for arch in NVIDIA
         for i in golden.instructions(arch)
         if {i.a.name, i.b.name} <= set(formats) and (i.scale is not None) == scaled
-        if not isinstance(i.chain, ConvertedChain) and not (arch == "sm_75" and "m8n8k4" in i.name)
+        if i.fp16_order is None and not (arch == "sm_75" and "m8n8k4" in i.name)
     ]
 
 
@@ -111,7 +110,7 @@ def equation_10(arch: str, operand: str) -> list[float]:
     for i in golden.instructions(arch):
         if (i.a.name, i.b.name) != (operand, operand) or i.k < 4 or i.c.name == "fp16" or i.scale is not None:
             continue
-        if isinstance(i.chain, ConvertedChain) or (arch == "sm_75" and "m8n8k4" in i.name):
+        if i.fp16_order is not None or (arch == "sm_75" and "m8n8k4" in i.name):
             continue
         (d,) = Asker(dut_of_instruction(i)).ask(EQUATION_10)
         assert d is not None

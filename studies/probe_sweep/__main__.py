@@ -27,12 +27,11 @@ from typing import Any
 import numpy as np
 
 import golden
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.comparison import differing
 from golden.engines import Batch, run
 from golden.files import write_atomically
 from golden.native.engine import set_threads
-from golden.ordered_chain import OrderedChain
 from golden.stimulus import generate
 from mmau.jobs import DONE, Processes, Task, program
 from mmau.jobs.task import Limits
@@ -54,7 +53,7 @@ KINDS = ("catalogue", "random", "chains", "tables")
 CHAINS = 100
 """Units with a table [chain] at most: one for ten without."""
 
-Truth = tuple[str, DeviceUnderTest, Chain | ConvertedChain]
+Truth = tuple[str, DeviceUnderTest, Chain]
 
 
 @lru_cache(maxsize=1)
@@ -93,7 +92,7 @@ def truth(kind: str, number: int) -> Truth:
     return name, dut_of_unit(unit), Chain(unit.operation)
 
 
-def tried(name: str, dut: DeviceUnderTest, chain: Chain | ConvertedChain, vectors: int) -> dict[str, Any]:
+def tried(name: str, dut: DeviceUnderTest, chain: Chain, vectors: int) -> dict[str, Any]:
     """One entry: what the probe made of a device under test, held against the truth."""
     began = time.process_time()
     finding = probe(dut, vectors)
@@ -104,12 +103,12 @@ def tried(name: str, dut: DeviceUnderTest, chain: Chain | ConvertedChain, vector
         "seconds": round(seconds, 1),
     }  # fmt: skip
     if entry["verdict"] not in RECOVERED:
-        table = {"chain": vars(chain.table)} if isinstance(chain, OrderedChain) else {}
+        table = {} if chain.is_plain or chain.fp16_order is not None else {"chain": vars(chain.table)}
         entry |= {"true": chain.operation.parameters() | table, "found": str(finding.model), "missed": finding.missed}
     return entry
 
 
-def verdict(finding: Finding, dut: DeviceUnderTest, chain: Chain | ConvertedChain) -> str:
+def verdict(finding: Finding, dut: DeviceUnderTest, chain: Chain) -> str:
     """`same`: the truth, key by key. `alike`: other keys, and the same results on fresh vectors. `wrong`: other results.
     `unexplained`: the probe says itself that it has not found it."""
     if not finding.is_whole() or finding.model is None:

@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+from golden.chain import ADD_C, CHAIN_ORDERS, CONVERTED, ChainTable
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.formats import FORMATS
 from golden.operations import OPERATIONS, Operation
@@ -10,7 +11,6 @@ from golden.operations.base import MULTIPLICANDS
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.idpa import BEYOND_RANGE
-from golden.ordered_chain import ADD_C, CHAIN_ORDERS, CONVERTED, ChainTable
 from golden.rounding import MODES
 from golden.unit import Unit
 from golden.unit_file import operation_from_table

@@ -23,7 +23,7 @@ import numpy as np
 
 import golden
 from golden import Instruction
-from golden.chain import ORDERS, Chain, ConvertedChain, Order
+from golden.chain import ORDERS, Chain, Order
 from golden.comparison import differing
 from golden.engines import Batch, run
 from golden.files import write_atomically
@@ -59,19 +59,19 @@ def dense(instruction: MatrixInstruction) -> Instruction:
 
 def hypotheses(instruction: MatrixInstruction) -> Iterator[Hypothesis]:
     """Every power of two up to K as the length, over selected products and over all K, in every order there is."""
-    orders = ORDERS if isinstance(dense(instruction).chain, ConvertedChain) else (None,)
+    orders = ORDERS if dense(instruction).fp16_order is not None else (None,)
     for over_zeros, products in ((False, instruction.stored_k), (True, instruction.shape[2])):
         for length in (1, 2, 4, 8, 16, 32, 64):
             if length <= products:
                 yield from (Hypothesis(length, over_zeros, order) for order in orders)
 
 
-def chain_of(instruction: MatrixInstruction, hypothesis: Hypothesis) -> Chain | ConvertedChain:
+def chain_of(instruction: MatrixInstruction, hypothesis: Hypothesis) -> Chain:
     """The chain that a hypothesis says."""
     chain = dense(instruction).chain
     assert isinstance(chain.operation, TFDPA)
     operation = chain.operation.with_length(hypothesis.length)
-    if isinstance(chain, Chain):
+    if chain.fp16_order is None:
         return Chain(operation)
     assert hypothesis.order is not None
     return replace(chain, operation=operation, order=hypothesis.order)

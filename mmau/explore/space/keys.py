@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
+from golden.chain import ChainTable
 from golden.operations import OPERATIONS, Operation
-from golden.ordered_chain import ChainTable
 from golden.unit import PLACEMENT, Implementation, Unit
 
 TABLES: dict[str, type[Implementation] | type[ChainTable]] = {"implementation": Implementation, "chain": ChainTable}

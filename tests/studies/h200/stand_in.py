@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.stimulus import Operands, Tiles
 from hwtests import on_host
@@ -33,7 +33,7 @@ Fault = Callable[[Instruction, str, Tiles, Any], Any]
 """(instruction, operand route, tiles, right results) → the results that the device gives."""
 
 
-def dot(chain: Chain | ConvertedChain, rows: Operands) -> Any:
+def dot(chain: Chain, rows: Operands) -> Any:
     return run(None, chain, Batch(*rows))
 
 
@@ -75,7 +75,7 @@ class ModelDevice:
         routes = ("", "A from registers") if instruction.name.startswith("wgmma.") else ("",)
         return tuple(ModelProgram(instruction, route, self.fault) for route in routes)
 
-    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def dot(self, chain: Chain, rows: Operands) -> Any:
         d = dot(chain, rows)
         return d ^ 1 if self.wrong_engine else d
 
@@ -92,7 +92,7 @@ class ModelDevice:
             a, b, *_ = (np.ascontiguousarray(x) for x in tiles.rows(np)[:2])
             return Ran(integer_dot(instruction, a, b, tiles.c), {}, "0" * 64)
         d, chain = np.empty_like(tiles.c), dense(instruction).chain
-        order = chain.order if isinstance(chain, ConvertedChain) else None
+        order = chain.fp16_order
         for nibble, positions in instruction.selections.items():
             of_it = metadata == metadata_word(nibble)
             chosen = Tiles(tiles.a[of_it], tiles.b[of_it], tiles.c[of_it])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import golden
-from golden.chain import ORDERS, Chain, ConvertedChain
+from golden.chain import ORDERS, Chain
 from golden.native.cubins import key_of
 from golden.native.cuda import source
 from golden.stimulus import Operands
@@ -49,12 +49,12 @@ def test_every_order_that_is_scored_is_among_the_sources(monkeypatch: pytest.Mon
     asked: set[str] = set()
 
     class Asked(ModelDevice):
-        def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+        def dot(self, chain: Chain, rows: Operands) -> Any:
             asked.add(source(chain, rows.a.shape[-1]))
             return super().dot(chain, rows)
 
     checks = Check(Asked(right), instruction, 1, Progress())
-    assert isinstance(instruction.chain, ConvertedChain)
+    assert instruction.fp16_order is not None
     monkeypatch.setattr("hwtests.conform.check.ORDER_CANDIDATES", 1 << 10)
     checks.check_orders(instruction.chain)
     assert len(asked) == len(ORDERS)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from golden.ordered_chain import ADD_C, CHAIN_ORDERS, ChainTable
+from golden.chain import ADD_C, CHAIN_ORDERS, ChainTable
 from mmau.jobs import Outcome, Task
 from mmau.jobs.task import Limits
 from mmau.probe import loop
