@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from golden.batched_dot import batched_dot, explained
 from golden.chain import PAIRED, Chain, ChainTable, Order
 from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
+from golden.model import Model
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
-from golden.trace import Trace
 
 EVIDENCE: dict[str, str] = {
     "recorded": "this project's own run on that silicon, kept in the project",
@@ -29,7 +28,7 @@ MAX_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Instruction:
+class Instruction(Model):
     """A matrix instruction D = A·B + C of shape m×n×k; a chain of `operation` computes every element independently.
 
     Attributes:
@@ -80,16 +79,6 @@ class Instruction:
         if self.k % self.operation.length:
             raise ValueError(f"k of {self.name} must be a multiple of L={self.operation.length}, got {self.k}")
 
-    @cached_property
-    def c(self) -> Format:
-        """Format of the accumulator."""
-        return self.operation.c
-
-    @cached_property
-    def d(self) -> Format:
-        """Format of the result."""
-        return self.operation.d
-
     @property
     def fp16_order(self) -> Order | None:
         """The order in which the steps take products if the instruction converts FP8 to fp16; else None (golden.chain)."""
@@ -121,53 +110,29 @@ class Instruction:
         """Whether every product and every sum is rounded separately, by a multiply-add each (golden.chain.PAIRED)."""
         return self.chain.order == PAIRED
 
-    @cached_property
-    def scale(self) -> Format | None:
-        """Format of the scales, None where unscaled."""
-        return self.operation.scale_format
+    @property
+    def label(self) -> str:
+        """The name in traces and reports."""
+        return f"{self.arch} {self.name}"
 
-    @cached_property
-    def block_size(self) -> int | None:
-        """K_block, None where unscaled."""
-        return self.operation.block_size
+    @property
+    def usual_K(self) -> int:
+        """Its k."""
+        return self.k
 
-    def dot(
-        self,
-        a: Any,
-        b: Any,
-        c: Any,
-        scale_a: Any = None,
-        scale_b: Any = None,
-        engine: str | None = None,
-    ) -> Any:
-        """Compute d = c + Σ a_k·b_k for each row, as the instruction computes one element of D.
-
-        Args:
-            a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] if block-scaled, else None.
-            engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
-
-        Returns:
-            d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
+    def chain_over(self, K: int) -> Chain:
+        """Its chain, over its own k.
 
         Raises:
-            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+            ValueError: another K.
         """
-        return batched_dot(self.chain, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
+        if self.k != K:
+            raise ValueError(f"K of {self.label} must be {self.k}, got {K}")
+        return self.chain
 
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
-        """Trace the steps of one dot product.
-
-        Args:
-            a, b: operands [k]; c: one accumulator; scale_a, scale_b: [k/K_block] if block-scaled, else None.
-
-        Returns:
-            The trace, as text, HTML and JSON.
-
-        Raises:
-            TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
-        """
-        name = f"{self.arch} {self.name}"
-        return explained(name, self.chain, self.k, (a, b, c, scale_a, scale_b), self.a, self.b)
+    def products_of(self, a: Any, shape: str) -> int:
+        """Its k, whatever the operand; a wrong shape is refused where it is read."""
+        return self.k
 
     def __call__(
         self,

@@ -122,7 +122,7 @@ class Recording:
         for number in range(a.shape[1] // i.k):
             k, block = (slice(number * size, (number + 1) * size) for size in (i.k, blocks))
             scales = [None if scale is None else scale[:, block] for scale in (scale_a, scale_b)]
-            d = batched_dot(chain or i.chain, i.k, (a[:, k], b[:, k], d, scales[0], scales[1]), engine, i.a, i.b)
+            d = batched_dot(chain or i.chain, i.k, (a[:, k], b[:, k], d, scales[0], scales[1]), engine)
         return d
 
 

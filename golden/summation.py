@@ -84,7 +84,7 @@ class Summation:
     def _chained(self, batch: Batch, instructions: Run) -> BitArray:
         """Run consecutive instructions from c: a plain chain continues across instructions, other chains restart in each."""
         k = instruction_products(self.model)
-        chain = self.model.chain_over(k) if isinstance(self.model, Unit) else self.model.chain
+        chain = self.model.chain_over(k)
         together = instructions[1] - instructions[0] if _goes_on(chain) else 1
         d = batch.c
         for first in range(*instructions, together):

@@ -199,7 +199,7 @@ def shown_by_vectors(i: Instruction, change: Change) -> int:
         got = change.result(sound)
     else:
         given = _reversed(operands, i) if change.reverse else operands
-        got = batched_dot(change.chain or i.chain, i.k, (*given,), None, i.a, i.b)
+        got = batched_dot(change.chain or i.chain, i.k, (*given,), None)
     return int(np.count_nonzero(differing(got, sound, i.operation)))
 
 
