@@ -148,9 +148,10 @@ release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of 
 	done; \
 	MMAU_WHEEL=$$wheel $(BIN)/pytest tests/docs/test_first_mismatch.py
 
-lint: $(VENV)/.dev  ## project: Check formatting and lint rules
+lint: $(VENV)/.dev  ## project: Check formatting, lint rules and imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.dev  ## project: Check types
 	$(BIN)/mypy

@@ -4,7 +4,7 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from typing import Any
 
@@ -15,13 +15,13 @@ from rtl.cost import flow
 from rtl.designs.sample_designs import slice_of
 from rtl.verilog import emit
 from tests.mapped_once import mapped_once
-from tests.optional_tools import why_missing
+from tests.optional_tools import changed_tools, why_missing
 
 # Generated inputs are the same in every run and on every machine; a slow machine fails nothing.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 # Hypothesis also draws constants out of the sources of whatever modules are loaded, which are others in a whole run than
-# where a test runs alone, and has no setting for that; test_repeatable.py shows that none are drawn.
+# where a test runs alone, and has no setting for that.
 DRAWS_FROM = "hypothesis.internal.conjecture.providers.is_local_module_file"
 pytest.MonkeyPatch().setattr(DRAWS_FROM, lambda path: False, raising=False)
 
@@ -57,12 +57,25 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Skip what needs an optional tool that is absent. Refuse an attack without its kind, by which `make attack` counts."""
+    """Skip what needs an optional tool that is absent, and see which others are there. Refuse an attack without its kind, by
+    which `make attack` counts."""
     if any(len(mark.args) != 1 for mark in item.iter_markers("attack")):
         raise pytest.UsageError(f"{item.nodeid}: the marker attack takes one text, the kind of thing that is broken")
     for mark in item.iter_markers("needs"):
         for why in filter(None, map(why_missing, mark.args)):
             item.add_marker(pytest.mark.skip(reason=why))
+    changed_tools(item.iter_markers("uses"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test whose optional tools are installed or removed while the tests run says nothing if it fails: it is skipped."""
+    report = yield
+    changed = changed_tools([*item.iter_markers("needs"), *item.iter_markers("uses")]) if report.failed else []
+    if changed:
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, f"Skipped: {', '.join(changed)} came or went while the tests ran")
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -5,9 +5,12 @@ runs everywhere and checks more where the tool is present.
 """
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from rtl.cost.liberty import LIBRARIES
 
@@ -52,6 +55,12 @@ def why_missing(name: str) -> str:
     absent = [program for program in tool.programs if shutil.which(program) is None]
     absent += [str(file) for file in tool.files if not file.is_file()]
     return f"needs {', '.join(absent)} (Debian: {tool.packages})" if absent else ""
+
+
+def changed_tools(marks: Iterable[pytest.Mark]) -> list[str]:
+    """The tools of some markers that are there now and were not when they were first looked for, or the reverse."""
+    names = sorted({name for mark in marks for name in mark.args})
+    return [name for name in names if bool(why_missing(name)) != bool(why_missing.__wrapped__(name))]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Optional tools: `.ci/bare` hides those that are installed, and tests name them by their marker alone."""
 
-import ast
 import os
 import shutil
 import subprocess
@@ -91,13 +90,20 @@ def test_a_tool_is_missing_without_one_of_its_programs(name: str, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_tests_look_for_optional_tools_in_one_place() -> None:
-    """A test that looked for one itself would not be selected where the tool has been installed."""
-    optional = {program for tool in TOOLS.values() for program in tool.programs}
-    found = []
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("skipif"):
-                named = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
-                found += [f"{path.name}:{node.lineno}"] if named & optional else []
-    assert found == []
+def test_tool_that_comes_while_tests_run_fails_none(tmp_path: Path) -> None:
+    """A test that uses cmake, beside one that does not: it is not there when they are collected, and both fail."""
+    (tmp_path / "conftest.py").write_text(
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from tests.conftest import pytest_itemcollected, pytest_runtest_makereport\n"
+    )
+    (tmp_path / "test_them.py").write_text(
+        "import os, pytest\n"
+        "@pytest.mark.uses('cmake')\n"
+        "def test_that_uses_it():\n    open('cmake', 'w').close(); os.chmod('cmake', 0o755); assert False\n"
+        "def test_that_does_not():\n    assert False\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | {"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert "1 failed, 1 skipped" in done.stdout, done.stdout + done.stderr

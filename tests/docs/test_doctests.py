@@ -39,10 +39,3 @@ def skipped_examples(module: ModuleType) -> list[str]:
     return [
         f"{test.name}: {example.source}" for test in found for example in test.examples if doctest.SKIP in example.options
     ]
-
-
-def test_skipped_example_is_noticed() -> None:
-    """In the docstring of a method, with another option before it."""
-    module = ModuleType("made")
-    exec('class Made:\n    def method(self):\n        ">>> 1 + 1  # doctest: +ELLIPSIS, +SKIP"\n', module.__dict__)
-    assert skipped_examples(module) == ["made.Made.method: 1 + 1  # doctest: +ELLIPSIS, +SKIP\n"]

@@ -106,28 +106,3 @@ def test_modules_and_their_names_are_there(document: Path) -> None:
         name = dotted.fullmatch(span.partition("(")[0])
         if name and span.rpartition(".")[2] not in SUFFIXES:
             resolve(name[0])
-
-
-@pytest.mark.parametrize(
-    "span", ["rtl/align.py", "golden/operations/none.py", "rtl/none/", "golden/{steps,none}.py", "none.toml"]
-)
-def test_path_that_is_none_is_noticed(span: str) -> None:
-    assert is_path(span)
-    assert not exists(span)
-
-
-@pytest.mark.parametrize("span", ["golden/operations/", "golden/{steps,formats}.py", "rtl/operations/<name>.py", "dot.hpp"])
-def test_path_that_is_there_is_found(span: str) -> None:
-    assert is_path(span)
-    assert exists(span)
-
-
-@pytest.mark.parametrize("name", ["golden.none", "golden.formats.None_", "golden.formats.Format.none", "rtl.none.x"])
-def test_name_that_is_none_is_noticed(name: str) -> None:
-    with pytest.raises(AssertionError, match=r"^there is no "):
-        resolve(name)
-
-
-def test_name_that_is_there_is_found() -> None:
-    for name in ("golden.formats.Format.decode", "golden.steps.Term.frac", "rtl.steps.align.Align", "golden.Unit.operation"):
-        resolve(name)

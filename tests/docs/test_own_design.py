@@ -72,11 +72,3 @@ def test_every_command_ends_as_it_should(folder: Path) -> None:
     assert [shown for shown in SHOWN if not holds(broken[0], shown)] == []
     assert {"dot4.vcd", "dot4.gtkw", "build"} <= {path.name for path in folder.iterdir()}
     assert {"report.html", "v.npz"} <= {path.name for path in (folder / "build").iterdir()}
-
-
-def test_block_that_the_output_lacks_is_noticed() -> None:
-    output = "one\ntwo 2  3\nthree\n"
-    assert holds(output, "one\n…\nthree")
-    assert holds(output, "two…\nthree")
-    assert not holds(output, "three\none")
-    assert not holds(output, "two")

@@ -220,10 +220,6 @@ def test_readme_and_evidence_count_the_catalogue() -> None:
     assert f"the {published} of" in evidence
 
 
-def test_readme_can_be_read_at_once() -> None:
-    assert len(README.read_bytes()) <= 9 * 1024
-
-
 def test_readme_names_every_command_and_exit_status() -> None:
     """The options of each stand in docs/reference/commands.md, which tests/studies holds to the parser."""
     text = README.read_text(encoding="utf-8")
@@ -242,46 +238,3 @@ def test_index_leads_to_every_page() -> None:
     linked |= {(page.parent / target.partition("#")[0]).resolve() for page in overviews for target in links(page)}
     pages = set((ROOT / "docs").rglob("*.md")) - {index}
     assert sorted(str(page) for page in pages - linked) == []
-
-
-@pytest.mark.parametrize(
-    ("code", "complaint"),
-    [
-        ("1 + 1  # 3", "says 3, but it is 2"),
-        ("-0.0   # 0.0", "says 0.0, but it is -0.0"),
-        ("1 + 1", "must say its value"),
-        ("x = 1\nx  # 2; explained", "line 8 says 2, but it is 1"),
-    ],
-)
-def test_wrong_value_is_noticed(code: str, complaint: str) -> None:
-    with pytest.raises(AssertionError, match=re.escape(complaint)):
-        run_blocks([Block(README, 7, "python", code)])
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "make everything",
-        "python -m golden.nothing",
-        "python examples/none.py",
-        "pip install 'mmau[nothing]'",
-        "python -c 'import golden.nothing'",
-        "rm -rf build",
-        "cd nowhere",
-        ".venv/bin/pytest tests/nothing -k twin",
-        "pytest -n 2 tests/golden tests/golden/test_nothing.py::test_x",
-    ],
-)
-def test_command_that_is_none_is_noticed(command: str) -> None:
-    for words in commands(Block(README, 1, "sh", command)):
-        with pytest.raises((AssertionError, ModuleNotFoundError)):
-            check_command(words)
-
-
-@pytest.mark.parametrize(
-    "command", ["mmau nothing", "mmau list --nothing", "mmau eval --arch sm_90", ".venv/bin/mmau lists"]
-)
-def test_options_that_are_none_are_noticed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        check_command(command.split())
-    assert "mmau" in capsys.readouterr().err

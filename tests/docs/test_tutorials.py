@@ -9,7 +9,6 @@ import pytest
 from tests.docs.documents import ROOT, Block, blocks, commands
 from tests.docs.python_blocks import run_blocks
 from tests.docs.test_own_design import holds, run
-from tests.volume import one_in
 
 TUTORIALS = sorted((ROOT / "docs" / "guides" / "tutorials").glob("*.md"))
 
@@ -66,10 +65,6 @@ def test_tutorial_runs_from_an_empty_folder(document: Path, tmp_path: Path, monk
     assert run_page(blocks(document), tmp_path) >= 3
 
 
-def test_there_is_a_tutorial_for_each_job() -> None:
-    assert [path.name for path in TUTORIALS] == ["conformance.md", "explore.md", "model.md", "verify.md"]
-
-
 @pytest.mark.parametrize("document", TUTORIALS, ids=lambda path: path.stem)
 def test_tutorial_saves_files_before_commands_read_them(document: Path) -> None:
     """Without running anything: each file that a command names was saved, or written by a command, before."""
@@ -85,39 +80,3 @@ def test_tutorial_saves_files_before_commands_read_them(document: Path) -> None:
                 read = {word for word in words if re.fullmatch(r"\w+\.(sv|toml|npz)", word)} - written
                 assert read <= there, f"{block}: {' '.join(words)} reads {sorted(read - there)}"
                 there |= written
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    one_in(
-        4,
-        [
-            (("# (1000, 34)", "# (1000, 33)"), "but it is (1000, 34)"),
-            (("1000 vectors in", "1001 vectors in"), "is not what the commands before it print"),
-            (("--vectors 1000 -o vectors.txt", "--vectors 0 -o vectors.txt"), "ended with status 2"),
-            (("25 fraction bits at", "24 fraction bits at"), "is not what the commands before it print"),
-        ],
-    ),
-)
-@pytest.mark.attack("documentation")
-@pytest.mark.slow
-def test_page_that_is_wrong_is_noticed(
-    change: tuple[str, str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The cheap first sections of the conformance page; they pass unchanged, in the last line."""
-    page = next(path for path in TUTORIALS if path.stem == "conformance")
-    text = page.read_text(encoding="utf-8").partition("## 4.")[0]
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    assert change[0] in text
-    broken = tmp_path / "broken.md"
-    broken.write_text(text.replace(*change), encoding="utf-8")
-    with pytest.raises(AssertionError, match=re.escape(complaint)):
-        run_page(tuple(_in_project(block) for block in blocks(broken)), folder)
-    assert run_page(blocks(page)[:7], folder) == 5
-
-
-def _in_project(block: Block) -> Block:
-    """The block as one of the page itself, by whose path messages name it."""
-    return Block(ROOT / "docs" / "guides" / "tutorials" / "conformance.md", block.line, block.language, block.text)

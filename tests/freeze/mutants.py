@@ -101,11 +101,11 @@ def _keep(records: dict[str, Any]) -> None:
 
 
 def worse(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """A line for each mutant that was killed and is not."""
+    """A line for each mutant that was killed and is not, or whose line is not found."""
     return [
-        f"{name}: {new[name].get('verdict')}, was killed by {was['by']}: {was['change']}"
+        f"{name}: {now}, was {was.get('verdict', 'not tried')} {was.get('by', '')}: {was['change']}"
         for name, was in old.items()
-        if name in new and was.get("verdict") == "killed" and new[name].get("verdict") != "killed"
+        if (now := new.get(name, was).get("verdict", "")).startswith("not found") or (was.get("verdict") == "killed" != now)
     ]
 
 
