@@ -7,7 +7,7 @@ with sums promoted to fp32 after every fourth instruction.
 import golden
 from mmau.explore.network.mapping import map_module
 from mmau.explore.network.product_arithmetic import Product
-from mmau.explore.network.pytorch import torch
+from mmau.frameworks.pytorch import torch
 
 STEPS = 30
 BATCH = 64

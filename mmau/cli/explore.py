@@ -5,17 +5,16 @@ import sys
 from importlib.util import find_spec
 from typing import Any
 
-import mmau.explore.report
+import mmau.explore.report_files
 import rtl
 from cosim.runner.needed_tools import check_tools
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.json_objects import print_object
 from mmau.cli.missing_modules import missing
-from mmau.explore.run import Exploration
-from mmau.explore.run import explore as explore_space
-from mmau.explore.run.exploration_folder import RESULTS
-from mmau.explore.run.worker_count import workers_for
-from mmau.explore.space import Space, load_space
+from mmau.explore.design_space import Space
+from mmau.explore.explore import RESULTS, Exploration, workers_for
+from mmau.explore.explore import explore as explore_space
+from mmau.explore.space_file import load_space
 from mmau.jobs import Cluster, Engine, engine_for
 from mmau.jobs.processes import WorkerError
 
@@ -37,7 +36,7 @@ def run_explore(arguments: argparse.Namespace) -> int:
     except (rtl.MissingTool, WorkerError) as error:
         raise ValueError(error) from error
     files = [str(arguments.out / RESULTS)]
-    files += map(str, mmau.explore.report.write(found.records, arguments.out, title=space.name, space=space.text))
+    files += map(str, mmau.explore.report_files.write(found.records, arguments.out, title=space.name, space=space.text))
     show(found, files, arguments)
     if found.not_done:
         return WRONG_REQUEST

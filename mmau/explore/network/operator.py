@@ -11,8 +11,8 @@ from typing import Any
 
 from golden.arrays import bits_dtype
 from mmau.explore.network.product_arithmetic import Product, product_of
-from mmau.explore.network.pytorch import torch
 from mmau.explore.network.scaling import quantised, scale_exponent, unscaled
+from mmau.frameworks.pytorch import torch
 
 
 def matmul(a: Any, b: Any, product: Product, gradient: Product | None = None) -> Any:

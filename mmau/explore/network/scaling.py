@@ -17,7 +17,7 @@ from typing import Any
 
 import golden
 from golden.formats import FP32
-from mmau.explore.network.pytorch import torch
+from mmau.frameworks.pytorch import torch
 
 MAX_SCALE = 126
 """Largest |s|: 2^s and 2^-s are normal fp32 numbers."""

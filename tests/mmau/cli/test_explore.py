@@ -13,10 +13,10 @@ import pytest
 
 import mmau.cli.explore as command
 from mmau.cli import main
-from mmau.explore.run import Exploration
+from mmau.explore.explore import Exploration
 from tests.mmau.cli.started import Started
 from tests.mmau.cli.wrong_request import wrong
-from tests.mmau.explore.space.texts import SMALL
+from tests.mmau.explore.texts import SMALL
 from tests.optional_tools import why_missing
 from tests.volume import one_in
 
@@ -214,7 +214,7 @@ def test_exit_status_says_what_came_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(command, "explore_space", lambda *given, **options: Exploration(records))
-    monkeypatch.setattr("mmau.explore.report.write", lambda *given, **options: [tmp_path / "report.html"])
+    monkeypatch.setattr("mmau.explore.report_files.write", lambda *given, **options: [tmp_path / "report.html"])
     assert main.main(["explore", str(space), "--out", str(tmp_path / "out")]) == status
     captured = capsys.readouterr()
     assert captured.err == told
@@ -226,7 +226,7 @@ def test_json_names_what_is_not_done_and_why(
 ) -> None:
     records = [record("A", mismatches=1), record("B", "failed"), record("C", "invalid")]
     monkeypatch.setattr(command, "explore_space", lambda *given, **options: Exploration(records))
-    monkeypatch.setattr("mmau.explore.report.write", lambda *given, **options: [])
+    monkeypatch.setattr("mmau.explore.report_files.write", lambda *given, **options: [])
     assert main.main(["explore", str(space), "--out", str(tmp_path / "out"), "--json"]) == 2
     shown = json.loads(capsys.readouterr().out)
     assert (shown["not_done"], shown["differing"]) == ({"B": "failed: cost failed: no\nmore"}, ["A"])

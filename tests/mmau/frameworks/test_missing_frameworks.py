@@ -6,7 +6,7 @@ import sys
 import pytest
 
 EXTRAS = {
-    "torch_mode": ("torch", "torch_mode needs PyTorch, which is not installed: pip install 'mmau[torch]'"),
+    "torch_mode": ("torch", "this needs PyTorch, which is not installed: pip install 'mmau[torch]'"),
     "triton_dot": ("triton", "triton_dot needs Triton, which is not installed: pip install 'mmau[triton]'"),
     "tinygrad_wmma": ("tinygrad", "tinygrad_wmma needs tinygrad, which is not installed: pip install 'mmau[tinygrad]'"),
 }

@@ -17,7 +17,7 @@ class DaskProcesses:
     """A scheduler and workers.
 
     Attributes:
-        address: of the scheduler, the same after a restart. workers: those that were started.
+        address: of the scheduler. workers: those that were started.
     """
 
     def __init__(self, folder: Path, workers: int = 2) -> None:
@@ -27,6 +27,7 @@ class DaskProcesses:
             self._port = free.getsockname()[1]
         self.address = f"tcp://127.0.0.1:{self._port}"
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self._port))
+        self._wait_until_it_answers()
         self.workers: list[subprocess.Popen[bytes]] = []
         for _ in range(workers):
             self.add_worker()
@@ -35,13 +36,15 @@ class DaskProcesses:
         where = ("--local-directory", str(self._folder))
         self.workers.append(self._start("worker", self.address, "--nthreads", "1", "--no-nanny", *where))
 
-    def restart_scheduler(self) -> None:
-        """Kill it; a new one has no memory of the old one, and no workers, as these leave with it."""
-        self.scheduler.kill()
-        self.scheduler.wait()
-        for worker in self.workers:
-            worker.wait(timeout=60)
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self._port))
+    def _wait_until_it_answers(self) -> None:
+        until = time.monotonic() + 300
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self._port), 1.0).close()
+                return
+            except OSError:
+                assert time.monotonic() < until, "the scheduler does not start"
+                time.sleep(0.1)
 
     def stop(self) -> None:
         for process in (*self.workers, self.scheduler):

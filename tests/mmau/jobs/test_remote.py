@@ -1,25 +1,15 @@
 """Outcomes as messages: all of it comes back, files too; what is no message of ours does not leave its folder."""
 
-import io
 import json
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from mmau.jobs import DONE, FAILED, Outcome, Task
 from mmau.jobs.processes import WorkerError
-from mmau.jobs.remote import FILES, OUTCOME, carry, made_with, packed, unpacked
+from mmau.jobs.remote import carry, made_with, packed, unpacked
 
 TASK = Task("one", {"x": 1})
-
-
-def message(names: dict[str, str]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, text in names.items():
-            archive.writestr(name, text)
-    return stream.getvalue()
 
 
 def test_outcome_comes_back_with_its_files(tmp_path: Path) -> None:
@@ -40,11 +30,11 @@ def test_files_that_are_too_large_fail_the_task(tmp_path: Path, monkeypatch: pyt
     assert found.message == "the files of a task must have at most 10 bytes to go over the network, got 11"
 
 
-@pytest.mark.parametrize("name", ["../out", "/out", "inner/../../out", "..\\out"])
+@pytest.mark.parametrize("name", ["../out", "/out", "inner/../../out"])
 def test_file_outside_of_its_folder_is_refused(name: str, tmp_path: Path) -> None:
     told = json.dumps({"status": DONE, "seconds": 0.1, "result": 1, "message": "", "log": ""})
     with pytest.raises(ValueError, match=r"^a file of task one lies outside of its folder: "):
-        unpacked(message({OUTCOME: told, FILES + name: "x"}), TASK, tmp_path / "here")
+        unpacked((told, {name: b"x"}), TASK, tmp_path / "here")
     assert list(tmp_path.rglob("out")) == []
 
 

@@ -8,9 +8,8 @@ import pytest
 from golden.formats import BF16, FP16, FP32
 from golden.stimulus import OperandShape
 from mmau.explore.accuracy import dataset
-from mmau.explore.accuracy.dataset import LEAST_CHAINS, MAX_ROWS, DataSet, data_set, rows_of
+from mmau.explore.accuracy.dataset import LEAST_CHAINS, MAX_ROWS, DataSet, data_set, round_rows, rows_of
 from mmau.explore.accuracy.exact_sums import exact_results
-from mmau.explore.accuracy.operands import round_rows
 from mmau.explore.accuracy.workload import check_workload
 
 SHAPE = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)

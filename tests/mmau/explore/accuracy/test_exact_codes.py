@@ -7,7 +7,7 @@ import pytest
 
 from golden.arrays import bits_dtype
 from golden.formats import FORMATS, INT8, INT32, UINT8, Cls, Format
-from mmau.explore.accuracy.exact_codes import (
+from mmau.explore.accuracy.exact_sums import (
     FINITE,
     INFINITE,
     INTEGER_SCALES,

@@ -11,9 +11,9 @@ from golden.stimulus import OperandShape
 from golden.unit import Unit
 from mmau.explore.accuracy import measure
 from mmau.explore.accuracy.dataset import DataSet, data_set
-from mmau.explore.accuracy.gpu_agreement import agreement, differing, reference, results
+from mmau.explore.accuracy.error_measures import agreement, differing, reference, results
 from mmau.explore.accuracy.workload import check_workload
-from mmau.explore.space.space_points import reference_of
+from mmau.explore.design_space import reference_of
 
 HOPPER = "sm_90:mma.m16n8k8.f32.f16.f16.f32"
 

@@ -6,9 +6,8 @@ import pytest
 from golden.formats import BF16, E4M3, FP16, FP32, INT8, INT32
 from golden.stimulus import CLASSES, Operands, OperandShape
 from golden.unit import Unit
-from mmau.explore.accuracy.exact_codes import Floats, value_of
-from mmau.explore.accuracy.exact_sums import Exact, exact_results
-from mmau.explore.accuracy.operands import round_rows, rounds
+from mmau.explore.accuracy.dataset import round_rows, rounds
+from mmau.explore.accuracy.exact_sums import Exact, Floats, exact_results, value_of
 from mmau.explore.accuracy.workload import check_workload
 from tests.mmau.explore.accuracy.measured_units import UNITS
 

@@ -12,8 +12,8 @@ from golden.format import power_of_two
 from golden.formats import FP16, FP32, FP64, INT8, INT32, UINT8, Format
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit
+from mmau.explore.accuracy.dataset import rounds
 from mmau.explore.accuracy.exact_sums import exact_results
-from mmau.explore.accuracy.operands import rounds
 from mmau.explore.accuracy.statistics import EDGES, LEAST_ROWS, Errors, bias, histogram
 from mmau.explore.accuracy.workload import check_workload
 from tests.mmau.explore.accuracy.measured_units import UNITS, by_fractions

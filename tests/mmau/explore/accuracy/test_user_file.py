@@ -11,7 +11,7 @@ import pytest
 from golden.formats import E2M1, FP16, FP32, UE4M3
 from golden.stimulus import OperandShape
 from mmau.explore.accuracy import measure
-from mmau.explore.accuracy.user_file import operands_of_file, products_of_file
+from mmau.explore.accuracy.dataset import operands_of_file, products_of_file
 from tests.mmau.explore.accuracy.measured_units import FP16 as UNIT
 
 RNG = np.random.default_rng(3)

@@ -24,8 +24,8 @@ pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
 from mmau.explore.network import operator  # noqa: E402
 from mmau.explore.network.operator import matmul  # noqa: E402
-from mmau.explore.network.pytorch import torch  # noqa: E402
 from mmau.explore.network.scaling import quantised, scale_exponent, unscaled  # noqa: E402
+from mmau.frameworks.pytorch import torch  # noqa: E402
 
 PRODUCTS = {
     "e4m3": Product(t_fdpa()),

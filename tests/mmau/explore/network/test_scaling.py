@@ -15,8 +15,8 @@ pytestmark = pytest.mark.peer
 
 pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
-from mmau.explore.network.pytorch import torch  # noqa: E402
 from mmau.explore.network.scaling import MAX_SCALE, quantised, scale_exponent, unscaled  # noqa: E402
+from mmau.frameworks.pytorch import torch  # noqa: E402
 
 FP32 = golden.FORMATS["fp32"]
 

@@ -61,4 +61,4 @@ except ModuleNotFoundError as error:
 def test_missing_pytorch_is_an_error_when_it_is_needed() -> None:
     """All of it can be imported, and settings checked, without."""
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
-    assert done.stdout == "networks need PyTorch, which is not installed: pip install 'mmau[torch]'\n"
+    assert done.stdout == "this needs PyTorch, which is not installed: pip install 'mmau[torch]'\n"

@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from mmau.explore.network.network_workload import measure, measure_fp32
 from mmau.explore.network.product_arithmetic import Product
+from mmau.explore.network.workload import measure, measure_fp32
 from tests.mmau.explore.network.network_units import t_fdpa
 
 pytestmark = pytest.mark.peer
 
 pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
-from mmau.explore.network import context, training  # noqa: E402
-from mmau.explore.network.error_sources import errors, rounded, values  # noqa: E402
-from mmau.explore.network.pytorch import torch  # noqa: E402
+from mmau.explore.network import training  # noqa: E402
+from mmau.explore.network.training import errors, rounded, values  # noqa: E402
+from mmau.frameworks.pytorch import torch  # noqa: E402
 
 SHORT = {"steps": 3, "batch": 4, "tests": 8}
 
@@ -44,7 +44,7 @@ def test_training_does_not_depend_on_threads() -> None:
 
 def test_sums_are_as_long_as_the_text() -> None:
     found = measure(t_fdpa(L=32), SHORT, 0)
-    assert found["longest_sum"] == {"forward": context.LENGTH, "backward": SHORT["batch"] * context.LENGTH}
+    assert found["longest_sum"] == {"forward": training.LENGTH, "backward": SHORT["batch"] * training.LENGTH}
 
 
 def test_few_fraction_bits_cost_most_of_a_long_sum_and_promotion_gives_it_back() -> None:
@@ -56,9 +56,9 @@ def test_few_fraction_bits_cost_most_of_a_long_sum_and_promotion_gives_it_back()
 
 
 def test_training_that_diverges_has_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = context.network
+    made = training.network
 
-    def broken(seed: int) -> context.Attention:
+    def broken(seed: int) -> training.Attention:
         network = made(seed)
         network.query.data[0, 0] = float("nan")  # an infinity would saturate on the unit
         return network
@@ -70,22 +70,22 @@ def test_training_that_diverges_has_no_loss(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_texts_and_weights_follow_from_the_seed_alone() -> None:
-    first, again, other = (context.texts(3, seed) for seed in (1, 1, 2))
+    first, again, other = (training.texts(3, seed) for seed in (1, 1, 2))
     assert torch.equal(first.tokens, again.tokens)
     assert not torch.equal(first.tokens, other.tokens)
     before = torch.random.get_rng_state()
-    networks = [context.network(seed).state_dict() for seed in (1, 1, 2)]
+    networks = [training.network(seed).state_dict() for seed in (1, 1, 2)]
     assert torch.equal(torch.random.get_rng_state(), before)  # nobody else's draws are moved
     same = [all(torch.equal(networks[0][key], one[key]) for key in one) for one in networks]
     assert same == [True, True, False]
 
 
 def test_class_is_the_token_that_is_too_frequent() -> None:
-    texts = context.texts(200, 3)
-    counts = torch.stack([(texts.tokens == token).sum(1) for token in range(context.CLASSES)], 1)
+    texts = training.texts(200, 3)
+    counts = torch.stack([(texts.tokens == token).sum(1) for token in range(training.CLASSES)], 1)
     assert (counts.argmax(1) == texts.classes).double().mean() > 0.9
-    share = counts[torch.arange(200), texts.classes].double().mean() / context.LENGTH
-    assert abs(share - (context.SHARE + (1 - context.SHARE) / context.CLASSES)) < 0.002
+    share = counts[torch.arange(200), texts.classes].double().mean() / training.LENGTH
+    assert abs(share - (training.SHARE + (1 - training.SHARE) / training.CLASSES)) < 0.002
 
 
 def test_errors_are_apart() -> None:

@@ -1,0 +1,225 @@
+"""Columns of results: their names, as tables, constraints and objectives have them, labels, units and which value is better.
+
+In constraints and objectives: `cells`, `cost.cells`, `accuracy.normal.ulp.mean`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any, Literal, NamedTuple
+
+from golden.checks import unknown
+from mmau.explore.records import Cell, Record, flattened, is_number
+
+Better = Literal["low", "high", "zero"] | None
+"""The better value: the lower, the higher, the one nearer to zero; None where a column is no figure of merit."""
+
+
+class Figure(NamedTuple):
+    """The content of a column, in words.
+
+    Attributes:
+        label: without the unit. unit: empty if there is none. better: the better value.
+        is_limited: whether constraints and objectives may have it; else it is of the table alone.
+    """
+
+    label: str
+    unit: str = ""
+    better: Better = None
+    is_limited: bool = True
+
+
+COSTS: Mapping[str, Figure] = {
+    "cells": Figure("cells", "", "low"),
+    "depth": Figure("depth", "cells", "low"),
+    "transistors": Figure("transistors", "", "low"),
+    "registers": Figure("registers", "", "low", False),
+    "netlist_vectors": Figure("vectors through the mapped netlist", is_limited=False),
+    "area_um2": Figure("area", "µm²", "low"),
+    "delay_ns": Figure("delay", "ns", "low"),
+    "power_mw": Figure("power", "mW", "low"),
+    "energy_pj": Figure("energy an operation", "pJ", "low"),
+    "stages_for_clock": Figure("stages for the clock", "", "low"),
+    "products": Figure("products of a step", is_limited=False),
+    "cells_per_product": Figure("cells per product", "", "low"),
+    "area_um2_per_product": Figure("area per product", "µm²", "low"),
+    "energy_pj_per_product": Figure("energy per product", "pJ", "low"),
+}
+"""The numbers among the costs."""
+
+MEASURES: Mapping[str, Figure] = {
+    "rows": Figure("rows", is_limited=False),
+    "finite_rows": Figure("finite rows"),
+    "exact_rows": Figure("exact rows", "", "high", False),
+    "special_mismatch": Figure("special values that differ", "", "low"),
+    "relative_error.mean": Figure("relative error, mean", "", "low"),
+    "relative_error.median": Figure("relative error, median", "", "low"),
+    "relative_error.p99": Figure("relative error, 99th percentile", "", "low"),
+    "relative_error.max": Figure("relative error, largest", "", "low"),
+    "relative_error.unbounded": Figure("errors where the exact result is 0", "", "low", False),
+    "ulp.mean": Figure("error, mean", "ulp", "low"),
+    "ulp.median": Figure("error, median", "ulp", "low", False),
+    "ulp.p99": Figure("error, 99th percentile", "ulp", "low"),
+    "ulp.max": Figure("error, largest", "ulp", "low", False),
+    "bias.mean_ulp": Figure("bias", "ulp of the magnitude", "zero"),
+    "bias.low95": Figure("bias, lower end of the 95% interval", "ulp of the magnitude", is_limited=False),
+    "bias.high95": Figure("bias, upper end of the 95% interval", "ulp of the magnitude", is_limited=False),
+    "magnitude_bias.mean_ulp": Figure("bias of the magnitude", "ulp of the magnitude", "zero", False),
+    "magnitude_bias.low95": Figure(
+        "bias of the magnitude, lower end of the 95% interval", "ulp of the magnitude", None, False
+    ),
+    "magnitude_bias.high95": Figure(
+        "bias of the magnitude, upper end of the 95% interval", "ulp of the magnitude", None, False
+    ),
+    "condition_median": Figure("condition number, median", is_limited=False),
+    "snr_db": Figure("signal to noise", "dB", "high"),
+    "loss": Figure("loss of the network", "nats", "low"),
+    "accuracy": Figure("accuracy of the network", "", "high"),
+    "sum_error": Figure("error of the longest sums", "", "low"),
+    "quantisation_error": Figure("error of quantising their operands", is_limited=False),
+    "worst.ulp": Figure("worst error found", "ulp", "low", False),
+    "worst.bound_ulp": Figure("bound of the error", "ulp", "low", False),
+    "monotonicity.violations": Figure("violations of monotonicity", "", "low", False),
+    "symmetry.violations": Figure("violations of symmetry", "", "low", False),
+}
+"""The measures of a workload."""
+
+VERIFICATION: Mapping[str, Figure] = {
+    "cosimulation.vectors": Figure("vectors wanted in co-simulation"),
+    "cosimulation.sent": Figure("vectors sent"),
+    "cosimulation.received": Figure("results compared"),
+    "cosimulation.mismatches": Figure("mismatches"),
+    "cosimulation.seed": Figure("seed of the vectors"),
+    "cosimulation.checked_by_reference": Figure("results checked by the reference engine"),
+    "cosimulation.first_mismatch": Figure("first mismatch"),
+    "proof.proved": Figure("proved for every input"),
+    "proof.reason": Figure("why it is not proved"),
+    "proof.obligations": Figure("obligations of its proof"),
+}
+"""Of co-simulation and proof, with the table that they stand in."""
+
+COST = tuple(name for name, figure in COSTS.items() if figure.is_limited)
+"""The costs that constraints and objectives may have; a name alone is one of these."""
+
+MEASURE = tuple(name for name, figure in MEASURES.items() if figure.is_limited)
+"""The same of the measures of a workload."""
+
+ORDER = ("parameters", "cost", "accuracy", "cosimulation", "proof", "seconds")
+"""The tables of a record, in the order of the columns."""
+
+
+STATED_ONCE = ("cost.missing.", "cost.tools.", "cost.wanted.")
+"""The columns that the page states once for all points."""
+
+
+def check_column(where: str, name: str, workloads: Sequence[str]) -> None:
+    """Raise ValueError unless there is such a column of numbers.
+
+    Args:
+        workloads: those that are measured.
+    """
+    known = [*COST, *(f"accuracy.{workload}.{measure}" for workload in workloads for measure in MEASURE)]
+    if name.removeprefix("cost.") not in COST and name not in known:
+        raise ValueError(f"{where} {unknown('column', name, known, shown=len(COST))}")
+
+
+def is_cost(name: str) -> bool:
+    """Whether a column is one of the costs."""
+    return not name.startswith("accuracy.")
+
+
+def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
+    """A column's value in what was measured of a point; None where it is not there.
+
+    Results that are all exact have no noise: their snr_db is null in a record, and infinite here.
+
+    Args:
+        measured: `accuracy` and `cost` of a record, or what there is of them.
+    """
+    if is_cost(name):
+        value = (measured.get("cost") or {}).get(name.removeprefix("cost."))
+    else:
+        value = measured.get("accuracy") or {}
+        path = name.removeprefix("accuracy.")
+        workload = max((each for each in value if path.startswith(f"{each}.")), key=len, default=None)
+        if workload is None:
+            return None
+        value = value[workload]
+        measure = path.removeprefix(f"{workload}.")
+        if measure == "snr_db" and value.get("finite_rows") and value.get("exact_rows") == value["finite_rows"]:
+            return inf
+        for key in measure.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+    return value if is_number(value) else None
+
+
+class Column(NamedTuple):
+    """A column of values.
+
+    Attributes:
+        key: the flat name. label: without the unit. unit: empty if there is none.
+        better: which value is the better one. number: whether all values are numbers.
+    """
+
+    key: str
+    label: str
+    unit: str
+    better: Better
+    number: bool
+
+    @property
+    def title(self) -> str:
+        """Label and unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+def columns(records: Sequence[Record]) -> list[Column]:
+    """Every column of the records' tables that has a value somewhere, but for lists, tools and reasons of missing values."""
+    values: dict[str, list[Cell]] = {}
+    for record in records:
+        for key, value in flattened(record).items():
+            top = key.partition(".")[0]
+            if top in ORDER and not key.startswith(STATED_ONCE) and not isinstance(value, list):
+                values.setdefault(key, []).append(value)
+    present = {key: [value for value in found if value is not None] for key, found in values.items()}
+    named = [described(key, all(map(is_number, held))) for key, held in present.items() if held]
+    return sorted(named, key=lambda column: ORDER.index(column.key.partition(".")[0]))
+
+
+def described(key: str, number: bool) -> Column:
+    """The column of a flat name."""
+    top, _, rest = key.partition(".")
+    if top == "cost" and rest in COSTS:
+        return _column(key, COSTS[rest], number)
+    if key in VERIFICATION:
+        return _column(key, VERIFICATION[key], number)
+    if top == "parameters":
+        return Column(key, rest.removeprefix("implementation."), "", None, number)
+    if top == "seconds":
+        return Column(key, f"time for {rest}", "s", None, number)
+    if top == "accuracy":
+        return _measure(key, rest, number)
+    if match := re.fullmatch(r"cost\.area_by_component\.(.+)", key):
+        return Column(key, f"area of {match[1]}", "µm²", "low", number)
+    if match := re.fullmatch(r"cost\.delay_by_stages\.(\d+)", key):
+        return Column(key, f"delay with {match[1]} stages", "ns", "low", number)
+    if match := re.fullmatch(r"cost\.fpga\.(.+)\.(luts|fmax_mhz)", key):
+        figure = Figure("LUTs", "", "low") if match[2] == "luts" else Figure("clock", "MHz", "high")
+        return _column(key, figure, number, match[1])
+    return Column(key, key.replace("_", " "), "", None, number)
+
+
+def _measure(key: str, rest: str, number: bool) -> Column:
+    """A workload's measure. The workload's name may hold dots itself, the measure's name is the end."""
+    for measure, figure in MEASURES.items():
+        if rest.endswith(f".{measure}"):
+            return _column(key, figure, number, rest.removesuffix(f".{measure}"))
+    workload, found, instruction = rest.partition(".agreement.")
+    if found:
+        return Column(key, f"{workload}: agreement with {instruction}", "share", "high", number)
+    return Column(key, rest.replace(".", ": ", 1).replace("_", " "), "", None, number)
+
+
+def _column(key: str, figure: Figure, number: bool, of: str = "") -> Column:
+    """The column of a figure; where it is one of several alike, of what."""
+    return Column(key, f"{of}: {figure.label}" if of else figure.label, figure.unit, figure.better, number)

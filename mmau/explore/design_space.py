@@ -1,0 +1,324 @@
+"""A design space: the units that its file describes as points, the measurements and the limits."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import golden
+from golden.chain import ChainTable
+from golden.operations import OPERATIONS, Operation
+from golden.text import value_as_text
+from golden.unit import PLACEMENT, Implementation, Unit
+from golden.unit_file import unit_from_table, unit_to_toml
+from mmau.explore.accuracy import Workload, check_measurable, check_workload
+from mmau.explore.columns import is_cost, value_of
+
+TABLES: dict[str, type[Implementation] | type[ChainTable]] = {"implementation": Implementation, "chain": ChainTable}
+"""The tables of a unit's file."""
+
+Value = int | float | str | bool
+
+
+def known_keys(operation: str | None) -> list[str]:
+    """The keys that a unit of an operation may have beside its tables; of any operation where None."""
+    operations = OPERATIONS.values() if operation is None else [OPERATIONS[operation]]
+    return ["operation", *dict.fromkeys(key for each in operations for key in each.unit_keys())]
+
+
+def table_keys(table: str) -> list[str]:
+    """The keys of one of `TABLES`."""
+    return [each.name for each in fields(TABLES[table])]
+
+
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """A unit's file as `golden.unit_file` reads it, of flat keys."""
+    found: dict[str, Any] = {}
+    for key, value in flat.items():
+        table, _, inner = key.rpartition(".")
+        (found.setdefault(table, {}) if table else found)[inner] = value
+    return found
+
+
+def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
+    """The parameters of a unit by flat keys; of its chain those that are not the default, and those named in `always`."""
+    operation: Operation = unit.operation
+    found = {key: _plain(getattr(operation, key)) for key in operation.unit_keys()}
+    found |= {"a": unit.a.name, "b": unit.b.name}
+    built = unit.implementation
+    placed = {key: _listed(getattr(built, key)) for key, default in PLACEMENT.items() if getattr(built, key) != default}
+    others = {key: getattr(built, key) for key in table_keys("implementation") if key not in PLACEMENT}
+    found |= {f"implementation.{key}": value for key, value in {**others, **placed}.items()}
+    for each in fields(ChainTable):
+        value = getattr(unit.chain, each.name)
+        if value is not None and (value != each.default or f"chain.{each.name}" in always):
+            found[f"chain.{each.name}"] = value
+    return {"operation": operation.name, **found}
+
+
+def _listed(value: Any) -> Value:
+    return " ".join(value) if isinstance(value, tuple) else value
+
+
+def _plain(value: Any) -> Value:
+    return value if isinstance(value, int) else str(value)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key that is swept.
+
+    Attributes:
+        key: flat, such as `implementation.stages`. values: in the order of the file.
+    """
+
+    key: str
+    values: tuple[Value, ...]
+
+    @property
+    def label(self) -> str:
+        """The key without its table."""
+        return self.key.rpartition(".")[2]
+
+
+AT_LEAST, AT_MOST = "min_", "max_"
+
+STAGES = "stages"
+"""The number among the keys of an implementation."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One limit.
+
+    Attributes:
+        key: as the file has it, `max_cells`. column: what is limited. limit: the number.
+        parameter: the flat key of a parameter; None of a measured column.
+    """
+
+    key: str
+    column: str
+    limit: float
+    parameter: str | None
+
+    def broken(self, value: float) -> str:
+        """Why a value is beyond the limit; empty where it is not."""
+        if (value < self.limit) if self.key.startswith(AT_LEAST) else (value > self.limit):
+            side = "below" if self.key.startswith(AT_LEAST) else "above"
+            return f"{self.column} = {value:g} is {side} {self.key} = {self.limit:g}"
+        return ""
+
+
+def broken_by_parameters(constraints: Sequence[Constraint], parameters: Mapping[str, Value]) -> str:
+    """A message with the limits that the parameters of a point break; empty if there are none."""
+    messages = []
+    for constraint in constraints:
+        value = None if constraint.parameter is None else parameters.get(constraint.parameter)
+        if isinstance(value, int):
+            messages.append(constraint.broken(value))
+    return "; ".join(filter(None, messages))
+
+
+def broken_by_measures(constraints: Sequence[Constraint], measured: Mapping[str, Any]) -> str:
+    """The same of what was measured; a column that is not there breaks nothing (`unchecked`)."""
+    messages = []
+    for constraint in constraints:
+        value = None if constraint.parameter is not None else value_of(constraint.column, measured)
+        if value is not None:
+            messages.append(constraint.broken(value))
+    return "; ".join(filter(None, messages))
+
+
+def unchecked(constraints: Sequence[Constraint], measured: Mapping[str, Any]) -> str:
+    """A message with the limits that could not be checked for lack of a figure; empty if there are none."""
+    missing = [each.key for each in constraints if each.parameter is None and value_of(each.column, measured) is None]
+    return f"not checked against {', '.join(missing)}: no figure was measured" if missing else ""
+
+
+def of_cost(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """Those that costs decide alone."""
+    return tuple(each for each in constraints if each.parameter is None and is_cost(each.column))
+
+
+POINT, REFERENCE = "point", "reference"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One unit of a space, or a catalogue instruction beside it.
+
+    Attributes:
+        name: made of its swept keys.
+        kind: `POINT` or `REFERENCE`.
+        parameters: its keys, flat; all of them where it is a unit, those of the file where it is none.
+        unit: the unit; None where the keys are not those of one.
+        message: the reason why it is not a unit, or not one of this space; empty if it is valid.
+    """
+
+    name: str
+    kind: str
+    parameters: Mapping[str, Value]
+    unit: Unit | None
+    message: str = ""
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it is to be evaluated."""
+        return self.unit is not None and not self.message
+
+    @property
+    def file_name(self) -> str:
+        """Of its files, without suffix."""
+        return "".join(each if each.isalnum() or each in "-_." else "-" for each in self.name.replace(" ", "_"))
+
+    @property
+    def toml(self) -> str:
+        """The unit's file; empty where there is none."""
+        return "" if self.unit is None else unit_to_toml(self.unit)
+
+
+def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values: Sequence[Value]) -> Point:
+    """The point with these values of the axes."""
+    swept = {axis.key: value for axis, value in zip(axes, values, strict=True)}
+    flat = {**fixed, **swept}
+    chosen = " ".join(f"{axis.label}={value_as_text(value)}" for axis, value in zip(axes, values, strict=True)) or name
+    try:
+        unit = unit_from_table({"name": chosen, **nested(flat)})
+    except (TypeError, ValueError) as error:
+        return Point(chosen, POINT, flat, None, str(error))
+    return Point(chosen, POINT, parameters(unit, flat), unit)
+
+
+def reference_of(instruction: str) -> Point:
+    """The point of a catalogue instruction, `ARCH:NAME`.
+
+    Raises:
+        ValueError: there is none.
+    """
+    arch, _, name = instruction.partition(":")
+    if not name:
+        raise ValueError(f"an instruction must be written ARCH:NAME, like sm_90:{EXAMPLE}; got {instruction!r}")
+    found = golden.instruction(arch, name)
+    chain = found.chain_table
+    if chain is None:
+        raise ValueError(f"{instruction} rounds products and sums by themselves, which no unit does: omit it")
+    converted = None if chain.convert is None else (found.a, found.b)
+    unit = Unit(name=f"{found.arch}:{found.name}", operation=found.operation, chain=chain, converted=converted)
+    return Point(unit.name, REFERENCE, parameters(unit), unit)
+
+
+EXAMPLE = "mma.m16n8k16.f32.f16.f16.f32"
+
+
+def arithmetic_of(unit: Unit) -> Unit:
+    """The unit that stands for all that compute the same: without its name and its implementation."""
+    return replace(unit, name="unit", implementation=Implementation())
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The accuracy measurements of a space.
+
+    Attributes:
+        workloads: from the name of each workload to the table that `mmau.explore.accuracy` takes.
+        rows: dot products of each. seed: of them.
+    """
+
+    workloads: Mapping[str, str | Mapping[str, Any]]
+    rows: int
+    seed: int
+
+    @cached_property
+    def checked(self) -> list[Workload]:
+        """The workloads as `mmau.explore.accuracy` understands them."""
+        return [check_workload(given) for given in self.workloads.values()]
+
+    def misfit(self, unit: Unit) -> str:
+        """Why a unit cannot be measured on one of the workloads; empty where it can."""
+        try:
+            for workload in self.checked:
+                check_measurable(unit, workload, self.rows)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return ""
+
+
+@dataclass(frozen=True)
+class Cosimulation:
+    """How many vectors each datapath is co-simulated with, and their seed."""
+
+    vectors: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Search:
+    """A multi-objective search in place of all points.
+
+    Attributes:
+        objectives: columns, each "min" or "max". points: how many are evaluated at most.
+        population: of a generation, which is evaluated side by side. seed: of the search.
+    """
+
+    objectives: Mapping[str, str]
+    points: int
+    population: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Space:
+    """A design space.
+
+    Attributes:
+        fixed: keys that all points share, flat. axes: those that are swept.
+        constraints: limits. references: catalogue instructions beside it, `ARCH:NAME`.
+        accuracy, cosimulation: what is wanted, None where nothing is. cost: the same, as `rtl.cost` takes it.
+        proof_seconds: limit for the proof of each co-simulated datapath, None where none is tried.
+        search: how points are chosen; None for all of them.
+        text: the file.
+    """
+
+    name: str
+    fixed: Mapping[str, Value]
+    axes: tuple[Axis, ...]
+    constraints: tuple[Constraint, ...] = ()
+    references: tuple[str, ...] = ()
+    accuracy: Accuracy | None = None
+    cost: Mapping[str, Any] | None = None
+    cosimulation: Cosimulation | None = None
+    proof_seconds: float | None = None
+    search: Search | None = None
+    text: str = field(default="", compare=False)
+
+    @property
+    def size(self) -> int:
+        """How many combinations of values there are."""
+        return prod(len(axis.values) for axis in self.axes)
+
+    def values(self, number: int) -> tuple[Value, ...]:
+        """Those of the axes of the point with this number, from 0: the last axis is the fastest."""
+        found: list[Value] = []
+        for axis in reversed(self.axes):
+            number, place = divmod(number, len(axis.values))
+            found.append(axis.values[place])
+        return tuple(reversed(found))
+
+    def point(self, values: Sequence[Value]) -> Point:
+        """The point with these values of the axes; its message says if it is beyond a limit or does not fit a workload."""
+        found = point_of(self.name, self.fixed, self.axes, values)
+        broken = broken_by_parameters(self.constraints, found.parameters) if found.is_valid else ""
+        return replace(found, message=broken) if broken else self._measurable(found)
+
+    def points(self) -> Iterator[Point]:
+        """All of them, the last axis fastest."""
+        return (self.point(self.values(number)) for number in range(self.size))
+
+    def reference_points(self) -> list[Point]:
+        """Those of the catalogue."""
+        return [self._measurable(reference_of(name)) for name in self.references]
+
+    def _measurable(self, point: Point) -> Point:
+        misfit = "" if point.unit is None or self.accuracy is None else self.accuracy.misfit(point.unit)
+        return replace(point, message=misfit) if misfit else point

@@ -1,0 +1,332 @@
+"""Explores a space: announces the tasks, evaluates the points as tasks, and updates the files and records of its folder."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from golden.checks import listed
+from golden.files import write_atomically
+from mmau.explore.design_space import Point, Space, broken_by_measures, of_cost
+from mmau.explore.records import is_verified
+from mmau.explore.search import searched
+from mmau.explore.tasks import (
+    INVALID,
+    Part,
+    distinct_tasks,
+    estimate_text,
+    measures,
+    parts_of,
+    proof_of,
+    record_of,
+    seconds_of,
+)
+from mmau.explore.work import VERILOG, renamed, work
+from mmau.jobs import Engine, Record, Store, run
+from mmau.jobs.task import Limits, Work
+from rtl.verilog.headers import with_paragraph
+
+STORE, RESULTS, SPACE = "store", "results.jsonl", "space.toml"
+"""Of the folder of an exploration, beside `units` and `verilog`."""
+
+WHAT = "explore"
+"""The kind of its store's results."""
+
+SECONDS_A_TASK = 1800.0
+"""Time limit of a task (s), some hundred times the time of a part of a usual unit: a tool that takes longer hangs."""
+
+SECONDS_BETWEEN = 30.0
+"""Between two times that results.jsonl is written while tasks run."""
+
+INVALID_SHOWN = 3
+"""Invalid points that are announced in full; all are in the records."""
+
+
+class Exploration(NamedTuple):
+    """The outcome of an exploration.
+
+    Attributes:
+        records: of all points and references that were evaluated or found invalid, in their order.
+    """
+
+    records: Sequence[dict[str, Any]]
+
+    def count(self, status: str) -> int:
+        """The number of points with a status."""
+        return sum(record["status"] == status for record in self.records)
+
+    @property
+    def differing(self) -> list[str]:
+        """Names of the points whose circuit differs from its model."""
+        return [record["name"] for record in self.records if is_verified(record) is False]
+
+    @property
+    def not_done(self) -> list[dict[str, Any]]:
+        """Records of the points that failed or timed out."""
+        return [record for record in self.records if record["status"] not in ("done", INVALID)]
+
+
+def explore(
+    space: Space,
+    folder: Path,
+    engine: Engine,
+    workers: int,
+    *,
+    seconds: float = SECONDS_A_TASK,
+    retry: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+    work: Work = work,
+) -> Exploration:
+    """Evaluate the points of a space; results in the folder are not computed again.
+
+    Args:
+        folder: of the exploration, as `mmau.explore.explore` has it.
+        engine: carries out the tasks. workers: how many it has, for the estimate.
+        seconds: limit for a task (wall time). retry: whether tasks that failed or timed out run again.
+        say: prints a line of progress. work: the work function.
+
+    Raises:
+        ValueError: no point of the space is a unit, a limit is out of range, or the folder holds other files or is in use.
+        OSError: the disk is full, or the folder cannot be written; finished tasks are stored.
+        WorkerError: workers cannot be started or reached.
+    """
+    Limits(seconds)
+    if space.search is None:
+        check_any_valid(list(space.points()))
+    check_folder(folder)
+    with Store(folder / STORE, WHAT) as store:
+        for name in ("units", "verilog"):
+            (folder / name).mkdir(exist_ok=True)
+        write_atomically(folder / SPACE, space.text.encode())
+        references = space.reference_points()
+        evaluation = _Evaluation(
+            space, folder, partial(run, work=work, store=store, engine=engine, seconds=seconds, retry=retry), say
+        )
+        announced = partial(announcement, space, store=store, workers=workers, retry=retry)
+        if space.search is None:
+            points = [*references, *space.points()]
+            say(announced(points))
+            evaluation.evaluate(points)
+        else:
+            say(announced([*references, *_spread(space, min(space.search.points, space.size))]))
+            evaluation.evaluate(references)
+            searched(space, space.search, evaluation.evaluate)
+        evaluation.keep_results()
+        evaluation.remove_others()
+        return Exploration(evaluation.records())
+
+
+def check_folder(folder: Path) -> None:
+    """Raise ValueError where the folder holds something else than an exploration."""
+    found = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    if found and STORE not in found:
+        shown = listed(found[:3]) + (" …" if len(found) > 3 else "")
+        raise ValueError(
+            f"{folder} must be an empty folder or that of an exploration, and holds {shown}; name another folder"
+        )
+
+
+def check_any_valid(points: Iterable[Point]) -> None:
+    """Raise ValueError where no point is a unit."""
+    first = ""
+    for point in points:
+        if point.is_valid:
+            return
+        first = first or f"{point.name}: {point.message}"
+    raise ValueError(f"no point of the space can be evaluated; the first one, {first}")
+
+
+def announcement(space: Space, points: Sequence[Point], store: Store, workers: int, retry: bool) -> str:
+    """The amount of work: of all points, or of as many points as a search evaluates."""
+    tasks = distinct_tasks([part for point in points for part in parts_of(space, point)])
+    known = [record for task in tasks if (record := store.find(task)) is not None]
+    done = {record.task.key for record in known if record.done or not retry}
+    seconds = seconds_of([task for task in tasks if task.key not in done], known)
+    remaining = estimate_text(seconds, workers) if len(done) < len(tasks) else "nothing to do"
+    sizes = " × ".join(f"{axis.label} {len(axis.values)}" for axis in space.axes)
+    size = f"{space.size:,} point{'s' * (space.size != 1)}{f' ({sizes})' * bool(sizes)}"
+    references = len(space.references)
+    beside = f", {references} reference{'s' * (references != 1)}" * bool(references)
+    first = "" if space.search is None else f"a search evaluates at most {min(space.search.points, space.size):,}; "
+    return f"{space.name}: {size}{beside}: {first}{len(tasks):,} tasks, {len(done):,} of them done; {remaining}"
+
+
+def _spread(space: Space, count: int) -> list[Point]:
+    """`count` points, spread over the whole space."""
+    chosen = (number * space.size // count for number in range(count))
+    return [space.point(space.values(number)) for number in chosen]
+
+
+class _Evaluation:
+    """Evaluates lists of points, one after another; tasks that points share run once.
+
+    Args:
+        carry_out: `mmau.jobs.run` with its engine, store and limits.
+    """
+
+    def __init__(
+        self, space: Space, folder: Path, carry_out: Callable[..., list[Record]], say: Callable[[str], None]
+    ) -> None:
+        self._space, self._folder, self._carry_out, self._say = space, folder, carry_out, say
+        self._points: dict[str, Point] = {}
+        self._parts: dict[str, list[Part]] = {}
+        self._outcomes: dict[str, Record] = {}
+        self._kept = time.monotonic()
+
+    def evaluate(self, points: Sequence[Point]) -> list[dict[str, Any]]:
+        """The records of points that were not evaluated before.
+
+        The cost comes first: a point whose costs exceed a limit is not evaluated further.
+        """
+        if not points:
+            return []
+        for point in points:
+            self._points[point.name] = point
+            self._parts[point.name] = parts_of(self._space, point)
+            if point.is_valid:
+                _write(self._folder / "units" / f"{point.file_name}.toml", point.toml)
+                self._verilog(point).unlink(missing_ok=True)  # of another unit or of other sources
+        invalid = [point for point in points if not point.is_valid]
+        for point in invalid[:INVALID_SHOWN]:
+            self._say(f"invalid: {point.name}: {point.message}")
+        if len(invalid) > INVALID_SHOWN:
+            self._say(f"invalid: {len(invalid) - INVALID_SHOWN:,} more, each with its reason in {RESULTS}")
+        limits = of_cost(self._space.constraints)
+        limited = [point for point in points if limits and point.kind == "point"]
+        self._run(limited, ("cost",))
+        for point in limited:
+            costs = [part for part in self._parts[point.name] if part.kind == "cost"]
+            found = [(part, self._outcomes[part.task.key]) for part in costs if part.task.key in self._outcomes]
+            if broken_by_measures(limits, measures(found, point.unit)):
+                self._parts[point.name] = costs
+        self._run(points, ("cost", "cosimulation", "proof", "accuracy"))
+        return [self._record(point) for point in points]
+
+    def records(self) -> list[dict[str, Any]]:
+        """The records of all points whose requested parts have ended, in their order."""
+        return [
+            self._record(point)
+            for point in self._points.values()
+            if all(part.task.key in self._outcomes for part in self._parts[point.name])
+        ]
+
+    def keep_results(self) -> None:
+        """Write the records, one a line."""
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n" for record in self.records())
+        write_atomically(self._folder / RESULTS, lines)
+        self._kept = time.monotonic()
+
+    def remove_others(self) -> None:
+        """Remove the units and the Verilog of points that the space has no longer; their results stay stored."""
+        names = {point.file_name for point in self._points.values() if point.is_valid}
+        for path in (*(self._folder / "units").glob("*.toml"), *(self._folder / "verilog").glob("*.v")):
+            if path.stem not in names:
+                path.unlink()
+
+    def _run(self, points: Sequence[Point], kinds: Sequence[str]) -> None:
+        parts = [part for point in points for part in self._parts[point.name] if part.kind in kinds]
+        if not parts:
+            return
+        circuits: dict[str, list[Point]] = {}  # points may share one: a reference with the keys of a point
+        for point in points:
+            for part in self._parts[point.name]:
+                if part.kind == "cosimulation":
+                    circuits.setdefault(part.task.key, []).append(point)
+
+        def on_record(record: Record) -> None:
+            self._outcomes[record.task.key] = record
+            if record.done:
+                for point in circuits.get(record.task.key, ()):
+                    self._write_verilog(point)
+            if time.monotonic() - self._kept > SECONDS_BETWEEN:
+                self.keep_results()
+
+        records = self._carry_out(distinct_tasks(parts), on_record=on_record)
+        self._outcomes |= {record.task.key: record for record in records}
+        for key, sharing in circuits.items():
+            for point in sharing:
+                if key in self._outcomes and self._outcomes[key].done:
+                    self._write_verilog(point)
+
+    def _write_verilog(self, point: Point) -> None:
+        """Write the Verilog of a point, its evidence in the header, after its co-simulation and again after its proof."""
+        keys = {part.kind: part.task.key for part in self._parts[point.name]}
+        simulated, proof = self._outcomes[keys["cosimulation"]], self._outcomes.get(keys.get("proof", ""))
+        if simulated.folder is None:
+            raise ValueError(f"{point.name}: the finished task has no Verilog; remove {self._folder} to begin anew")
+        text = renamed((simulated.folder / VERILOG).read_text(encoding="utf-8"), point.name)
+        is_waiting = "proof" in keys and proof is None
+        _write(self._verilog(point), with_paragraph(text, known_of(simulated, is_waiting, proof)))
+
+    def _verilog(self, point: Point) -> Path:
+        return self._folder / "verilog" / f"{point.file_name}.v"
+
+    def _record(self, point: Point) -> dict[str, Any]:
+        return record_of(self._space, point, self._parts[point.name], self._outcomes)
+
+
+def known_of(record: Record, is_waiting: bool, proof: Record | None) -> tuple[str, str]:
+    """The lines on simulation and proof in a point's header."""
+    if record.result is None:
+        return "Simulated: no.", "Proved: no."
+    received, mismatches = record.result["received"], record.result["mismatches"]
+    found = proof_of(record.result, proof) or {"proved": None, "reason": "not asked"}
+    reason = "its proof has not ended" if is_waiting else found["reason"]
+    proved = f"for all inputs, {found['obligations']} obligations" if found["proved"] else f"no; {reason}"
+    return f"Simulated: {received:,} vectors in Verilator, {mismatches:,} mismatches.", f"Proved: {proved}."
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file, unless it exists with this content."""
+    content = text.encode()
+    if not path.is_file() or path.read_bytes() != content:
+        write_atomically(path, content)
+
+
+WORKER = 700 << 20
+"""Bytes of a worker with what it starts, Yosys or a compiler, on a unit of a few products."""
+
+PRODUCT = 24 << 20
+"""Bytes that each product of a unit adds."""
+
+MEMORY = Path("/proc/meminfo")
+LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"))
+"""Of the control group, as of a container: what it may have, and has."""
+
+
+def workers_for(points: list[Point], wanted: int | None = None) -> int:
+    """One worker per core, or as many as wanted, but no more than fit into memory with the largest of the points.
+
+    Raises:
+        ValueError: fewer than one is wanted.
+    """
+    if wanted is not None and wanted < 1:
+        raise ValueError(f"workers must be at least 1, got {wanted}")
+    cores = len(os.sched_getaffinity(0)) if wanted is None else wanted
+    free = available_bytes()
+    return cores if free is None else max(1, min(cores, free // bytes_of(points)))
+
+
+def bytes_of(points: list[Point]) -> int:
+    """The memory of a worker on the largest of the points (bytes)."""
+    lengths = [point.unit.operation.length for point in points if point.unit is not None]
+    return WORKER + PRODUCT * max(lengths, default=1)
+
+
+def available_bytes() -> int | None:
+    """Memory that is free for programs; None where the system does not say."""
+    found = []
+    try:
+        lines = dict(line.split(":", 1) for line in MEMORY.read_text(encoding="ascii").splitlines())
+        found.append(int(lines["MemAvailable"].split()[0]) << 10)
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        limit, used = (int(path.read_text(encoding="ascii")) for path in LIMITS)
+        found.append(max(0, limit - used))
+    except (OSError, ValueError):  # no limit is the word `max`
+        pass
+    return min(found, default=None)

@@ -1,0 +1,204 @@
+"""Plots of the points as SVG and PNG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mmau.explore.columns import described
+from mmau.explore.records import (
+    ERROR,
+    Record,
+    components,
+    equal_work,
+    front_of,
+    histogram,
+    number_of,
+    verdict,
+    workloads,
+)
+from mmau.report.figures import COLOURS, drawing, image
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+AGAINST = {"area": "cost.area_um2", "delay": "cost.delay_ns", "energy": "cost.energy_pj"}
+"""The abscissas of accuracy plots: file name and column; per product where the points take unequal numbers of these."""
+
+DISTRIBUTIONS = 8
+"""Most points whose error distributions share one plot."""
+
+BARS = 40
+"""Most points whose areas are shown by component."""
+
+GRID = 0.25
+"""Opacity of the grid."""
+
+NAMES = tuple(
+    f"{name}.{kind}"
+    for name in (*(f"accuracy-{name}" for name in AGAINST), "error-distributions", "area-by-component")
+    for kind in ("svg", "png")
+)
+"""Every file that `figures` can make."""
+
+
+def figures(records: Sequence[Record], title: str) -> dict[str, bytes]:
+    """The plots that the records have values for: file name to content.
+
+    Raises:
+        ModuleNotFoundError: matplotlib is not installed.
+    """
+    with drawing():
+        drawn = [*(accuracy_against(records, equal_work(records, cost), title) for cost in AGAINST.values())]
+        drawn += [distributions(records, title), areas(records, title)]
+        pairs = [(figure, kind) for figure in drawn for kind in ("svg", "png")]
+        return {name: image(figure, kind) for name, (figure, kind) in zip(NAMES, pairs, strict=True) if figure is not None}
+
+
+def accuracy_against(records: Sequence[Record], cost: str, title: str) -> Figure | None:
+    """The error over a cost, a panel for each workload, with the Pareto front; None where no point has both."""
+    shown = [
+        workload
+        for workload in workloads(records)
+        if any(record["status"] == "done" and _pair(record, cost, workload) for record in records)
+    ]
+    if not shown:
+        return None
+    figure, panels = _panels(len(shown), f"{title}: {ERROR_LABEL} against {described(cost, True).label}")
+    for axes, workload in zip(panels, shown, strict=True):
+        _scatter(axes, records, cost, workload)
+    panels[0].legend(fontsize="small")
+    return figure
+
+
+ERROR_LABEL = "relative error (99th percentile)"
+
+STATES = {"agrees": "co-simulated", "not compared": "not co-simulated", "differs": "circuit differs"}
+
+
+def _pair(record: Record, cost: str, workload: str) -> tuple[float, float] | None:
+    """The coordinates of a point; None if a value is missing or infinite."""
+    x, y = number_of(record, cost), number_of(record, f"accuracy.{workload}.{ERROR}")
+    return (float(x), float(y)) if x is not None and y is not None and math.isfinite(x) and math.isfinite(y) else None
+
+
+def _scatter(axes: Axes, records: Sequence[Record], cost: str, workload: str) -> None:
+    """One panel, of the records that are done. Filled: co-simulated without a mismatch; open: not co-simulated; a cross: its
+    circuit differs from its model."""
+    from matplotlib.ticker import MaxNLocator
+
+    groups: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for record in records:
+        pair = _pair(record, cost, workload)
+        if pair is not None and record["status"] == "done":
+            groups.setdefault((record["kind"], verdict(record).state), []).append(pair)
+    for (kind, state), pairs in groups.items():
+        colour, marker = (COLOURS[0], "o") if kind == "point" else (COLOURS[1], "D")
+        style = {"color": colour, "marker": "x"} if state == "differs" else {"edgecolors": colour, "marker": marker}
+        if state != "differs":
+            style["facecolors"] = colour if state == "agrees" else "none"
+        x, y = zip(*pairs, strict=True)
+        axes.scatter(x, y, label=f"{kind}, {STATES[state]}", s=28, zorder=3, **style)  # type: ignore[arg-type]
+    numbers = front_of(records, cost, f"accuracy.{workload}.{ERROR}")
+    best = sorted(pair for number in numbers if (pair := _pair(records[number], cost, workload)) is not None)
+    if best:
+        x_values, y_values = zip(*best, strict=True)
+        axes.step(x_values, y_values, where="post", color="#666666", linewidth=1, zorder=2, label="Pareto front")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set(xlabel=described(cost, True).title, ylabel=ERROR_LABEL, title=_plain(workload))
+    errors = [y for pairs in groups.values() for _, y in pairs]
+    if any(errors):  # zero has a separate place on the axis
+        axes.set_yscale("symlog", linthresh=min(y for y in errors if y)) if 0 in errors else axes.set_yscale("log")
+
+
+def distributions(records: Sequence[Record], title: str) -> Figure | None:
+    """Distributions of the error (ulp), a panel for each workload, of the first points; None where there are none."""
+    shown = [workload for workload in workloads(records) if any(histogram(record, workload) for record in records)]
+    if not shown:
+        return None
+    chosen = [record for record in records if any(histogram(record, workload) for workload in shown)]
+    some = f", the first {DISTRIBUTIONS} of {len(chosen)} points" if len(chosen) > DISTRIBUTIONS else ""
+    figure, panels = _panels(len(shown), f"{title}: distribution of the error{some}")
+    for axes, workload in zip(panels, shown, strict=True):
+        edges = filled_edges([histogram(record, workload) for record in chosen[:DISTRIBUTIONS]])
+        for number, record in enumerate(chosen[:DISTRIBUTIONS]):
+            bins = histogram(record, workload)
+            total = sum(count for _, count in bins)
+            if total:
+                counts = {bin[0]: bin[1] for bin in bins}
+                shares = [counts.get(edge, 0) / total for edge in edges]
+                # The bins are octaves far from 0: drawn equally wide.
+                axes.step(
+                    range(len(edges)),
+                    shares,
+                    where="mid",
+                    label=_plain(record["name"]),
+                    color=COLOURS[number],
+                    linewidth=1.2,
+                )
+        every = math.ceil(len(edges) / 8)
+        axes.set_xticks(range(0, len(edges), every), [f"{edge:g}" for edge in edges[::every]])
+        axes.set(xlabel="error (ulp): lower edges of the bins", ylabel="share of the results", title=_plain(workload))
+    panels[0].legend(fontsize="x-small")
+    return figure
+
+
+def filled_edges(histograms: Sequence[Sequence[Sequence[float]]]) -> list[float]:
+    """The lower edges from the first to the last bin that holds something in any of the histograms."""
+    edges = sorted({edge for bins in histograms for edge, _ in bins})
+    filled = [edge for bins in histograms for edge, count in bins if count]
+    return [edge for edge in edges if min(filled) <= edge <= max(filled)] if filled else edges
+
+
+def areas(records: Sequence[Record], title: str) -> Figure | None:
+    """Area by component, a bar for each of the first points; None where no point has it."""
+    from matplotlib.figure import Figure
+
+    chosen = [record for record in records if components(record)]
+    if not chosen:
+        return None
+    some = f", the first {BARS} of {len(chosen)} points" if len(chosen) > BARS else ""
+    chosen = chosen[:BARS]
+    figure = Figure(figsize=(8.0, 1.6 + 0.32 * len(chosen)), layout="constrained")
+    axes = figure.subplots(1, 1)
+    axes.grid(alpha=GRID)
+    left = [0.0] * len(chosen)
+    names = [_plain(record["name"]) for record in chosen]
+    for number, component in enumerate(dict.fromkeys(name for record in chosen for name in components(record))):
+        widths = [components(record).get(component, 0.0) for record in chosen]
+        hatch = ("", "//", "..")[number // len(COLOURS) % 3]
+        axes.barh(
+            range(len(names)), widths, left=left, label=_plain(component), color=COLOURS[number % len(COLOURS)], hatch=hatch
+        )
+        left = [start + width for start, width in zip(left, widths, strict=True)]
+    axes.set_yticks(range(len(names)), names)
+    axes.margins(y=0.01)
+    axes.invert_yaxis()
+    axes.set(xlabel="area (µm²)", title=_plain(f"{title}: area by component{some}"))
+    axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def _plain(text: str) -> str:
+    """Text of the records, escaped for plots: a dollar sign would begin a formula, and legends leave out labels that begin
+    with an underscore."""
+    escaped = text.replace("$", "\\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
+def _panels(count: int, title: str) -> tuple[Figure, list[Axes]]:
+    """A figure with as many panels, at most three in a row."""
+    from matplotlib.figure import Figure
+
+    across = min(count, 3)
+    down = math.ceil(count / across)
+    figure = Figure(figsize=(4.6 * across + 0.6, 3.6 * down + 0.4), layout="constrained")
+    figure.suptitle(_plain(title))
+    grid = figure.subplots(down, across, squeeze=False).ravel().tolist()
+    for axes in grid[:count]:
+        axes.grid(alpha=GRID)
+    for axes in grid[count:]:
+        axes.remove()
+    return figure, grid[:count]

@@ -1,0 +1,393 @@
+"""Reads the file of a design space: a message names each key that is unknown and each value that is invalid."""
+
+from collections.abc import Collection, Mapping, Sequence
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from golden.checks import check_choice, check_int, check_name, listed, unknown
+from golden.files import read_toml
+from golden.operations import OPERATIONS
+from golden.text import value_as_text
+from mmau.explore.accuracy import with_files, workload_name
+from mmau.explore.accuracy.dataset import MAX_ROWS
+from mmau.explore.columns import COST, check_column
+from mmau.explore.design_space import (
+    AT_LEAST,
+    AT_MOST,
+    STAGES,
+    TABLES,
+    Accuracy,
+    Axis,
+    Constraint,
+    Cosimulation,
+    Search,
+    Space,
+    Value,
+    known_keys,
+    reference_of,
+    table_keys,
+)
+from rtl.cost.cost_columns import check_wanted
+from rtl.cost.liberty import LIBRARIES
+
+TOP = ("name", "fixed", "sweep", "constraints", "reference", "accuracy", "cost", "cosimulation", "proof", "strategy")
+
+COSIMULATION = ("vectors", "seed")
+"""The keys of the table [cosimulation]."""
+
+STRATEGIES = ("all", "search")
+
+ROWS = 100_000
+"""Of a workload, where the file does not say."""
+
+VECTORS = 100_000
+"""Of the co-simulation likewise."""
+
+MOST = 1 << 40
+"""Of anything that is counted."""
+
+MOST_POINTS = 20_000
+"""Of a space whose points are all evaluated: weeks on one machine."""
+
+POPULATION = 24
+"""Points of a generation, where the file does not say."""
+
+
+RANGE = ("from", "to", "step")
+"""Keys of a range: integers, both ends included; the default step is 1."""
+
+MOST_VALUES = 10_000
+"""Of one key."""
+
+
+def load_space(path: str | Path) -> Space:
+    """The space in a file.
+
+    Raises:
+        ValueError: no TOML, or a key that is unknown, missing or out of range; the message names key, rule and value.
+        OSError: the file cannot be read.
+    """
+    table = read_toml(path)
+    try:
+        return space_from_table(table, Path(path).absolute().parent, Path(path).read_text(encoding="utf-8"))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> Space:
+    """The space that a parsed file describes.
+
+    Args:
+        folder: where the file is, against which paths in it are meant. text: the file.
+
+    Raises:
+        ValueError, TypeError: as `load_space`, without the path.
+    """
+    if "operation" in table:
+        raise ValueError(
+            "it describes a unit, not a design space: its keys go into a table [fixed], and those that vary into [sweep]"
+        )
+    check_keys("", table, TOP)
+    check_name("key name", table.get("name"))
+    fixed_table, sweep = sub_table("", table, "fixed"), sub_table("", table, "sweep")
+    operation = _operation(fixed_table, sweep)
+    fixed = _fixed(fixed_table, operation)
+    axes = axes_of(sweep, operation)
+    both = [axis.key for axis in axes if axis.key in fixed]
+    if both:
+        raise ValueError(f"a key is either in [fixed] or in [sweep]; {listed(both)} is in both")
+    accuracy = _accuracy(table, folder)
+    workloads = [] if accuracy is None else list(accuracy.workloads)
+    references = texts("[reference] instructions", _reference(table).get("instructions", []))
+    for name in references:
+        reference_of(name)
+    space = Space(
+        name=table["name"],
+        fixed=fixed,
+        axes=axes,
+        constraints=constraints_of(sub_table("", table, "constraints"), operation, workloads),
+        references=references,
+        accuracy=accuracy,
+        cost=_cost(table, folder),
+        cosimulation=_cosimulation(table),
+        proof_seconds=_seconds(sub_table("", table, "proof").get("seconds")),
+        search=_search(table, workloads, axes),
+        text=text,
+    )
+    _check_size(space)
+    return space
+
+
+def _check_size(space: Space) -> None:
+    if space.accuracy is None and space.cost is None and space.cosimulation is None:
+        raise ValueError("nothing is requested: a space needs [accuracy], [cost], [cosimulation] or [proof]")
+    if space.search is None and space.size > MOST_POINTS:
+        raise ValueError(
+            f"a space whose points are all evaluated must have at most {MOST_POINTS:,}, got {space.size:,}: "
+            'sweep less, or let a search choose: [strategy] kind = "search"'
+        )
+
+
+def _operation(fixed: Mapping[str, Any], sweep: Mapping[str, Any]) -> str | None:
+    """The operation of all units; None where it is swept."""
+    if "operation" not in fixed:
+        if "operation" in sweep:
+            return None
+        raise ValueError(f"[fixed] must name the operation, or [sweep] several; it is one of {listed(OPERATIONS)}")
+    check_choice("[fixed] operation", fixed["operation"], OPERATIONS)
+    return str(fixed["operation"])
+
+
+def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
+    """The keys that all points share, flat."""
+    check_keys("[fixed] ", table, [*known_keys(operation), *TABLES])
+    found: dict[str, Value] = {}
+    for key, value in table.items():
+        if key in TABLES:
+            inner = sub_table("fixed", table, key, table_keys(key))
+            found |= {f"{key}.{name}": _value(f"[fixed.{key}] {name}", each) for name, each in inner.items()}
+        else:
+            found[key] = _value(f"[fixed] {key}", value)
+    return found
+
+
+def _value(where: str, value: Any) -> Value:
+    if not isinstance(value, (int, str)):
+        raise ValueError(f"{where} must be one integer, text, true or false, got {value!r}; several go into [sweep]")
+    return value
+
+
+def _reference(table: Mapping[str, Any]) -> dict[str, Any]:
+    return sub_table("", table, "reference", ("instructions",))
+
+
+def _accuracy(table: Mapping[str, Any], folder: Path) -> Accuracy | None:
+    if "accuracy" not in table:
+        return None
+    given = sub_table("", table, "accuracy", ("workloads", "rows", "seed"))
+    workloads = given.get("workloads")
+    if not isinstance(workloads, list) or not workloads:
+        raise ValueError(f"[accuracy] workloads must be a list of at least one workload, got {workloads!r}")
+    found: dict[str, str | Mapping[str, Any]] = {}
+    for workload in workloads:
+        try:
+            named = with_files(workload, folder)
+            name = workload_name(named)
+        except (TypeError, ValueError, OSError) as error:
+            raise ValueError(f"[accuracy] workloads: {error}") from error
+        if name in found:
+            raise ValueError(f"[accuracy] workloads must have distinct names, got {name} twice")
+        found[name] = named
+    rows = _count("[accuracy] rows", given.get("rows", ROWS), 1, MAX_ROWS)
+    return Accuracy(found, rows, _count("[accuracy] seed", given.get("seed", 0), 0))
+
+
+def _cost(table: Mapping[str, Any], folder: Path) -> dict[str, Any] | None:
+    """The requested costs: the usual columns by default, none with `cost = false`."""
+    if table.get("cost") is False:
+        return None
+    wanted = sub_table("", table, "cost")
+    library = wanted.get("library")
+    if isinstance(library, str) and library not in LIBRARIES:
+        wanted = {**wanted, "library": str(folder / library)}
+    try:
+        check_wanted(wanted)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"[cost] {error}") from error
+    return wanted
+
+
+def _cosimulation(table: Mapping[str, Any]) -> Cosimulation | None:
+    """The co-simulation request; a datapath to be proved is co-simulated too. [proof] may hold `vectors` and `seed` too."""
+    if "cosimulation" not in table and "proof" not in table:
+        return None
+    proof = sub_table("", table, "proof", ("seconds", *COSIMULATION))
+    given = sub_table("", table, "cosimulation", COSIMULATION)
+    where = "cosimulation"
+    if any(key in proof for key in COSIMULATION):
+        if "cosimulation" in table:
+            both = listed(key for key in COSIMULATION if key in proof)
+            raise ValueError(f"[proof] {both} must stand in [cosimulation], where the file has that table")
+        given, where = proof, "proof"
+    vectors = _count(f"[{where}] vectors", given.get("vectors", VECTORS), 1)
+    return Cosimulation(vectors, _count(f"[{where}] seed", given.get("seed", 0), 0))
+
+
+def _seconds(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < inf:  # NaN is not either
+        raise ValueError(f"[proof] seconds must be a number above 0, the limit for the proof of a point, got {value!r}")
+    return float(value)
+
+
+def _search(table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ...]) -> Search | None:
+    given = sub_table("", table, "strategy", ("kind", "objectives", "points", "population", "seed"))
+    check_choice("[strategy] kind", given.get("kind", "all"), STRATEGIES)
+    if given.get("kind", "all") == "all":
+        further = [key for key in given if key != "kind"]
+        if further:
+            raise ValueError(f'[strategy] {listed(further)} goes with kind = "search"; with "all" every point is evaluated')
+        return None
+    if not axes:
+        raise ValueError("[strategy] a search needs a key to sweep, and [sweep] has none")
+    objectives = sub_table("strategy", given, "objectives")
+    if not objectives:
+        raise ValueError('[strategy] a search needs objectives, like {area_um2 = "min"}, and has none')
+    for name, side in objectives.items():
+        check_column("[strategy] objectives:", name, workloads)
+        check_choice(f"[strategy] objectives: {name}", side, ("min", "max"))
+    if "points" not in given:
+        raise ValueError("[strategy] a search needs points, the number that it may evaluate, and it is missing")
+    population = _count("[strategy] population", given.get("population", POPULATION), 2)
+    points = _count("[strategy] points", given["points"], 1)
+    return Search(objectives, points, population, _count("[strategy] seed", given.get("seed", 0), 0))
+
+
+def _count(where: str, value: Any, least: int, most: int = MOST) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{where} must be an integer from {least} to {most}, got {value!r}")
+    return value
+
+
+def axes_of(sweep: Mapping[str, Any], operation: str | None) -> tuple[Axis, ...]:
+    """The axes of the table [sweep], in its order.
+
+    Args:
+        operation: that of all units; None where it is swept itself.
+
+    Raises:
+        ValueError: a key is unknown, or values are invalid.
+    """
+    check_keys("[sweep] ", sweep, [*known_keys(operation), *TABLES])
+    found = []
+    for key, given in sweep.items():
+        if key not in TABLES:
+            found.append(Axis(key, _values(f"[sweep] {key}", given)))
+            continue
+        if not isinstance(given, dict):
+            raise ValueError(f"[sweep.{key}] must be a table of keys to values, got {given!r}")
+        check_keys(f"[sweep.{key}] ", given, table_keys(key))
+        found += [Axis(f"{key}.{inner}", _values(f"[sweep.{key}] {inner}", values)) for inner, values in given.items()]
+    return tuple(found)
+
+
+def _values(where: str, given: Any) -> tuple[Value, ...]:
+    if isinstance(given, dict):
+        return _range(where, given)
+    if not isinstance(given, list) or not given:
+        raise ValueError(f"{where} must be a list of values or a range {{from = …, to = …}}, got {given!r}")
+    kinds = (int, float, str) if where.endswith("] clock_ns") else (int, str)
+    for value in given:
+        if not isinstance(value, kinds):
+            raise ValueError(f"{where} must hold integers, texts, true and false, got {value!r}")
+    if len(given) > MOST_VALUES:
+        raise ValueError(f"{where} must have at most {MOST_VALUES} values, got {len(given)}")
+    check_distinct(where, given)
+    check_distinct(where, [value_as_text(value) for value in given])  # in a point's name 2 and "2" are the same
+    return tuple(given)
+
+
+def _range(where: str, given: Mapping[str, Any]) -> tuple[Value, ...]:
+    check_keys(f"{where}: ", given, RANGE)
+    missing = [key for key in RANGE[:2] if key not in given]
+    if missing:
+        raise ValueError(f"{where}: a range needs {listed(RANGE[:2])}, and {listed(missing)} is missing")
+    limit = 1 << 31
+    for key in given:
+        try:
+            check_int(f"{where}: {key}", given[key], 1 if key == "step" else -limit, limit)
+        except TypeError as error:
+            raise ValueError(error) from error
+    first, last, step = given["from"], given["to"], given.get("step", 1)
+    if last < first:
+        raise ValueError(f"{where}: to must be at least from = {first}, got {last}")
+    if (last - first) // step >= MOST_VALUES:
+        raise ValueError(f"{where} must have at most {MOST_VALUES} values, got {(last - first) // step + 1}")
+    return tuple(range(first, last + 1, step))
+
+
+def constraints_of(table: Mapping[str, Any], operation: str | None, workloads: Sequence[str]) -> tuple[Constraint, ...]:
+    """The limits of the table [constraints].
+
+    Args:
+        operation: that of all units, None where it is swept. workloads: those that are measured.
+
+    Raises:
+        ValueError: an unknown column, or no number.
+    """
+    numbers = [key for key in known_keys(operation) if key[0].isupper() or key == "e_zero"]
+    found = []
+    for key, value in table.items():
+        where, column = f"[constraints] {key}", key[len(AT_LEAST) :]
+        if not key.startswith((AT_LEAST, AT_MOST)):
+            known = [f"{side}{name}" for side in (AT_MOST, AT_LEAST) for name in (*numbers, STAGES, *COST)]
+            raise ValueError(f"[constraints] {unknown('key', key, known, shown=len(known))}")
+        limit = number(where, value)
+        if column in numbers or column == STAGES:
+            parameter = f"implementation.{STAGES}" if column == STAGES else column
+            found.append(Constraint(key, column, limit, parameter))
+            continue
+        if not column.startswith(("cost.", "accuracy.")) and column not in COST:
+            raise ValueError(f"{where}: {unknown('what is limited', column, [*numbers, STAGES, *COST], shown=64)}")
+        check_column(f"{where}:", column, workloads)
+        found.append(Constraint(key, column, limit, None))
+    return tuple(found)
+
+
+def sub_table(where: str, table: Mapping[str, Any], key: str, known: Collection[str] | None = None) -> dict[str, Any]:
+    """The table under a key, empty where there is none.
+
+    Args:
+        where: the table that it stands in, for messages; empty for the file itself.
+        known: the keys that it may have; None for any.
+
+    Raises:
+        ValueError: something else stands there, or it has another key.
+    """
+    found = table.get(key, {})
+    name = f"{where}.{key}" if where else key
+    if not isinstance(found, dict):
+        raise ValueError(f"{name} must be a table, got {found!r}")
+    if known is not None:
+        check_keys(f"[{name}] ", found, known)
+    return dict(found)
+
+
+def check_keys(where: str, table: Collection[str], known: Collection[str]) -> None:
+    """Raise ValueError unless each key of a table is one of those known."""
+    for key in table:
+        if key not in known:
+            raise ValueError(f"{where}{unknown('key', key, list(known), shown=64)}")
+
+
+def texts(where: str, value: Any) -> tuple[str, ...]:
+    """A list of texts, none of them twice.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError(f"{where} must be a list of texts, got {value!r}")
+    check_distinct(where, value)
+    return tuple(value)
+
+
+def check_distinct(where: str, values: Sequence[Any]) -> None:
+    """Raise ValueError where two values of a list are the same."""
+    for number, value in enumerate(values):
+        if any(value == other and type(value) is type(other) for other in values[:number]):
+            raise ValueError(f"{where} must have each value once, got {value!r} twice in {listed(map(repr, values))}")
+
+
+def number(where: str, value: Any, low: float = float("-inf")) -> float:
+    """A finite number.
+
+    Raises:
+        ValueError: it is something else, or below `low`.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value < float("inf"):
+        least = "" if low == float("-inf") else f" of at least {low:g}"
+        raise ValueError(f"{where} must be a number{least}, got {value!r}")
+    return value

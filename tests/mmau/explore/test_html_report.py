@@ -1,0 +1,117 @@
+"""report.html as text: what it holds, and that nothing leaves its place."""
+
+import base64
+import hashlib
+import json
+import math
+import re
+from typing import Any
+
+import pytest
+
+from mmau.explore.html_report import data, page
+from mmau.explore.tasks import with_costs_per_product
+from tests.mmau.explore import sample
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return page(sample.records(), sample.TITLE, sample.SPACE)
+
+
+def parts(text: str) -> tuple[str, list[str]]:
+    """The page without its scripts, and the scripts with their tags."""
+    return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL), re.findall(r"<script.*?</script>", text, re.DOTALL)
+
+
+@pytest.mark.slow
+def test_names_leave_their_places_nowhere(text: str) -> None:
+    outside, scripts = parts(text)
+    assert len(scripts) == 3  # the data, plotly, and the page's own
+    assert "alert(1)" in outside  # in the list of messages
+    assert "<b>" not in outside
+    assert sample.HOSTILE not in text
+    assert json.loads(scripts[0].removeprefix('<script type="application/json" id="data">').removesuffix("</script>"))
+
+
+@pytest.mark.slow
+def test_policy_allows_these_scripts_alone_and_no_request(text: str) -> None:
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    _, scripts = parts(text)
+    run = [re.sub(r"^<script>|</script>$", "", script) for script in scripts[1:]]
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in run]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"].split() == [f"'sha256-{each}'" for each in hashes]
+    assert "connect-src" not in rules
+
+
+def test_everything_is_inside(text: str) -> None:
+    outside, _ = parts(text)
+    assert re.findall(r'(?:src|href)="(?!#)', outside) == []
+    assert "{{" not in outside
+    assert "@import" not in outside
+    assert "url(" not in outside
+
+
+def test_messages_are_listed(text: str) -> None:
+    outside, _ = parts(text)
+    assert "F must be an integer from 1 to 128, got 0" in outside
+    assert "synthesis took more than 600 s; log: logs/F=120.txt" in outside
+    assert (
+        "Points: 27; instructions of the catalogue beside them: 1. Together: 25 done, 1 invalid, 1 failed, 1 timed out."
+        in outside
+    )
+    assert "co-simulated without a mismatch: 22; not co-simulated: 2." in outside
+    assert "Circuits that differ from their models: 1." in outside
+    assert "Cost measured with: yosys 0.70. Asked for: clock_ns 20.0, activity 0.1." in outside
+    assert "OpenSTA (`sta`) was not found" in outside
+
+
+@pytest.mark.slow
+def test_plot_of_unequal_L_begins_per_product_and_says_so() -> None:
+    records = sample.records()
+    sentence = "A step takes 4, 8 or 16 products. For equal work compare costs per product, which the plots begin with."
+    assert (data(records)["x"], data(records)["steps"]) == ("cost.area_um2", [])
+    assert sentence not in page(records, sample.TITLE, sample.SPACE)
+    for record in records:
+        if record["cost"]:
+            record["cost"] = with_costs_per_product(record["cost"], record["parameters"]["L"])
+    found = data(records)
+    assert found["x"] == "cost.area_um2_per_product"
+    assert found["steps"] == ["cost.area_um2", "cost.energy_pj", "cost.cells"]  # on these the plot warns
+    assert sentence in page(records, sample.TITLE, sample.SPACE)
+
+
+def test_message_of_a_point_that_is_done_is_listed() -> None:
+    record = sample.records()[4] | {"message": "max_delay_ns was not checked: no delay"}
+    assert "max_delay_ns was not checked: no delay" in parts(page([record], "t", ""))[0]
+
+
+def test_page_without_troubles_lists_none() -> None:
+    outside, _ = parts(page(sample.records()[4:8], "t", ""))
+    assert 'id="problems"' not in outside
+    assert 'id="missing"' not in outside
+    assert "differ from their models" not in outside
+    assert "as TOML</summary>" not in outside
+
+
+def test_data_hold_what_the_page_shows_first() -> None:
+    found = data(sample.records())
+    assert found["swept"] == ["parameters.L", "parameters.F", "parameters.implementation.encoding"]
+    assert (found["x"], found["y"]) == ("cost.area_um2", "accuracy.normal.relative_error.p99")
+    assert found["workloads"] == ["normal", "outliers"]
+    assert found["chosen"][3:5] == ["cost.cells", "cost.depth"]
+
+
+def test_data_have_no_axis_where_nothing_is_a_number() -> None:
+    record: dict[str, Any] = {"name": "x", "kind": "point", "status": "invalid", "parameters": {"a": "fp99"}}
+    found = data([record])
+    assert (found["x"], found["y"]) == (None, None)
+
+
+@pytest.mark.parametrize(("value", "sent"), [(math.inf, "Infinity"), (-math.inf, "-Infinity"), (math.nan, "NaN"), (3, 3)])
+def test_values_that_json_lacks_are_sent_as_text(value: float, sent: object) -> None:
+    record: dict[str, Any] = {"name": "x", "kind": "point", "status": "done", "parameters": {}, "cost": {"cells": value}}
+    assert data([record])["points"][0]["values"] == [sent]

