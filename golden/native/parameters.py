@@ -6,7 +6,7 @@ from typing import Any
 from golden.chain import ORDERS, RUNS, Chain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.formats import FORMATS, Format
-from golden.operations import IDPA, OCFDPA, OPERATIONS, PSFDPA, Operation
+from golden.operations import OPERATIONS, Operation
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.idpa import COMBINATIONS
@@ -41,7 +41,7 @@ COMBINATION_CODES = {name: code for code, name in enumerate(COMBINATIONS)}
 
 FLAGS = ("sticky", "flush_inputs", "flush_results")
 
-INTEGER_KEYS = ("F", "F2", "e_zero", "K_block", "G")
+INTEGER_KEYS = ("F", "F2", "e_zero", "K_block")
 
 KEYS = (
     "operation",
@@ -54,6 +54,7 @@ KEYS = (
     "K",
     "L",
     *INTEGER_KEYS,
+    "G",
     "scale",
     *FLAGS,
     "overflow",
@@ -86,9 +87,9 @@ def parameters(chain: Chain, K: int) -> Parameters:
     if operation.length < K:
         operation.accumulating()
     keys: dict[str, Any] = {"operation": OPERATION_CODES[operation.name], "K": K, "L": operation.length}
-    keys |= {key: int(getattr(operation, key, 0)) for key in (*INTEGER_KEYS, *FLAGS, "h")}
-    if isinstance(operation, PSFDPA):
-        keys["G"] = operation.P
+    structure = operation.structure
+    keys |= {key: int(getattr(operation, key, 0)) for key in (*INTEGER_KEYS, *FLAGS)}
+    keys |= {"G": structure.group or 0, "h": structure.headroom or 0}
     keys["order"] = 0 if chain.fp16_order is not None else RUNS[chain.order]
     keys |= {key: FORMAT_CODES[operand.name] for key, operand in _formats(chain, operation).items()}
     keys["rho"] = RHO_CODES.get(getattr(operation, "rho", ""), 0)
@@ -106,7 +107,9 @@ def is_one_call(chain: Chain) -> bool:
     operation, or FP8 that runs as fp16. Any other chain rounds sums outside of its steps, or changes the operands first."""
     if chain.is_plain or chain.fp16_order is not None:
         return True
-    return chain == Chain(chain.operation, chain.order) and isinstance(chain.operation, (OCFDPA, PSFDPA, IDPA))
+    structure = chain.operation.structure
+    is_ordered = structure.headroom is not None or structure.is_integer
+    return is_ordered and chain.order in RUNS and chain == Chain(chain.operation, chain.order)
 
 
 def _formats(chain: Chain, operation: Operation) -> dict[str, Format]:
