@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from golden.batched_dot import batched_dot, explained
-from golden.chain import Chain, ConvertedChain, Order
+from golden.arrays import check_shape, to_bits
+from golden.chain import PAIRED, Chain, ChainTable, Order
 from golden.checks import check_choice, check_int, check_name, check_type
-from golden.formats import Format
+from golden.formats import TF32, Format
 from golden.matrix import matrix_product
+from golden.model import Model
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
-from golden.ordered_chain import ChainTable, OrderedChain
-from golden.paired_chain import PairedChain
+from golden.sparse import ONE_OF_TWO, PAIRS_OF_FOUR, Selections, selected
 from golden.trace import Trace
 
 EVIDENCE: dict[str, str] = {
@@ -31,17 +31,19 @@ MAX_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Instruction:
+class Instruction(Model):
     """A matrix instruction D = A·B + C of shape m×n×k; a chain of `operation` computes every element independently.
 
     Attributes:
         arch, name: architecture and name in the catalogue.
-        m, n, k: shape (elements): A is m×k, B is k×n, C and D are m×n.
+        m, n, k: shape (elements): A is m×k, B is k×n, C and D are m×n. Of a sparse instruction k counts the stored elements
+            of a row of A, half of the k in its name, and B is 2k×n.
         a, b: formats of the elements of A and B, before any conversion in the chain.
         operation: the elementary operation, with L at most k.
         chain: the order in which steps of the operation consume the k products.
         evidence: one of `EVIDENCE`.
         note: the part of the model that is not measured, or empty.
+        sparse: whether metadata say which elements of B the stored elements of A are multiplied by.
     """
 
     arch: str
@@ -52,9 +54,10 @@ class Instruction:
     a: Format
     b: Format
     operation: Operation
-    chain: Chain | ConvertedChain
+    chain: Chain
     evidence: str
     note: str = ""
+    sparse: bool = False
 
     def __post_init__(self) -> None:
         check_name("arch of an instruction", self.arch)
@@ -64,9 +67,10 @@ class Instruction:
         check_type(f"a of {self.name}", self.a, Format)
         check_type(f"b of {self.name}", self.b, Format)
         check_type(f"operation of {self.name}", self.operation, Operation)
-        check_type(f"chain of {self.name}", self.chain, Chain, ConvertedChain)
+        check_type(f"chain of {self.name}", self.chain, Chain)
         check_choice(f"evidence of {self.name}", self.evidence, EVIDENCE)
         check_type(f"note of {self.name}", self.note, str)
+        check_type(f"sparse of {self.name}", self.sparse, bool)
         self._check_consistent()
 
     def _check_consistent(self) -> None:
@@ -74,45 +78,40 @@ class Instruction:
         chain = self.chain
         if chain.operation != self.operation:
             raise ValueError(f"operation of {self.name} must be that of its chain, got another")
-        taken = (chain.a, chain.b) if isinstance(chain, ConvertedChain) else (self.operation.a, self.operation.b)
-        if taken != (self.a, self.b):
+        if (chain.a, chain.b) != (self.a, self.b):
             raise ValueError(
-                f"a and b of {self.name} must be the formats that its chain takes, {taken[0]} and {taken[1]}; "
+                f"a and b of {self.name} must be the formats that its chain takes, {chain.a} and {chain.b}; "
                 f"got {self.a} and {self.b}"
             )
         if self.k % self.operation.length:
             raise ValueError(f"k of {self.name} must be a multiple of L={self.operation.length}, got {self.k}")
 
-    @cached_property
-    def c(self) -> Format:
-        """Format of the accumulator."""
-        return self.operation.c
+    @property
+    def selections(self) -> Selections:
+        """Code of the metadata of a group to the positions in it that it selects; empty where dense."""
+        if not self.sparse:
+            return {}
+        return dict(ONE_OF_TWO if self.a == TF32 else PAIRS_OF_FOUR)
 
-    @cached_property
-    def d(self) -> Format:
-        """Format of the result."""
-        return self.operation.d
+    @property
+    def b_k(self) -> int:
+        """Rows of B: k, or 2k where sparse."""
+        return 2 * self.k if self.sparse else self.k
 
     @property
     def fp16_order(self) -> Order | None:
         """The order in which the steps take products if the instruction converts FP8 to fp16; else None (golden.chain)."""
-        return self.chain.order if isinstance(self.chain, ConvertedChain) else None
+        return self.chain.fp16_order
 
     @property
     def order(self) -> str:
         """The order in which the steps take products (golden.chain.RUNS)."""
-        if isinstance(self.chain, OrderedChain):
-            return self.chain.table.order
-        return self.fp16_order or "in-order"
+        return "in-order" if self.is_paired else self.chain.order
 
     @property
     def chain_table(self) -> ChainTable | None:
         """The table [chain] of a unit that computes what the instruction does; None if none does (`is_paired`)."""
-        if isinstance(self.chain, OrderedChain):
-            return self.chain.table
-        if self.fp16_order is not None:
-            return ChainTable(convert=self.operation.a.name, order=self.fp16_order, add_c="last")
-        return None if self.is_paired else ChainTable()
+        return None if self.is_paired else self.chain.table
 
     @property
     def step_name(self) -> str:
@@ -127,18 +126,32 @@ class Instruction:
 
     @property
     def is_paired(self) -> bool:
-        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.paired_chain)."""
-        return isinstance(self.chain, PairedChain)
+        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.chain.PAIRED)."""
+        return self.chain.order == PAIRED
 
-    @cached_property
-    def scale(self) -> Format | None:
-        """Format of the scales, None where unscaled."""
-        return self.operation.scale_format
+    @property
+    def label(self) -> str:
+        """The name in traces and reports."""
+        return f"{self.arch} {self.name}"
 
-    @cached_property
-    def block_size(self) -> int | None:
-        """K_block, None where unscaled."""
-        return self.operation.block_size
+    @property
+    def usual_K(self) -> int:
+        """Its k."""
+        return self.k
+
+    def chain_over(self, K: int) -> Chain:
+        """Its chain, over its own k.
+
+        Raises:
+            ValueError: another K.
+        """
+        if self.k != K:
+            raise ValueError(f"K of {self.label} must be {self.k}, got {K}")
+        return self.chain
+
+    def products_of(self, a: Any, shape: str) -> int:
+        """Its k, whatever the operand; a wrong shape is refused where it is read."""
+        return self.k
 
     def dot(
         self,
@@ -148,12 +161,16 @@ class Instruction:
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
+        *,
+        metadata: Any = None,
     ) -> Any:
         """Compute d = c + Σ a_k·b_k for each row, as the instruction computes one element of D.
 
         Args:
             a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] if block-scaled, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
+            metadata: of a sparse instruction, a code of `selections` for each group [..., groups]; b is then [..., 2k]. None
+                where b holds the k selected elements alone.
 
         Returns:
             d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
@@ -161,13 +178,31 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
-        return batched_dot(self.chain, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
+        return super().dot(a, self._selected(b, metadata), c, scale_a, scale_b, engine)
 
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
+    def _selected(self, b: Any, metadata: Any) -> Any:
+        """The elements of b that are multiplied: all of it, or what the metadata select.
+
+        Raises:
+            TypeError, ValueError: as `golden.sparse.selected`, or metadata of a dense instruction.
+        """
+        if metadata is None:
+            if self.sparse and getattr(b, "shape", ())[-1:] == (self.b_k,):
+                raise ValueError(
+                    f"{self.name} multiplies {self.k} of {self.b_k} elements of b: give metadata, which say which, or the "
+                    f"selected elements alone"
+                )
+            return b
+        if not self.sparse:
+            raise ValueError(f"{self.name} is dense and takes no metadata")
+        return selected(self.name, to_bits("b", b, self.b), metadata, self.selections, self.k)
+
+    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None) -> Trace:
         """Trace the steps of one dot product.
 
         Args:
             a, b: operands [k]; c: one accumulator; scale_a, scale_b: [k/K_block] if block-scaled, else None.
+            metadata: as in `dot`.
 
         Returns:
             The trace, as text, HTML and JSON.
@@ -175,8 +210,7 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
         """
-        name = f"{self.arch} {self.name}"
-        return explained(name, self.chain, self.k, (a, b, c, scale_a, scale_b), self.a, self.b)
+        return super().explain(a, self._selected(b, metadata), c, scale_a, scale_b)
 
     def __call__(
         self,
@@ -186,12 +220,16 @@ class Instruction:
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
+        *,
+        metadata: Any = None,
     ) -> Any:
         """Compute D = A·B + C.
 
         Args:
-            A: [m, k]. B: [k, n]. C: [m, n]. scale_a: [m, k/K_block]. scale_b: [k/K_block, n].
-            engine: as in `dot`.
+            A: [m, k]. B: [k, n], of a sparse instruction [2k, n]. C: [m, n]. scale_a: [m, k/K_block].
+            scale_b: [k/K_block, n]. engine: as in `dot`.
+            metadata: of a sparse instruction, codes [m, groups]: row i of A is multiplied by the elements of B that row i of
+                the metadata selects.
 
         Returns:
             D [m, n]: bit patterns or floats, like C.
@@ -199,11 +237,26 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
+        if self.sparse or metadata is not None:
+            return self._sparse_product(A, B, C, metadata, engine)
         if engine is None and scale_a is None and scale_b is None and self._prepared is not None:
             d = self._prepared(A, B, C)
             if d is not None:
                 return d
         return matrix_product(self, (self.m, self.n, self.k), (A, B, C, scale_a, scale_b), engine)
+
+    def _sparse_product(self, A: Any, B: Any, C: Any, metadata: Any, engine: str | None) -> Any:
+        """D of a sparse instruction, row i with the selection of row i."""
+        if metadata is None:
+            raise ValueError(f"{self.name} is sparse: its metadata must say which elements of B the stored ones of A meet")
+        a, b = to_bits("A", A, self.a), to_bits("B", B, self.b)
+        check_shape("A", a, (self.m, self.k), f"m×k of {self.name}")
+        check_shape("B", b, (self.b_k, self.n), f"2k×n of {self.name}")
+        check_shape("C", C, (self.m, self.n), f"m×n of {self.name}")
+        groups = metadata.shape[-1] if hasattr(metadata, "shape") and metadata.ndim else 0
+        check_shape("metadata", metadata, (self.m, groups), f"codes of every row of A of {self.name}")
+        b = self._selected(b.T[None], metadata[:, None])  # [m, n, k]
+        return self.dot(a[:, None].repeat(self.n, axis=1), b, C, engine=engine)
 
     @cached_property
     def _prepared(self) -> PreparedProduct | None:
@@ -228,6 +281,7 @@ class Instruction:
             "parameters": self.operation.parameters(),
             "fp16_order": self.fp16_order,
             "order": self.order,
+            "sparse": self.sparse,
             "evidence": self.evidence,
             "note": self.note,
         }

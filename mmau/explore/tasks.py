@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from math import exp, log
 from typing import Any
 
-from cosim.build.cache_key import tools
+from cosim.build.cache import tools
 from golden import Unit
 from golden.unit_file import unit_to_toml
 from mmau.explore.design_space import REFERENCE, Point, Space, arithmetic_of, broken_by_measures, unchecked
