@@ -8,7 +8,6 @@ from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.formats import BF16, FP16, FP32, FP64, Format
 from golden.operations import FMA, Operation
-from golden.operations.t_fdpa import TruncatedFDPA
 from golden.specials import nvidia_nan, quiet_nan
 
 
@@ -27,7 +26,7 @@ class Additions:
         self.wide = FP64 if operation.d is FP64 else FP32
         self.engine = engine
         self._d = operation.d
-        self._written_nan = nvidia_nan if isinstance(operation, TruncatedFDPA) else quiet_nan
+        self._written_nan = nvidia_nan if operation.structure.nan == "ones" else quiet_nan
         self._addition = Chain(FMA(a=self.wide, b=self.wide, c=self.wide))
 
     def add(self, x: BitArray, y: BitArray) -> BitArray:

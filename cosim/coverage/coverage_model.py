@@ -15,8 +15,6 @@ from cosim.coverage.sampled_facts import Seen
 from cosim.coverage.specials import special_groups
 from cosim.coverage.sums import sum_groups
 from golden.chain import steps_for
-from golden.operations import IDPA
-from golden.operations.flushed_fma import FlushedFMA
 from golden.stimulus import Operands
 
 
@@ -25,10 +23,10 @@ def covergroups(model: Model) -> tuple[Covergroup, ...]:
     """Every covergroup of a model, in order."""
     operation = steps_for(model.operation, model.K)
     steps = model.K // operation.length
-    if isinstance(operation, IDPA):
+    if operation.structure.is_integer:
         return tuple(integer_groups(operation, steps))
     operands = [*operand_groups(operation, steps), *special_groups(operation)]
-    further = multiply_add_groups(operation) if isinstance(operation, FlushedFMA) else []
+    further = multiply_add_groups(operation) if operation.structure.widened is not None else []
     return (*operands, *sum_groups(operation, steps > 1), *rounding_groups(operation, steps > 1), *further)
 
 

@@ -1,7 +1,8 @@
-"""Covergroups of IDPA: classes and products of its operands, and its sum relative to both ends of the range."""
+"""Covergroups of operations on integers: operands, products, and their sum relative to both ends of the range."""
 
 from collections.abc import Callable
 from itertools import product as pairs
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +10,8 @@ from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachab
 from cosim.coverage.sampled_facts import IntArray, Seen
 from cosim.coverage.shapes import Kind, SumShape
 from cosim.coverage.sums import cancellation_group, sign_group
+from golden import Operation
 from golden.formats import IntegerFormat
-from golden.operations import IDPA
 from golden.stimulus.integer_classes import numbers
 
 CLASSES = ("0", "1", "-1", "largest", "smallest", "other positive", "other negative")
@@ -19,7 +20,7 @@ CLASSES = ("0", "1", "-1", "largest", "smallest", "other positive", "other negat
 SIGNS = ("0 of a", "0 of b", "0 of both", "plus times plus", "plus times minus", "minus times plus", "minus times minus")
 
 
-def integer_groups(operation: IDPA, steps: int) -> list[Covergroup]:
+def integer_groups(operation: Any, steps: int) -> list[Covergroup]:
     """Every covergroup."""
     L = operation.L
     a, b, c = (_integer(each) for each in (operation.a, operation.b, operation.c))
@@ -45,9 +46,9 @@ def _integer(operand: object) -> IntegerFormat:
     return operand
 
 
-def _sum_shape(operation: IDPA, a: IntegerFormat, b: IntegerFormat) -> SumShape:
+def _sum_shape(operation: Operation, a: IntegerFormat, b: IntegerFormat) -> SumShape:
     """The sum as a shape. The bits of c that can cancel are those of the sum of all largest products, and one more."""
-    L = operation.L
+    L = operation.length
     largest = max(abs(x * y) for x, y in pairs((a.lowest, a.max_finite), (b.lowest, b.max_finite)))
     product = Kind("product", "products", L, 0, 0, 0, None, largest.bit_length() - 1)
     deepest = (L * largest + 1).bit_length() - 1
@@ -61,9 +62,10 @@ def _numbers(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
     return a, b, c
 
 
-def _combined(operation: IDPA, x: IntArray, y: IntArray) -> IntArray:
+def _combined(operation: Any, x: IntArray, y: IntArray) -> IntArray:
     """The amount that the operation adds for each pair."""
-    return x * y if operation.combination == "multiply" else x ^ y
+    found: IntArray = x * y if operation.combination == "multiply" else x ^ y
+    return found
 
 
 def _classes(operand: IntegerFormat, values: IntArray) -> IntArray:
@@ -140,7 +142,7 @@ def extreme_group(a: IntegerFormat, b: IntegerFormat, L: int) -> Covergroup:
     return Covergroup("ends of each product", (_place(L), Point("factors", names)), sample, reachable)
 
 
-def size_group(operation: IDPA, a: IntegerFormat, b: IntegerFormat) -> Covergroup:
+def size_group(operation: Any, a: IntegerFormat, b: IntegerFormat) -> Covergroup:
     """The place of each product's leading one, and its sign."""
     bits = a.width + b.width
     names = tuple(f"leading one at bit {bit}" for bit in range(bits))
@@ -176,7 +178,7 @@ def _no_negative_product(a: IntegerFormat, b: IntegerFormat) -> Reason:
     return None if a.signed or b.signed else f"products of {a} and {b} have no sign"
 
 
-def range_group(operation: IDPA, a: IntegerFormat, b: IntegerFormat, c: IntegerFormat) -> Covergroup:
+def range_group(operation: Any, a: IntegerFormat, b: IntegerFormat, c: IntegerFormat) -> Covergroup:
     """The exact sum against both ends of the range, which it may reach exactly, miss by one or go beyond by any amount."""
     names = (
         "far below the smallest", "one below the smallest", "the smallest", "one above the smallest", "negative", "0",

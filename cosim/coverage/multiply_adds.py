@@ -1,4 +1,4 @@
-"""Covergroups of FTZ-FMA and FTZ-EO-FMA: the outcome of each operation of a step, and the origin of a NaN."""
+"""Covergroups of chains of multiply-adds: the outcome of each operation of a step, and the origin of a NaN."""
 
 import numpy as np
 
@@ -6,24 +6,23 @@ from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, too_fine
 from cosim.coverage.sampled_facts import NAN, IntArray, Seen
 from cosim.coverage.widths import roundings_of
+from golden import Operation
 from golden.formats import FP32, Format
 from golden.native.observe import RoundingFlag as Flag
-from golden.operations import FTZFMA
-from golden.operations.flushed_fma import FlushedFMA
+from golden.operations.structure import Partial, Product, Structure, Sum
 
 PLACES = ("exact", "toward zero", "away from zero", "flushed", "overflow", "infinite or NaN")
 
 
-def multiply_add_groups(operation: FlushedFMA) -> list[Covergroup]:
+def multiply_add_groups(operation: Operation) -> list[Covergroup]:
     """The covergroups of a step: the outcome of each operation, and the origin of a NaN."""
     return [place_group(operation), kept_nan_group(operation)]
 
 
-def place_group(operation: FlushedFMA) -> Covergroup:
+def place_group(operation: Operation) -> Covergroup:
     """The outcome of each operation, in the order in which they are carried out."""
     shapes = roundings_of(operation, False)
-    names = tuple(f"product {k}" for k in operation.product_order)
-    names = names if isinstance(operation, FTZFMA) else (*names, "even + odd", "c + sum")
+    names = tuple(_name(operation.structure, each) for each in operation.structure.sums)
     shape_of = {names[n]: shape for shape in shapes for n in shape.roundings}
     assert len(names) == len(shape_of)
 
@@ -47,11 +46,24 @@ def place_group(operation: FlushedFMA) -> Covergroup:
     return Covergroup("each operation", (Point("of", names), Point("outcome", PLACES)), sample, unreachable)
 
 
+def _name(structure: Structure, of: Sum) -> str:
+    """What an operation of a step is called: by its product, or by its two terms."""
+    product = _product(of)
+    if product is not None:
+        return f"product {product.k}"
+    totals = (structure.sums[node.of].total if isinstance(node, Partial) else "c" for node in of.nodes)
+    return " + ".join(total.removesuffix(" sum") if "+" not in total else "sum" for total in totals)
+
+
+def _product(of: Sum) -> Product | None:
+    return next((node for node in of.nodes if isinstance(node, Product)), None)
+
+
 KEPT = ("of a", "of b", "of c", "of an invalid operation")
 """Origins of the NaN that a step returns."""
 
 
-def kept_nan_group(operation: FlushedFMA) -> Covergroup:
+def kept_nan_group(operation: Operation) -> Covergroup:
     """The NaN of a result: its origin, whether other operands are NaN too, and whether it was signalling.
 
     FTZ-FMA returns the NaN of the product that is added last; FTZ-EO-FMA returns that of c, then that of the even chain.
@@ -60,12 +72,12 @@ def kept_nan_group(operation: FlushedFMA) -> Covergroup:
     beside = ("no NaN beside it", "NaNs beside it")
     kinds = ("quiet", "signalling", "invalid")
 
-    is_chain = isinstance(operation, FTZFMA)
+    L, is_chain = operation.length, all(_product(each) is not None for each in operation.structure.sums)
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
         a, b, c = (_quieted(operand, codes) for operand, codes in seen.codes)
         count = (a > 0).sum(axis=-1) + (b > 0).sum(axis=-1) + (c > 0)
-        chains = [range(operation.L)] if is_chain else [range(start, operation.L, 2)[::-1] for start in (0, 1)]
+        chains = [range(L)] if is_chain else [range(start, L, 2)[::-1] for start in (0, 1)]
         order = [(which, codes[..., k]) for chain in chains for k in chain for which, codes in ((0, a), (1, b))]
         order.insert(len(order) if is_chain else 0, (2, c))
         source, first = chosen(*(codes > 0 for _, codes in order)), np.zeros(c.shape, np.int64)

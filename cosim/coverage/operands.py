@@ -8,8 +8,6 @@ from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachab
 from cosim.coverage.sampled_facts import CLASSES, NORMAL, SUBNORMAL, IntArray, Seen, classes
 from golden import Operation
 from golden.formats import Format
-from golden.operations import FTZAddMul
-from golden.operations.flushed_fma import FlushedFMA
 
 
 def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
@@ -61,9 +59,10 @@ def _not_in_format(operand: Format, cls: str) -> Reason:
 
 def _no_result(operation: Operation, cls: str) -> Reason:
     """The classes that d never has."""
-    if cls == "-0" and operation.name in ("T-FDPA", "ST-FDPA", "GST-FDPA"):
+    structure = operation.structure
+    if cls == "-0" and structure.zero == "positive" and structure.headroom is None:
         return "a result of zero is +0"
-    if "subnormal" in cls and (getattr(operation, "flush_results", False) or isinstance(operation, FTZAddMul | FlushedFMA)):
+    if "subnormal" in cls and structure.last.rounding is not None and structure.last.rounding.flushes:
         return "subnormal results are flushed"
     return None
 

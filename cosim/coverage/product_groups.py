@@ -1,23 +1,26 @@
-"""Covergroups of GST-FDPA's groups of products: the outcome of each group, and groups that cancel."""
+"""Covergroups of groups of products that have scales, as in GST-FDPA: the outcome of each group, and groups that cancel."""
 
 import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
 from cosim.coverage.sampled_facts import ZERO, IntArray, Seen, classes
 from cosim.coverage.shapes import sums_of
-from golden.operations import GSTFDPA
+from golden import Operation
 
 
-def product_group_groups(operation: GSTFDPA, chained: bool) -> list[Covergroup]:
-    """The outcome of each group of GST-FDPA, and groups that cancel but have the largest exponent."""
+def product_group_groups(operation: Operation, chained: bool) -> list[Covergroup]:
+    """The outcome of each group, and groups that cancel but have the largest exponent."""
     inner, outer = sums_of(operation, chained)
     names = ("positive", "negative", "products cancel", "all products zero", "a scale is zero")
-    groups = operation.L // operation.G
+    G, scale_format = operation.structure.group, operation.scale_format
+    assert scale_format is not None
+    assert G is not None
+    groups = operation.length // G
 
     def zero_scale(seen: Seen) -> IntArray:
-        alpha, beta = (classes(operation.scale, codes) for codes in seen.scales)
+        alpha, beta = (classes(scale_format, codes) for codes in seen.scales)
         zero = (alpha == ZERO) | (beta == ZERO)
-        of_groups: IntArray = zero[..., seen.blocks()[:: operation.G]].reshape(-1)[seen.terms(inner).made]
+        of_groups: IntArray = zero[..., seen.blocks()[::G]].reshape(-1)[seen.terms(inner).made]
         return of_groups
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:
@@ -29,9 +32,9 @@ def product_group_groups(operation: GSTFDPA, chained: bool) -> list[Covergroup]:
         return place, np.array([4, 3, 2, 1, 0])[chosen(*cases)]
 
     def unreachable(_: str, name: str) -> Reason:
-        if name == "products cancel" and operation.G == 1:
+        if name == "products cancel" and G == 1:
             return "a group has one product"
-        return f"{operation.scale} has no zero" if name == "a scale is zero" and not operation.scale.subnormals else None
+        return f"{scale_format} has no zero" if name == "a scale is zero" and not scale_format.subnormals else None
 
     def cancelled(seen: Seen) -> tuple[IntArray]:
         of_groups, terms = seen.terms(inner), seen.terms(outer)
@@ -43,7 +46,7 @@ def product_group_groups(operation: GSTFDPA, chained: bool) -> list[Covergroup]:
     of_cancelled = ("alone at the largest exponent", "at the largest exponent with others", "below the largest exponent")
 
     def never_cancels(_: str) -> Reason:
-        return "a group has one product" if operation.G == 1 else None
+        return "a group has one product" if G == 1 else None
 
     where = Point("group", tuple(f"group {n}" for n in range(groups)))
     return [

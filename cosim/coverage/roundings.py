@@ -12,9 +12,6 @@ from cosim.coverage.widths import RoundingShape, roundings_of
 from golden import Operation
 from golden.format import power_of_two
 from golden.native.observe import RoundingFlag as Flag
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
 
 SIGNS = ("+", "-")
 REMAINDERS = ("exact", "below half", "half", "above half")
@@ -32,7 +29,7 @@ def rounding_groups(operation: Operation, chained: bool) -> list[Covergroup]:
         found += [remainder_group(shape), direction_group(shape)]
         if shape.to is not None:
             found.append(outcome_group(shape))
-    if isinstance(operation, TruncatedFDPA) and operation.sticky:
+    if operation.structure.sticky:
         found.append(sticky_group(operation, chained))
     results = class_group("d", operation.d, 1, lambda seen: seen.d[:, :, None], never_d(operation, chained))
     return [*found, overflow_group(operation, chained), results]
@@ -42,23 +39,24 @@ def never_d(operation: Operation, chained: bool) -> Callable[[str], Reason]:
     """Return the reason why d is never of a class; None if it can be."""
     shape = roundings_of(operation, chained)[-1]
 
+    structure, c = operation.structure, operation.c
+
     def reason(cls: str) -> Reason:
         sign, outcomes = cls[0], {"-0": OUTCOMES[4:6], "subnormal": OUTCOMES[1:3]}
-        if cls == "-0" and isinstance(operation, HeadroomFDPA) and operation.conversion.dropped_bits:
+        if cls == "-0" and structure.headroom is not None and structure.rho is not None and structure.rho.dropped_bits:
             # of a subnormal number of which only bits are left that d has not
             finest = operation.d.e_min - operation.d.man_bits
             return (
                 never(shape, OUTCOMES[1], sign) if shape.finest < finest else f"{operation.d} drops no bit below 2^{finest}"
             )
-        if cls == "-0" and isinstance(operation, TruncatedFDPA | HeadroomFDPA):
+        if cls == "-0" and structure.zero == "positive":
             return "a result of zero is +0"
-        if cls == "-0" and getattr(operation, "zero", "positive") == "ieee":
-            return None  # of zeros, in E-FDPA with the signs of IEEE 754
-        if cls == "-0" and operation.name in ("FMA", "FTZ-AddMul", "FTZ-FMA"):
+        if cls == "-0" and structure.zero == "ieee" and not structure.begins_with_zero:
             return None  # of zeros
-        if cls == "-0" and isinstance(operation, RoundedFDPA) and operation.truncation == "RZ":
+        cut = structure.last.cut
+        if cls == "-0" and cut is not None and cut.truncation == "RZ":
             truncated = roundings_of(operation, chained)[0]
-            if truncated.finest < operation.c.e_min - operation.F2:
+            if truncated.finest < c.e_min - cut.F:
                 return None  # of what the truncation takes all of
         wanted = outcomes.get(cls, outcomes["subnormal"] if cls.endswith("subnormal") else ())
         reasons = [never(shape, outcome, sign) for outcome in wanted]
@@ -220,7 +218,7 @@ def _never_overflows(shape: RoundingShape, outcome: str, sign: str) -> Reason:
     return None if overflows else "even the largest products and c add up to less"
 
 
-def sticky_group(operation: TruncatedFDPA, chained: bool) -> Covergroup:
+def sticky_group(operation: Operation, chained: bool) -> Covergroup:
     """Whether alignment dropped a one, crossed with the remainder that rounding cuts off."""
     shape = roundings_of(operation, chained)[-1]
     *_, last = sums_of(operation, chained)

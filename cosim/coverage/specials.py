@@ -129,7 +129,9 @@ class _Facts:
         special_result = seen.d >= INFINITE
         any_operand = _any(products >= 0) | (c >= INFINITE) | self.nan_alpha | self.nan_beta
         last_sums = seen.records.sums["flags"][..., -1] & 1
-        self.too_large = special_result & ~any_operand & (last_sums == 0) & (seen.operation.name in ("TR-FDPA", "GTR-FDPA"))
+        self.too_large = (
+            special_result & ~any_operand & (last_sums == 0) & (seen.operation.structure.product_limit is not None)
+        )
         self.too_large_kind = np.where(self.too_large, seen.d - INFINITE, -1)
 
     def _of_scales(self, seen: Seen, products: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -140,7 +142,7 @@ class _Facts:
             return nowhere, nowhere, nowhere
         alpha, beta = (classes(scale, codes) for codes in seen.scales)
         of_products = (_zero(alpha) | _zero(beta))[..., seen.blocks()]
-        under_zero = of_products & np.isin(products, (0, 1)) & (seen.operation.name == "GST-FDPA")
+        under_zero = of_products & np.isin(products, (0, 1)) & seen.operation.structure.scales_groups
         return _any(alpha == NAN), _any(beta == NAN), _any(under_zero)
 
 
@@ -175,7 +177,7 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
             ("NaN in scale_a", alone(lambda f: f.nan_alpha), no_nan(scale)),
             ("NaN in scale_b", alone(lambda f: f.nan_beta), no_nan(scale)),
         ]
-    if operation.name == "GST-FDPA":
+    if operation.structure.scales_groups:
         no_zero = None if scale is not None and scale.subnormals else f"{scale} has no zero"
         rules.append(("infinite product under a zero scale", alone(lambda f: f.under_zero), no_infinity(a, b) or no_zero))
     if flushes(operation, a) or flushes(operation, b):
@@ -201,12 +203,13 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
         ("+infinity of a product", finite(lambda f: f.plus), no_infinity(a, b)),
         ("-infinity of a product", finite(lambda f: f.minus), no_infinity(a, b)),
     ]
-    if operation.name in ("TR-FDPA", "GTR-FDPA"):
+    limit = operation.structure.product_limit
+    if limit is not None:
         largest = a.e_max + b.e_max + 2
-        small = f"products of {a} and {b} lie below 2^{largest}" if largest <= 128 else None
+        small = f"products of {a} and {b} lie below 2^{largest}" if largest <= limit else None
         rules += [
-            ("+product of 2^128 or more", lambda f: f.too_large_kind == 0, small),
-            ("-product of 2^128 or more", lambda f: f.too_large_kind == 1, small),
-            ("products of 2^128 or more cancel", lambda f: f.too_large_kind == 2, small or few),
+            (f"+product of 2^{limit} or more", lambda f: f.too_large_kind == 0, small),
+            (f"-product of 2^{limit} or more", lambda f: f.too_large_kind == 1, small),
+            (f"products of 2^{limit} or more cancel", lambda f: f.too_large_kind == 2, small or few),
         ]
     return rules

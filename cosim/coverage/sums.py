@@ -7,9 +7,8 @@ import numpy as np
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
 from cosim.coverage.product_groups import product_group_groups
 from cosim.coverage.sampled_facts import IntArray, Seen
-from cosim.coverage.shapes import OF_A_GROUP, Kind, SumShape, sums_of
+from cosim.coverage.shapes import Kind, SumShape, sums_of
 from golden import Operation
-from golden.operations import GSTFDPA
 
 DISTANCES = ((0, 0), (1, 1), (2, 3), (4, 7), (8, 15), (16, 31), (32, 63), (64, None))
 """Ranges of the distance of a term's exponent below the largest (exponent values)."""
@@ -21,13 +20,13 @@ NO_TERM = "no term but zeros"
 
 
 def sum_groups(operation: Operation, chained: bool) -> list[Covergroup]:
-    """The covergroups of each sum of a step, and for GST-FDPA those of its groups of products."""
+    """The covergroups of each sum of a step, and those of groups of products that have scales."""
     found = []
     for shape in sums_of(operation, chained):
         found += [alignment_group(shape), distance_group(shape), sign_group(shape), cancellation_group(shape)]
         if shape.e_zero is not None:
             found.append(floor_group(shape, shape.e_zero))
-    return [*found, *(product_group_groups(operation, chained) if isinstance(operation, GSTFDPA) else [])]
+    return [*found, *(product_group_groups(operation, chained) if operation.structure.scales_groups else [])]
 
 
 def largest_of(shape: SumShape) -> tuple[str, ...]:
@@ -204,7 +203,7 @@ def cancellation_group(shape: SumShape) -> Covergroup:
     def sample(seen: Seen) -> tuple[IntArray]:
         terms = seen.terms(shape)
         depth = terms.depth
-        if shape.name == OF_A_GROUP or not shape.is_exact:
+        if shape.scaled or not shape.is_exact:
             # The largest term's leading bit may stand one higher than its own: a group is seen times its scales'
             # significands, and RD may carry a negative term.
             deepest = _deepest(shape)

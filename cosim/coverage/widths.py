@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from cosim.coverage.shapes import Kind, SumShape, c_of, sums_of, terms_of
+from cosim.coverage.shapes import Kind, SumShape, c_of, product_of, sums_of
 from golden import Operation
 from golden.format import power_of_two
 from golden.formats import FP32, Format
-from golden.operations import FTZFMA, OCFDPA, PSFDPA, FTZAddMul
-from golden.operations.flushed_fma import FlushedFMA
-from golden.operations.fused import FusedOperation
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
 from golden.rounding import Mode
 
 WITHOUT_END = 1 << 14
@@ -52,44 +46,55 @@ def roundings_of(operation: Operation, chained: bool) -> tuple[RoundingShape, ..
     Args:
         chained: whether c is the d of another step, in some of the steps.
     """
-    if isinstance(operation, FTZAddMul):
+    structure = operation.structure
+    if structure.rounds_products:
         return _of_additions(operation)
-    if isinstance(operation, FlushedFMA):
+    if structure.rho is None:
         return _of_multiply_adds(operation)
-    assert isinstance(operation, FusedOperation)
-    rho, flushes, largest = operation.conversion, operation.flush_results, _largest(operation, chained)
+    rounding, largest = structure.last.rounding, _largest(operation, chained)
+    assert rounding is not None
     own = _own_finest(operation, chained)
-    to, width = rho.rounding_format, _width(operation, chained, own)
+    to, width = rounding.to, _width(operation, chained, own)
 
     def result(number: int, finest: int, width: int) -> RoundingShape:
         normal = width - to.man_bits
         cut = max(normal, to.e_min - to.man_bits - finest)
-        return RoundingShape("result", (number,), rho.mode, to, flushes, False, finest, cut, normal, largest)
+        return RoundingShape(
+            rounding.of, (number,), rounding.mode, to, rounding.flushes, False, finest, cut, normal, largest
+        )
 
-    if isinstance(operation, RoundedFDPA):
-        F2 = operation.F2
-        truncated = RoundingShape("truncation", (0,), operation.truncation, None, False, False, own, width - F2, 0, largest)
+    if structure.last.cut is not None:
+        F2, mode = structure.last.cut.F, structure.last.cut.truncation
+        truncated = RoundingShape("truncation", (0,), mode, None, False, False, own, width - F2, 0, largest)
         return truncated, result(1, max(own, operation.c.e_min - F2), min(width, F2))
-    if isinstance(operation, TruncatedFDPA) and operation.sticky:
+    if structure.sticky:
         return (result(0, own - WITHOUT_END, width + WITHOUT_END),)
     return (result(0, own, width),)
 
 
-def _own_finest(operation: FusedOperation, chained: bool) -> int:
+def _own_finest(operation: Operation, chained: bool) -> int:
     """The exponent value of the lowest possible bit of a sum."""
     *_, last = sums_of(operation, chained)
-    if not isinstance(operation, TruncatedFDPA | HeadroomFDPA):
-        product, c = terms_of(operation), c_of(operation, chained)
+    of = operation.structure.last
+    if of.floor is None:
+        product, c = _products(operation), c_of(operation, chained)
         return min(product.lowest - product.frac, c.lowest - c.frac)
+    F = of.terms[-1].F
+    assert F is not None
     # e_max is no lower than every term that is not zero, nor than e_zero where one is.
     lowest, highest = sorted(kind.lowest for kind in last.kinds)
-    e_max = min(max(operation.e_zero, lowest), highest)
-    if isinstance(operation, OCFDPA):
-        return e_max - operation.F  # a zero of the other sign has a one there
-    return max(min(kind.lowest - kind.frac for kind in last.kinds), e_max - operation.F)
+    e_max = min(max(of.floor, lowest), highest)
+    if of.in_frame:
+        return e_max - F  # a zero of the other sign has a one there
+    return max(min(kind.lowest - kind.frac for kind in last.kinds), e_max - F)
 
 
-def _width(operation: FusedOperation, chained: bool, finest: int) -> int:
+def _products(operation: Operation) -> Kind:
+    """The products of a step, scales included."""
+    return product_of(operation, operation.length, scaled=operation.scale_format is not None)
+
+
+def _width(operation: Operation, chained: bool, finest: int) -> int:
     """Bits between the leading one of the largest sum and the last bit of the finest."""
     *_, last = sums_of(operation, chained)
     carries = (last.count - 1).bit_length()
@@ -99,22 +104,22 @@ def _width(operation: FusedOperation, chained: bool, finest: int) -> int:
     return min(width, max((kind.fraction_bits or 0) + kind.lead for kind in last.kinds) + carries)
 
 
-def _largest(operation: FusedOperation, chained: bool) -> tuple[Fraction, Fraction]:
+def _largest(operation: Operation, chained: bool) -> tuple[Fraction, Fraction]:
     """Upper bounds of the magnitude of a positive and of a negative sum."""
     exact = _largest_products(operation)
     exact += max(_largest_finite(each) for each in ((operation.c, operation.d) if chained else (operation.c,)))
-    truncation = "RD" if isinstance(operation, PSFDPA) else getattr(operation, "truncation", "RZ")
-    if isinstance(operation, OCFDPA):  # of every product that is inverted, zeros among them
+    of = operation.structure.last
+    if of.in_frame:  # of every product that is inverted, zeros among them
         *_, last = sums_of(operation, chained)
         highest = max(max(kind.highest, *(kind.zeros or ())) for kind in last.kinds)
-        exact += operation.L * power_of_two(highest - operation.F)
-    if truncation == "RZ":
+        exact += operation.length * power_of_two(highest - (of.terms[-1].F or 0))
+    if of.truncation in (None, "RZ"):
         return exact, exact
     # RD and RO may add a unit of the last place that alignment keeps, to every term that loses bits, a truncation one more.
     more = sum((_added(each, kind) for each in sums_of(operation, chained) for kind in each.kinds), Fraction(0))
-    if isinstance(operation, RoundedFDPA):
-        more += power_of_two(operation.c.e_max + 1 - operation.F2)
-    return exact + (more if truncation == "RO" else 0), exact + more
+    if of.cut is not None:
+        more += power_of_two(operation.c.e_max + 1 - of.cut.F)
+    return exact + (more if of.truncation == "RO" else 0), exact + more
 
 
 def _added(shape: SumShape, kind: Kind) -> Fraction:
@@ -139,9 +144,9 @@ def _largest_finite(operand: Format) -> Fraction:
     return Fraction(value)
 
 
-def _of_additions(operation: FTZAddMul) -> tuple[RoundingShape, ...]:
-    """FTZ-AddMul: each product, each sum of products, the sum with c."""
-    P, a, b, d, product = operation.P, operation.a, operation.b, operation.d, terms_of(operation)
+def _of_additions(operation: Operation) -> tuple[RoundingShape, ...]:
+    """Rounded products in pairs: each product, each sum of products, the sum with c."""
+    P, a, b, d, product = operation.length, operation.a, operation.b, operation.d, _products(operation)
     last, levels = d.e_min - d.man_bits, (P - 1).bit_length()
     of_products = product.lowest - product.frac
     products = _largest_products(operation)
@@ -161,10 +166,10 @@ def _of_additions(operation: FTZAddMul) -> tuple[RoundingShape, ...]:
     return (*shapes, shape("result", range(2 * P - 1, 2 * P), finest, d.e_max + 1 - finest - d.man_bits, largest))
 
 
-def _of_multiply_adds(operation: FlushedFMA) -> tuple[RoundingShape, ...]:
-    """FTZ-FMA: all but the last together, and the last. FTZ-EO-FMA: the first products of both chains, which are added to
-    +0; the others; the sum of the chains; the result."""
-    a, L, width = operation.a, operation.L, FP32.man_bits + 1
+def _of_multiply_adds(operation: Operation) -> tuple[RoundingShape, ...]:
+    """Chains of multiply-adds. One from c: all but the last together, and the last. Two: the first products of both chains,
+    which are added to +0; the others; the sum of the chains; the result."""
+    a, L, width = operation.a, operation.length, FP32.man_bits + 1
     products = _largest_products(operation)
     c = _largest_finite(FP32)
     bits, of_products = 2 * (a.man_bits + 1), 2 * (a.e_min - a.man_bits)
@@ -175,7 +180,7 @@ def _of_multiply_adds(operation: FlushedFMA) -> tuple[RoundingShape, ...]:
     def shape(name: str, places: Sequence[int], finest: int, cut: int, largest: Fraction) -> RoundingShape:
         return RoundingShape(name, tuple(places), "RNE", FP32, True, False, finest, cut, cut, (largest, largest))
 
-    if isinstance(operation, FTZFMA):
+    if not operation.structure.begins_with_zero:
         finest = min(left, of_products) if of_products < FP32.e_min else left
         result = shape("result", (L - 1,), finest, apart, products + c)
         return (result,) if L == 1 else (shape("multiply-add", range(L - 1), finest, apart, products + c), result)

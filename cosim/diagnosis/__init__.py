@@ -4,7 +4,6 @@
 of its own (`changed_…`); `located` says where mismatches are.
 """
 
-from cosim.diagnosis.diagnose import diagnose
-from cosim.diagnosis.diagnosis import Cause, Diagnosis
+from cosim.diagnosis.explain import Cause, Diagnosis, diagnose
 
 __all__ = ["Cause", "Diagnosis", "diagnose"]

@@ -9,7 +9,6 @@ from golden import Format, Operation
 from golden.chain import ConvertedChain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.formats import FORMATS, FP16, FP32
-from golden.operations import FMA
 
 READ = (("a", "b"), ("a",), ("b",), ("c",))
 """The operands that are read in another format at a time."""
@@ -80,9 +79,14 @@ def _computed_by_all_engines(model: Model) -> bool:
     """Whether it is none of those that only golden's reference computes: an FMA of several formats, a converted chain whose
     c and d are of a format that no instruction has."""
     converted = isinstance(model.chain, ConvertedChain)
-    return not isinstance(model.operation, FMA) and not (converted and model.operation.c not in (FP16, FP32))
+    return not _has_one_format(model.operation) and not (converted and model.operation.c not in (FP16, FP32))
 
 
 def _free(operation: Operation) -> Operation:
-    """The operation, its formats free of FMA's rule that there is one for all."""
-    return operation.with_steps(_validate=lambda self: None) if isinstance(operation, FMA) else operation
+    """The operation, its formats free of a rule that there is one for all."""
+    return operation.with_steps(_validate=lambda self: None) if _has_one_format(operation) else operation
+
+
+def _has_one_format(operation: Operation) -> bool:
+    """Whether an operation's rules allow one format for a, b and c alone."""
+    return operation.structure.is_exact and operation.structure.nan != "none" and "L" not in operation.unit_keys()

@@ -81,9 +81,7 @@ def _whole_orders(K: int) -> dict[str, tuple[int, ...]]:
 
 def has_places(model: Model, K: int) -> bool:
     """Return whether the place of a product matters: for its scales, its group, its step or its pair."""
-    operation = model.operation
-    several_steps = operation.length < K
-    return several_steps or operation.scale_format is not None or operation.name in ("GTR-FDPA", "FTZ-AddMul")
+    return model.operation.length < K or model.operation.structure.has_places
 
 
 def _in_order(order: tuple[int, ...]) -> Callable[[Codes], Codes]:

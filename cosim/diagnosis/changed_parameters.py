@@ -8,9 +8,8 @@ from cosim.diagnosis.changed_model import Change, Model
 from golden import Operation
 from golden.chain import ORDERS, ConvertedChain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
-from golden.operations import GTRFDPA, OPERATIONS, PSFDPA, TRFDPA
+from golden.operations import OPERATIONS
 from golden.operations.base import EXPONENT_LIMIT
-from golden.operations.headroom_fdpa import HeadroomFDPA
 
 NEAR = 8
 """Largest distance from its value at which a width or an exponent is tried."""
@@ -56,7 +55,7 @@ def _integers(model: Model, key: str) -> Iterator[Change]:
 
 def _rho(model: Model) -> Iterator[Change]:
     own = str(model.operation.rho)  # type: ignore[attr-defined]
-    further = TWO_STEP_CONVERSIONS if isinstance(model.operation, HeadroomFDPA) else FP64_CONVERSIONS
+    further = FP64_CONVERSIONS if model.operation.structure.headroom is None else TWO_STEP_CONVERSIONS
     for name, rho in (CONVERSIONS | further).items():
         if rho.d is model.operation.d and name != own:
             yield from _changed(model, f"rho is {name}, not {own}", rho=name)
@@ -84,15 +83,14 @@ def _groups(model: Model) -> Iterator[Change]:
         for G in (1, 2, 4, 8, 16, 32, 64):
             if operation.G != G:
                 yield from _changed(model, f"groups have {G} products, not {operation.G}", G=G)
-    if isinstance(operation, PSFDPA):
-        for P in (P for P in range(1, operation.L + 1) if operation.L % P == 0 and operation.P != P):
-            yield from _changed(model, f"{P} neighbouring products are added first, not {operation.P}", P=P)
-    for own, other, words in (
-        ("GTR-FDPA", TRFDPA, "even and odd products are one group, not two"),
-        ("TR-FDPA", GTRFDPA, "even and odd products are two groups, not one"),
-    ):
-        if operation.name == own:
-            yield from _with(model, words, lambda operation, other=other: other(**_keys(operation)))
+    structure, length = operation.structure, operation.length
+    if structure.group is not None and not structure.scales_groups:
+        for P in (P for P in range(1, length + 1) if length % P == 0 and structure.group != P):
+            yield from _changed(model, f"{P} neighbouring products are added first, not {structure.group}", P=P)
+    if structure.last.cut is not None:
+        words = "one group, not two" if len(structure.sums) > 2 else "two groups, not one"
+        for other in alike(operation):
+            yield from _with(model, f"even and odd products are {words}", lambda _, other=other: other)
 
 
 def _orders(model: Model) -> Iterator[Change]:
@@ -104,8 +102,12 @@ def _orders(model: Model) -> Iterator[Change]:
                 yield Change(f"the steps take the products {order}, not {chain.order}", other.results)
 
 
-def _keys(operation: Operation) -> dict[str, Any]:
-    return {f.name: getattr(operation, f.name) for f in fields(operation)}
+def alike(operation: Operation) -> Iterator[Operation]:
+    """The other operations that have the same keys, with this one's values."""
+    keys = {f.name: getattr(operation, f.name) for f in fields(operation)}
+    for name, other in OPERATIONS.items():
+        if name != operation.name and other.unit_keys() == operation.unit_keys():
+            yield other(**keys)
 
 
 def _changed(model: Model, words: str, **keys: Any) -> Iterator[Change]:

@@ -78,15 +78,16 @@ def partial_sum_changes(model: Model, K: int) -> Iterator[Change]:
         K: elements of a and b.
     """
     operation = model.operation
-    if K < 2 or not isinstance(operation, FusedOperation) or operation.c is not operation.d or not _is_plain(model):
+    rho = operation.structure.rho
+    if K < 2 or rho is None or operation.c is not operation.d or not _is_plain(model):
         return
-    own = operation.conversion.mode
+    own, is_chain = rho.mode, operation.length == 1 and operation.structure.is_exact
     for mode in dict.fromkeys((own, "RNE", "RZ")):
         arithmetic = _Arithmetic(model, mode)
         rounded = "" if mode == own else f", {mode}"
         if arithmetic.multiplies:
             exact = arithmetic.products_fit
-            for words, (direction, from_c) in () if exact or isinstance(operation, FMA) else FUSED.items():
+            for words, (direction, from_c) in () if exact or is_chain else FUSED.items():
                 yield from _zeros(model, f"{words}{rounded}", _chained(arithmetic, direction, from_c))
             rounds = "every partial sum is rounded" if exact else "every product is rounded, and every partial sum"
             for order, summed in ORDERS.items():
@@ -201,9 +202,9 @@ def _grouped(model: Model, G: int, words: str, summed: Summed) -> Iterator[Chang
         other = model.with_operation(model.operation.with_length(G))
     except (TypeError, ValueError):
         return
-    operation = model.operation
-    assert isinstance(operation, FusedOperation)
-    arithmetic, block = _Arithmetic(model, operation.conversion.mode), operation.block_size
+    rho = model.operation.structure.rho
+    assert rho is not None
+    arithmetic, block = _Arithmetic(model, rho.mode), model.operation.block_size
 
     def results(rows: Rows) -> Codes:
         sums = []

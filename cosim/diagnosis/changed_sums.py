@@ -77,10 +77,11 @@ def rounding(model: Model, operation: FusedOperation) -> Iterator[Change]:
 def addend_last(model: Model) -> Iterator[Change]:
     """The products are summed and rounded without c; c is added in a second rounding."""
     operation, d = model.operation, model.operation.d
-    if not isinstance(operation, FusedOperation) or operation.c is not d or not isinstance(model.chain, Chain):
+    conversion = operation.structure.rho
+    if conversion is None or operation.c is not d or not isinstance(model.chain, Chain):
         return
     keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
-    rho = operation.conversion.name if operation.conversion.rounding_format is d else None
+    rho = conversion.name if conversion.rounding_format is d else None
     addition = Chain(FMA(a=d, b=d, c=d, rho=rho, **keys))  # times one
 
     def results(rows: Rows) -> Codes:

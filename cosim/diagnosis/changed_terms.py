@@ -5,8 +5,8 @@ from typing import Any
 
 from cosim.diagnosis.changed_model import Change, Model, stepped
 from golden import Cls, Decoded, Operation, steps
-from golden.operations import EFDPA, FMA, GSTFDPA
 from golden.operations.fused import FusedOperation
+from golden.operations.structure import Product
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.rounding import Mode, shift_and_round
 from golden.specials import Special, combine
@@ -73,10 +73,11 @@ def zero_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
     yield stepped(
         model, "a zero c keeps its exponent, not e_zero", addend=lambda self, z, c, zero_exp: steps.addend(z, c, c.e_min)
     )
-    if isinstance(operation, GSTFDPA):
+    if operation.structure.scales_groups:
+        own: Any = type(operation)
 
-        def group(self: GSTFDPA, pairs: Any, alpha: Decoded, beta: Decoded) -> Term:
-            term = GSTFDPA.group_term(self, pairs, alpha, beta)
+        def group(self: Any, pairs: Any, alpha: Decoded, beta: Decoded) -> Term:
+            term: Term = own.group_term(self, pairs, alpha, beta)
             return term if term.sig else term._replace(exp=self.e_zero)
 
         yield stepped(model, "a group whose products cancel has exponent e_zero", group_term=group)
@@ -118,9 +119,9 @@ def missing_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
 
 def _products_of(operation: TruncatedFDPA) -> list[str]:
     """Descriptions of the terms that are added to c."""
-    if isinstance(operation, GSTFDPA):
-        return [f"group {n}" for n in range(operation.length // operation.G)]
-    return [f"product {n}" for n in range(operation.length)]
+    structure = operation.structure
+    *terms, _ = structure.last.nodes
+    return [f"product {node.k}" if isinstance(node, Product) else structure.sums[n].total for n, node in enumerate(terms)]
 
 
 def decoding(model: Model) -> Iterator[Change]:
@@ -160,13 +161,12 @@ def products(model: Model, operation: FusedOperation) -> Iterator[Change]:
         above = abs(product.sig).bit_length() - 1 - frac
         return product._replace(exp=product.exp + above, frac=frac + above) if product.sig else product
 
-    def rounded(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
+    def rounded(self: FusedOperation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
         product = steps.multiply(x, y, frac, zero_exp)
-        assert isinstance(self, FusedOperation)
         z = self.d.decode(FusedOperation.converted(self, product.sig, product.exp - frac))
         return product if z.cls is Cls.INFINITY else steps.addend(z, self.d, zero_exp)
 
-    if not isinstance(operation, (EFDPA, FMA)):
+    if operation.structure.is_aligned:
         yield stepped(model, "a product of 2 or more is renormalised before alignment", multiply=renormalised)
         words = "a product of 2 or more is renormalised before alignment, and loses its last bit"
         yield stepped(model, words, multiply=shortened)

@@ -6,7 +6,7 @@ from typing import Any
 from golden.chain import ORDERS, RUNS, Chain, ConvertedChain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.formats import FORMATS, Format
-from golden.operations import IDPA, OCFDPA, OPERATIONS, PSFDPA, Operation
+from golden.operations import OPERATIONS, Operation
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.idpa import COMBINATIONS
@@ -42,7 +42,7 @@ COMBINATION_CODES = {name: code for code, name in enumerate(COMBINATIONS)}
 
 FLAGS = ("sticky", "flush_inputs", "flush_results")
 
-INTEGER_KEYS = ("F", "F2", "e_zero", "K_block", "G")
+INTEGER_KEYS = ("F", "F2", "e_zero", "K_block")
 
 KEYS = (
     "operation",
@@ -55,6 +55,7 @@ KEYS = (
     "K",
     "L",
     *INTEGER_KEYS,
+    "G",
     "scale",
     *FLAGS,
     "overflow",
@@ -87,9 +88,9 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
     if operation.length < K:
         operation.accumulating()
     keys: dict[str, Any] = {"operation": OPERATION_CODES[operation.name], "K": K, "L": operation.length}
-    keys |= {key: int(getattr(operation, key, 0)) for key in (*INTEGER_KEYS, *FLAGS, "h")}
-    if isinstance(operation, PSFDPA):
-        keys["G"] = operation.P
+    structure = operation.structure
+    keys |= {key: int(getattr(operation, key, 0)) for key in (*INTEGER_KEYS, *FLAGS)}
+    keys |= {"G": structure.group or 0, "h": structure.headroom or 0}
     if isinstance(chain, OrderedChain):
         keys["order"] = RUNS[chain.table.order]
     keys |= {key: FORMAT_CODES[operand.name] for key, operand in _formats(chain, operation).items()}
@@ -112,7 +113,8 @@ def is_only_ordered(chain: object) -> bool:
     """Whether a table [chain] does no more than put the steps of an operation in an order that the library has for it."""
     if not isinstance(chain, OrderedChain) or chain.table.convert is not None or chain.table.adds or chain.table.subtract:
         return False
-    return isinstance(chain.operation, (OCFDPA, PSFDPA, IDPA))
+    structure = chain.operation.structure
+    return structure.headroom is not None or structure.is_integer
 
 
 def _formats(chain: Chain | ConvertedChain, operation: Operation) -> dict[str, Format]:

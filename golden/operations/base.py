@@ -9,6 +9,7 @@ from golden import specials, steps
 from golden.checks import check_choice, check_int, listed
 from golden.formats import FORMATS, Format
 from golden.operations import ieee
+from golden.operations.structure import Structure
 
 MULTIPLICANDS: tuple[str, ...] = (
     "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee",
@@ -20,6 +21,9 @@ MAX_LENGTH = 1024
 
 MAX_FRACTION = 128
 """Upper limit of the alignment width (bits); the widest published is 35."""
+
+UNRANKED = 100
+"""Rank of an operation that the probe names after all others."""
 
 EXPONENT_LIMIT = 1024
 """e_zero lies in −limit … limit (exponent value)."""
@@ -34,6 +38,8 @@ class Operation(ABC):
     """
 
     name: ClassVar[str]
+    rank: ClassVar[int] = UNRANKED
+    """Place among operations that explain the same results: the probe names the one with the lowest."""
     own_keys: ClassVar[tuple[str, ...]] = ()
     """Optional keys of a unit file, shown only if they differ from their defaults: the keys for user designs (numerics.md,
     section 13), and `nan` of FMA."""
@@ -78,6 +84,11 @@ class Operation(ABC):
     @abstractmethod
     def length(self) -> int:
         """Products that one step consumes."""
+
+    @property
+    @abstractmethod
+    def structure(self) -> Structure:
+        """The sums of one step as data (golden.operations.structure)."""
 
     @property
     def product_frac(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from golden.checks import check_choice
@@ -9,6 +10,7 @@ from golden.conversion import CONVERSIONS, Conversion, check_conversion, convers
 from golden.operations.base import check_length
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
+from golden.operations.structure import C, Structure, exact, products
 from golden.specials import quiet_nan, sum_special
 
 Zero = Literal["positive", "ieee"]
@@ -31,6 +33,7 @@ class EFDPA(FusedOperation):
     """
 
     name: ClassVar[str] = "E-FDPA"
+    rank = 5
     own_keys = ("zero", *FusedOperation.own_keys)
 
     L: int
@@ -50,6 +53,13 @@ class EFDPA(FusedOperation):
     @property
     def length(self) -> int:
         return self.L
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(
+            sums=(exact("products and c", (*products(range(self.L)), C), rounding=self.rounding),),
+            rho=self.conversion, flushed=self.flushed_formats, zero="ieee" if self.zero == "ieee" else "exact", nan="quiet",
+        )  # fmt: skip
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from golden.formats import FP32, Cls, Format
 from golden.operations.base import Operation, check_length
+from golden.operations.structure import Rounding, Structure, Sum
 from golden.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
 from golden.steps import Term, exact_sum, flushed
 
@@ -24,6 +25,11 @@ def widened(operand: Format, code: int) -> int:
     else:
         magnitude = FP32.encode_scaled(sig, exp - operand.man_bits, "RNE")
     return FP32.negative_zero | magnitude if sign else magnitude
+
+
+def rounding(of: str) -> Rounding:
+    """The rounding of every sum, `flushed_sum`, as a part of an operation's structure."""
+    return Rounding(of, "RNE", FP32, flushes=True)
 
 
 def flushed_sum(terms: Sequence[Term], negative_zero: bool) -> int:
@@ -74,6 +80,11 @@ class FlushedFMA(Operation):
     @property
     def length(self) -> int:
         return self.L
+
+    def fused(self, sums: Sequence[Sum]) -> Structure:
+        """The structure of some multiply-adds and additions."""
+        kept = tuple(operand for operand in {self.a, FP32} if operand.exp_bits == FP32.exp_bits)
+        return Structure(sums=tuple(sums), flushed=kept, widened=FP32, zero="ieee", nan="first")
 
     def nan_is_fixed(self) -> bool:
         return True

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 from golden.checks import check_choice
@@ -9,6 +10,7 @@ from golden.conversion import Conversion, check_conversion, conversion, conversi
 from golden.formats import BF16, FP32
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
+from golden.operations.structure import C, Product, Structure, fma
 from golden.specials import first_nan, invalid_nan, quiet_nan, sum_special
 
 FORMATS = ("fp16", "bf16", "fp32", "fp64")
@@ -31,6 +33,7 @@ class FMA(FusedOperation):
     """
 
     name: ClassVar[str] = "FMA"
+    rank = 7
     own_keys = ("rho", "nan", *FusedOperation.own_keys)
 
     rho: str | None = None
@@ -73,6 +76,13 @@ class FMA(FusedOperation):
 
     def nan_is_fixed(self) -> bool:
         return self.nan == "first"
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(
+            sums=(fma(Product(0), C, self.rounding, alike="products and c"),),
+            rho=self.conversion, flushed=self.flushed_formats, zero="ieee", nan=self.nan,
+        )  # fmt: skip
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()

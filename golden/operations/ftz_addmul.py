@@ -2,18 +2,20 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self
 
 from golden.checks import check_int
 from golden.formats import FP32, Cls, Decoded, Format
+from golden.operations import ieee, structure
 from golden.operations.base import MAX_LENGTH, Operation
-from golden.operations.ieee import add
+from golden.operations.structure import C, Node, Partial, Product, Rounding, Structure, Sum
 from golden.specials import product_special, quiet_nan
 
 
 def flushed_add(x: int, y: int) -> int:
     """FTZ-Add: RNE-FP32 of x + y (fp32 codes), a subnormal result flushed."""
-    return flush_result(add(x, y, FP32, quiet_nan(FP32)))
+    return flush_result(ieee.add(x, y, FP32, quiet_nan(FP32)))
 
 
 def flush_input(x: Decoded) -> Decoded:
@@ -37,6 +39,7 @@ class FTZAddMul(Operation):
     """
 
     name: ClassVar[str] = "FTZ-AddMul"
+    rank = 6
 
     flushed_add = staticmethod(flushed_add)  # a step that a derived class may replace, like those of `Operation`
 
@@ -65,6 +68,21 @@ class FTZAddMul(Operation):
 
     def with_length(self, length: int) -> Self:
         return self.changed(P=length)
+
+    @cached_property
+    def structure(self) -> Structure:
+        def rounding(of: str) -> Rounding:
+            return Rounding(of, "RNE", FP32, flushes=True)
+
+        nodes: list[Node] = [Product(k, rounding=rounding("product")) for k in range(self.P)]
+        sums: list[Sum] = []
+        while len(nodes) > 1:
+            pairs = list(zip(nodes[::2], nodes[1::2], strict=True))
+            nodes = [Partial(len(sums) + n, "addend", "addends") for n in range(len(pairs))]
+            sums += [structure.add(even, odd, rounding("sum of products"), alike="products") for even, odd in pairs]
+        last = nodes[0] if self.P == 1 else Partial(len(sums) - 1, "sum of products", "sums of products")
+        sums.append(structure.add(C, last, rounding("result"), alike="products and c"))
+        return Structure(sums=tuple(sums), flushed=(self.a, self.c), zero="ieee", nan="quiet")
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()

@@ -9,6 +9,7 @@ from golden.checks import check_choice
 from golden.conversion import Conversion
 from golden.formats import Decoded, Format
 from golden.operations.base import Operation, check_flag
+from golden.operations.structure import Rounding
 from golden.rounding import OVERFLOWS, Overflow
 from golden.steps import flushed
 
@@ -44,6 +45,17 @@ class FusedOperation(Operation):
     @property
     def d(self) -> Format:
         return self.conversion.d
+
+    @property
+    def rounding(self) -> Rounding:
+        """The conversion of the last sum, as a part of the operation's structure."""
+        rho = self.conversion
+        return Rounding("result", rho.mode, rho.rounding_format, self.flush_results)
+
+    @property
+    def flushed_formats(self) -> tuple[Format, ...]:
+        """The formats of operands whose subnormals are read as zeros."""
+        return tuple({self.a, self.b, self.c}) if self.flush_inputs else ()
 
     def decoded(self, a: Sequence[int], b: Sequence[int], c: int) -> tuple[list[Decoded], list[Decoded], Decoded]:
         """Step decode of the operands; with `flush_inputs`, subnormals become zeros of their sign."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from golden.checks import check_int
 from golden.formats import Cls, Decoded, Format
 from golden.operations.base import MAX_LENGTH, format_of
 from golden.operations.blocks import check_block
+from golden.operations.structure import Partial, Structure, exact, products
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.specials import NAN, Special, product_special
 from golden.steps import Term
@@ -25,6 +27,7 @@ class GSTFDPA(TruncatedFDPA):
     """
 
     name: ClassVar[str] = "GST-FDPA"
+    rank = 2
 
     G: int
     K_block: int
@@ -47,6 +50,16 @@ class GSTFDPA(TruncatedFDPA):
     @property
     def block_size(self) -> int:
         return self.K_block
+
+    @cached_property
+    def structure(self) -> Structure:
+        groups = [
+            exact(f"products of group {n}", products(range(n * self.G, (n + 1) * self.G)), alike="products of a group",
+                  total=f"group {n}")
+            for n in range(self.L // self.G)
+        ]  # fmt: skip
+        terms = [Partial(n, "group", "groups", scaled=True) for n in range(len(groups))]
+        return self.aligned("groups and c", terms, groups, self.G)
 
     def special(
         self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from golden.operations.structure import Partial, Sum, align, products
 from golden.operations.tr_fdpa import RoundedFDPA
 from golden.steps import Term
 
@@ -13,6 +14,24 @@ class GTRFDPA(RoundedFDPA):
     """TR-FDPA with separate sums of the even and odd products, each at its largest exponent. The keys: `RoundedFDPA`."""
 
     name: ClassVar[str] = "GTR-FDPA"
+    rank = 4
+
+    @property
+    def reach_of_c(self) -> int:
+        return self.F + 1
+
+    def dot_structure(self) -> tuple[Sum, ...]:
+        groups = [
+            align(
+                f"{name} products", products(range(first, self.L, 2)), self.F, "RZ", None, total=f"{name} products",
+                alike="products" if self.L == 1 else "",
+            )
+            for first, name in enumerate(("even", "odd"))
+            if first < self.L
+        ]  # fmt: skip
+        sums = [Partial(n, "sum", "sums") for n in range(len(groups))]
+        both = align("groups", sums, self.F, self.truncation, None, alike="both sums", total="T", exponent="e_dot")
+        return (*groups, both)
 
     def dot_sum(self, products: Sequence[Term]) -> tuple[int, int]:
         """Both groups' truncated sums, truncated again at the larger of their exponents, and that exponent."""

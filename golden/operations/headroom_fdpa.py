@@ -9,6 +9,7 @@ from golden.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, Conversion, che
 from golden.formats import FP32, Cls, Decoded, Format
 from golden.operations.base import check_e_zero, check_fraction, check_length
 from golden.operations.fused import FusedOperation
+from golden.operations.structure import Structure, Sum
 from golden.specials import (
     NAN,
     Special,
@@ -81,6 +82,17 @@ class HeadroomFDPA(FusedOperation):
 
     def _flushed(self, operand: Format, decoded: Sequence[Decoded]) -> list[Decoded]:
         return [flushed(x) if operand.e_min == FP32.e_min else x for x in decoded]
+
+    @property
+    def flushed_formats(self) -> tuple[Format, ...]:
+        return tuple(operand for operand in super().flushed_formats if operand.e_min == FP32.e_min)
+
+    def aligned(self, last: Sum, groups: Sequence[Sum] = (), group: int | None = None) -> Structure:
+        """The structure whose last sum, of products and c or of groups and c, is `last`."""
+        return Structure(
+            sums=(*groups, last), rho=self.conversion, flushed=self.flushed_formats, headroom=self.h, group=group,
+            zero="positive", nan="cause",
+        )  # fmt: skip
 
     def special(self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, c: int) -> int | None:
         """The code of d if a term is not finite, by the first rule that applies; None if all are finite.

@@ -3,11 +3,13 @@ and the integers of GPUs; numerics.md, section 5)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from golden.checks import check_choice
 from golden.formats import B1, INT32, Decoded, Format
 from golden.operations.base import Operation, check_length
+from golden.operations.structure import C, Structure, exact, products
 from golden.steps import Term
 
 BeyondRange = Literal["wrap", "saturate"]
@@ -35,6 +37,7 @@ class IDPA(Operation):
     """
 
     name: ClassVar[str] = "IDPA"
+    rank = 10
     own_keys: ClassVar[tuple[str, ...]] = ("combination",)
 
     L: int
@@ -64,6 +67,10 @@ class IDPA(Operation):
 
     def nan_is_fixed(self) -> bool:
         return True  # integers have no NaN
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Structure(sums=(exact("products and c", (*products(range(self.L)), C)),), zero="positive", nan="none")
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations.structure import C, Node, Structure, align, products
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +17,12 @@ class OCFDPA(HeadroomFDPA):
     """
 
     name: ClassVar[str] = "OC-FDPA"
+    rank = 11
+
+    @cached_property
+    def structure(self) -> Structure:
+        terms: tuple[Node, ...] = (*products(range(self.L), self.h), C)
+        return self.aligned(align("products and c", terms, self.F, "RZ", self.e_zero, in_frame=True, rounding=self.rounding))
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from golden.checks import check_int
 from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations.structure import C, Partial, Structure, Sum, Summand, align, products
 from golden.steps import Term
 
 
@@ -19,6 +21,7 @@ class PSFDPA(HeadroomFDPA):
     """
 
     name: ClassVar[str] = "PS-FDPA"
+    rank = 12
 
     P: int
 
@@ -27,6 +30,23 @@ class PSFDPA(HeadroomFDPA):
         check_int("P", self.P, 1, self.L)
         if self.L % self.P:
             raise ValueError(f"L must be a multiple of P={self.P}, got {self.L}")
+
+    @cached_property
+    def structure(self) -> Structure:
+        groups = [
+            align(
+                f"products of group {n}", products(range(n * self.P, (n + 1) * self.P), self.h), self.F, "RD", self.e_zero,
+                alike="neighbouring products", total=f"group {n}", exponent="e_group",
+            )
+            for n in range(self.L // self.P)
+        ]  # fmt: skip
+        terms = [*(Summand(Partial(n, "group", "groups"), self.F, self.e_zero) for n in range(len(groups))),
+                 Summand(C, self.F, self.e_zero, reach=self.F)]  # fmt: skip
+        last = Sum(
+            of="groups and c", alike="groups and c", terms=tuple(terms), exponent="e_max", truncation="RD",
+            rounding=self.rounding,
+        )  # fmt: skip
+        return self.aligned(last, groups, self.P)
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()

@@ -20,6 +20,7 @@ class STFDPA(TruncatedFDPA):
     """
 
     name: ClassVar[str] = "ST-FDPA"
+    rank = 1
 
     K_block: int = 32
 

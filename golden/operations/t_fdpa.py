@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
 from golden.formats import Cls, Decoded
 from golden.operations.base import check_e_zero, check_flag, check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
+from golden.operations.structure import C, Node, Structure, Sum, align, products
 from golden.rounding import Mode
 from golden.specials import Special, nvidia_nan, sum_special
 from golden.steps import Term, add_sticky, is_truncated
@@ -60,6 +62,19 @@ class TruncatedFDPA(FusedOperation):
     def nan_is_fixed(self) -> bool:
         return True
 
+    @cached_property
+    def structure(self) -> Structure:
+        terms = products(range(self.L), scaled=self.scale_format is not None)
+        return self.aligned("products and c", terms)
+
+    def aligned(self, of: str, terms: Sequence[Node], groups: Sequence[Sum] = (), group: int | None = None) -> Structure:
+        """The structure in which `terms`, some of which may be totals of `groups`, are aligned with c."""
+        last = align(of, (*terms, C), self.F, self.truncation, self.e_zero, rounding=self.rounding)
+        return Structure(
+            sums=(*groups, last), rho=self.conversion, flushed=self.flushed_formats, group=group, sticky=self.sticky,
+            zero="positive", nan="ones",
+        )  # fmt: skip
+
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
@@ -102,3 +117,4 @@ class TFDPA(TruncatedFDPA):
     """
 
     name: ClassVar[str] = "T-FDPA"
+    rank = 0

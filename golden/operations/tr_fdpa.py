@@ -3,12 +3,14 @@ with the second floor of numerics.md, section 5)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
 from golden.formats import Decoded
 from golden.operations.base import check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
+from golden.operations.structure import C, Cut, Partial, Structure, Sum, Summand, align, products
 from golden.rounding import Mode, shift_and_round
 from golden.specials import Special, addend_special, combine, product_special, quiet_nan
 from golden.steps import Term
@@ -59,6 +61,28 @@ class RoundedFDPA(FusedOperation):
     @property
     def length(self) -> int:
         return self.L
+
+    @cached_property
+    def structure(self) -> Structure:
+        dot = self.dot_structure()
+        terms = (Summand(Partial(len(dot) - 1, "T", "Ts"), self.F2 + 1), Summand(C, self.F, self.c.e_min, self.reach_of_c))
+        last = Sum(
+            of="T and c", alike="T and c", terms=terms, exponent="e_out", truncation=self.truncation,
+            cut=Cut(self.F2, self.truncation), rounding=self.rounding,
+        )  # fmt: skip
+        return Structure(
+            sums=(*dot, last), rho=self.conversion, flushed=self.flushed_formats, zero="exact", nan="quiet",
+            product_limit=PRODUCT_OVERFLOW_EXP,
+        )  # fmt: skip
+
+    @property
+    def reach_of_c(self) -> int | None:
+        """How far c may lie below e_out and still count (exponent value); None if it always counts."""
+        return None
+
+    def dot_structure(self) -> tuple[Sum, ...]:
+        """The sums that make T."""
+        return (align("products", products(range(self.L)), self.F, "RZ", None, total="T", exponent="e_dot"),)
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
@@ -120,3 +144,4 @@ class TRFDPA(RoundedFDPA):
     """One group of L products. The keys: `RoundedFDPA`."""
 
     name: ClassVar[str] = "TR-FDPA"
+    rank = 3

@@ -12,8 +12,7 @@ from golden.checks import check_least, check_type
 from golden.conversion import conversion
 from golden.formats import Format
 from golden.instruction import Instruction
-from golden.operations import PSFDPA, Operation
-from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations import Operation
 from golden.unit import Unit
 
 Tile = tuple[()] | tuple[int, int]
@@ -98,9 +97,8 @@ def _rounded_to(operation: Operation) -> Format:
 
 def _groups(operation: Operation) -> dict[str, Any]:
     """The headroom of products, and how many are added before alignment."""
-    if not isinstance(operation, HeadroomFDPA):
-        return {}
-    return {"headroom": operation.h, "neighbours": operation.P if isinstance(operation, PSFDPA) else 1}
+    structure = operation.structure
+    return {} if structure.headroom is None else {"headroom": structure.headroom, "neighbours": structure.group or 1}
 
 
 class Operands(NamedTuple):

@@ -1,6 +1,6 @@
 """Records of additions of two codes of one format: those of FTZ-AddMul, and the final one of a converted chain."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from golden import steps
 from golden.format import Format
@@ -27,22 +27,7 @@ def addition_record(title: str, x: int, y: int, operand: Format, d: int, nan: in
     )
 
 
-def addition_names(products: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Names of the two addends of each addition of FTZ-AddMul: neighbours, level by level, then c and the products' sum."""
-    spans = [(k, k) for k in products]
-    while len(spans) > 1:
-        pairs = list(zip(spans[::2], spans[1::2], strict=True))
-        yield from ((_products(p), _products(q)) for p, q in pairs)
-        spans = [(p[0], q[1]) for p, q in pairs]
-    yield "c", _products(spans[0])
-
-
-def _products(span: tuple[int, int]) -> str:
-    first, last = span
-    return f"a[{first}]·b[{first}]" if first == last else f"products {first} … {last}"
-
-
-def addition_parts(names: tuple[str, str], x: int, y: int, operand: Format, d: int, nan: int) -> list[Part]:
+def addition_parts(names: Sequence[str], x: int, y: int, operand: Format, d: int, nan: int) -> list[Part]:
     """The parts of x + y in one format, rounded to nearest even, as `golden.operations.ieee.add` computes it."""
     p, q = operand.decode(x), operand.decode(y)
     special = combine((addend_special(p), addend_special(q)))

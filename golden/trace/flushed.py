@@ -1,36 +1,31 @@
-"""The parts of a step of FTZ-FMA and FTZ-EO-FMA: a sequence of multiply-adds and additions, each rounded."""
+"""The parts of a step that is a sequence of multiply-adds and additions, each rounded (FTZ-FMA, FTZ-EO-FMA)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from golden import steps
 from golden.formats import FP32, Cls, Decoded
-from golden.operations.flushed_fma import FlushedFMA
-from golden.operations.ftz_fma import FTZFMA
+from golden.operations.structure import Structure
 from golden.specials import NAN, addend_special, product_special
 from golden.specials import Special as SpecialResult
-from golden.trace.parts import class_text, exact_sum_record, infinity_text, reasons_of, rounding_record, special_record
+from golden.trace.parts import (
+    class_text,
+    exact_sum_record,
+    infinity_text,
+    node_name,
+    reasons_of,
+    rounding_record,
+    special_record,
+)
 from golden.trace.records import Part
 from golden.trace.watch import Event
 
 
-def fma_names(operation: FlushedFMA, products: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Names of the two addends of each operation of a step, the multiply-adds of the products first."""
-    if isinstance(operation, FTZFMA):
-        names = [f"a[{products[k]}]·b[{products[k]}]" for k in operation.product_order]
-        yield from zip(names, ["c", *["the sum so far"] * (len(names) - 1)], strict=True)
-        return
-    for place, k in enumerate(products):
-        chain = "even sum" if place % 2 == 0 else "odd sum"
-        yield f"a[{k}]·b[{k}]", "+0" if place < 2 else chain
-    yield "even sum", "odd sum"
-    yield "c", "even sum + odd sum"
-
-
-class FlushedParts:
+class MultiplyAddParts:
     """Reads the events of one step in order."""
 
-    def __init__(self, operation: FlushedFMA, products: Sequence[int]) -> None:
-        self._names = fma_names(operation, products)
+    def __init__(self, structure: Structure, products: Sequence[int]) -> None:
+        sums = [[node_name(structure, node, products) for node in each.nodes] for each in structure.sums]
+        self._names = iter([(first, second) for first, second in sums])
         self._parts: list[Part] = []
         self._classes: list[str] = []
         self._sum: tuple[int, Sequence[steps.Term]] | None = None

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from golden import steps
 from golden.format import Cls, Decoded, Format
+from golden.operations.structure import Addend, Node, Partial, Product, Structure, Zero
 from golden.rounding import Mode, shift_and_round
 from golden.specials import NAN, addend_special
 from golden.specials import Special as SpecialResult
@@ -46,6 +47,24 @@ def special_record(
 def infinity_text(sign: SpecialResult) -> str:
     """An infinity of that sign."""
     return "−∞" if sign else "+∞"
+
+
+def node_name(structure: Structure, node: Node, products: Sequence[int]) -> str:
+    """What a trace calls a term of a sum.
+
+    Args:
+        products: the indices k of the step's products.
+    """
+    match node:
+        case Product():
+            return f"a[{products[node.k]}]·b[{products[node.k]}]"
+        case Partial():
+            leaves = structure.leaves[node.of]
+            return structure.sums[node.of].total or f"products {products[leaves[0]]} … {products[leaves[-1]]}"
+        case Zero():
+            return "+0"
+        case Addend():
+            return "c"
 
 
 def class_text(x: Decoded) -> str:

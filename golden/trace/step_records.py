@@ -9,25 +9,21 @@ from dataclasses import replace
 from typing import Any
 
 from golden import steps
+from golden.conversion import Conversion
 from golden.format import Cls, Decoded, Format
 from golden.operations import Operation
-from golden.operations.flushed_fma import FlushedFMA
-from golden.operations.fused import FusedOperation
-from golden.operations.gst_fdpa import GSTFDPA
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.idpa import IDPA
-from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
+from golden.operations.tr_fdpa import NO_PRODUCT_EXP
 from golden.rounding import Mode
 from golden.specials import NAN, product_special
 from golden.specials import Special as SpecialResult
-from golden.trace.addition_records import addition_names, addition_parts
-from golden.trace.flushed import FlushedParts
-from golden.trace.headroom import HeadroomParts
+from golden.trace.addition_records import addition_parts
+from golden.trace.flushed import MultiplyAddParts
 from golden.trace.parts import (
     EventReader,
     class_text,
     exact_sum_record,
     exact_value,
+    node_name,
     reasons_of,
     rounded_record,
     rounding_record,
@@ -35,6 +31,9 @@ from golden.trace.parts import (
 )
 from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Step, Sum
 from golden.trace.watch import Event
+
+INVERTED = "RZ, one's complement in the sign frame of c"
+"""How terms are cut in the sign frame of c: magnitudes toward zero; −t becomes −t − 1 where its sign is not c's."""
 
 
 def step_record(operation: Operation, title: str, products: Sequence[int], events: Sequence[Event]) -> Step:
@@ -67,10 +66,8 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
 
 
 def _parts(operation: Operation, products: Sequence[int], arguments: tuple[Any, ...], events: Sequence[Event]) -> list[Part]:
-    if isinstance(operation, FlushedFMA):
-        return FlushedParts(operation, products).of(events)
-    if isinstance(operation, HeadroomFDPA):
-        return HeadroomParts(operation, products).of(events)
+    if operation.structure.widened is not None:
+        return MultiplyAddParts(operation.structure, products).of(events)
     return _Parts(operation, products, arguments).of(events)
 
 
@@ -79,42 +76,67 @@ def _operands(name: str, codes: Sequence[int], operand: Format, places: Sequence
 
 
 class _Parts(EventReader):
-    """Reader of the events of one step, which identifies a term by the object that the step passed on."""
+    """Reader of the events of one step, which identifies a term by the object that the step passed on.
+
+    The sums of the structure are made in its order, so their number says which one an event belongs to.
+    """
 
     def __init__(self, operation: Operation, products: Sequence[int], arguments: tuple[Any, ...]) -> None:
         super().__init__()
         self._operation, self._products, self._arguments = operation, products, arguments
-        self._sums: set[int] = set()  # ids of terms that are sums
-        self._seen = 0
-        self._groups = 0
+        self._structure = operation.structure
+        self._x: Sequence[Decoded] = ()
+        self._y: Sequence[Decoded] = ()
+        self._z = Decoded(0, 0, 0, Cls.ZERO)
+        self._known: list[steps.Term] = []  # keeps them alive, so that ids stay theirs
+        self._totals: list[steps.Term] = []  # terms that are sums of something that is not zero
+        self._multiplied = self._made = self._rounded_products = 0
         self._open: list[steps.Term] = []
-        self._aligned: list[tuple[steps.Term, int, int, Mode, int]] = []
+        self._aligned: list[tuple[steps.Term, int, int]] = []
+        self._framed: list[int] = []
         self._e = 0
-        self._rounded_products = 0
-        self._additions = addition_names(products)
+
+    def _name(self, term: steps.Term, name: str, classes: str = "") -> None:
+        self._names[id(term)] = (name, classes)
+        self._known.append(term)
+
+    def _decoded(self, operands: tuple[Sequence[Decoded], Sequence[Decoded], Decoded], *_: Any) -> None:
+        self._x, self._y, self._z = operands
 
     def _multiply(self, product: steps.Term, x: Decoded, y: Decoded, *_: Any) -> None:
-        k = self._products[self._seen]
-        self._seen += 1
-        self._names[id(product)] = (f"a[{k}]·b[{k}]", f"{class_text(x)}·{class_text(y)}")
+        k = self._products[self._multiplied]
+        self._multiplied += 1
+        self._name(product, f"a[{k}]·b[{k}]", f"{class_text(x)}·{class_text(y)}")
+
+    def _raised(self, term: steps.Term, product: steps.Term, _: int) -> None:
+        self._name(term, *self._names[id(product)])
+
+    def _combined(self, term: steps.Term, *_: Any) -> None:
+        if id(term) not in self._names:  # of two bits whether they differ: the product came just before it
+            k = self._products[self._multiplied - 1]
+            self._name(term, f"a[{k}]·b[{k}]", "xor")
 
     def _addend(self, term: steps.Term, c: Decoded, *_: Any) -> None:
-        self._names[id(term)] = ("c", class_text(c))
+        self._name(term, "c", class_text(c))
 
     def _scaled(self, term: steps.Term, product: steps.Term, alpha: Decoded, beta: Decoded) -> None:
         name, classes = self._names[id(product)]
-        self._names[id(term)] = (name, classes)
+        self._name(term, name, classes)
         self._scaling(name, exact_value(product), alpha, beta, term)
 
     def _group_term(self, term: steps.Term, _: Any, alpha: Decoded, beta: Decoded) -> None:
         products = self._parts[-1]
         assert isinstance(products, Sum)
-        name = f"group {self._groups}"
-        self._groups += 1
-        self._names[id(term)] = (name, "")
+        name = self._structure.sums[self._made - 1].total
+        self._name(term, name)
         if alpha.sig and beta.sig and any(product.sig for product in products.terms):
-            self._sums.add(id(term))
+            self._totals.append(term)
         self._scaling(name, products.total, alpha, beta, term)
+
+    def _group_sum(self, term: steps.Term, products: Sequence[steps.Term]) -> None:
+        self._name(term, self._structure.sums[self._made - 1].total)
+        if any(product.sig for product in products):
+            self._totals.append(term)
 
     def _scaling(self, name: str, before: Exact, alpha: Decoded, beta: Decoded, term: steps.Term) -> None:
         scale = self._operation.scale_format
@@ -125,68 +147,48 @@ class _Parts(EventReader):
         )
 
     def _max_exp(self, e: int, terms: Sequence[steps.Term]) -> None:
-        self._open, self._aligned, self._e = list(terms), [], e
-        unknown = [term for term in terms if id(term) not in self._names]
-        for place, term in enumerate(unknown):
-            self._names[id(term)] = (self._name_of_sum(place), "")
-            if term.exp != NO_PRODUCT_EXP:
-                self._sums.add(id(term))
+        self._open, self._aligned, self._framed, self._e = list(terms), [], [], e
+        nodes = self._structure.sums[self._made].nodes
+        for term, node in zip(terms, nodes, strict=True):
+            if id(term) not in self._names:  # the total of an earlier sum
+                self._name(term, node_name(self._structure, node, self._products))
+                if term.exp != NO_PRODUCT_EXP:
+                    self._totals.append(term)
 
-    def _name_of_sum(self, place: int) -> str:
-        """The name of a term of TR- and GTR-FDPA that is a sum: T, or one of the groups, which come first."""
-        sums = [part.of for part in self._parts if isinstance(part, Sum)]
-        of_groups = self._operation.name == "GTR-FDPA" and "groups" not in sums
-        return sums[place] if of_groups else "T"
+    def _align(self, aligned: int, term: steps.Term, e_max: int, F: int, _: Mode) -> None:
+        self._aligned.append((term, aligned, e_max - F))
 
-    def _align(self, aligned: int, term: steps.Term, e_max: int, F: int, mode: Mode) -> None:
-        self._aligned.append((term, e_max, F, mode, aligned))
+    def _in_frame(self, framed: int, *_: Any) -> None:
+        self._framed.append(framed)
 
     def _accumulate(self, total: int, _: Any) -> None:
-        lsb = min(e_max - F for _, e_max, F, _, _ in self._aligned)
-        modes = dict.fromkeys(mode for _, _, _, mode, _ in self._aligned)
+        of = self._structure.sums[self._made]
+        sign = -1 if of.in_frame and self._z.sign else 1
+        values = [sign * framed for framed in self._framed] or [aligned for _, aligned, _ in self._aligned]
         terms = [
-            self._term(known, term, Exact(aligned, e_max - F))
-            for known, (term, e_max, F, _, aligned) in zip(self._open, self._aligned, strict=True)
+            self._term(known, term, Exact(value, lsb))
+            for known, (term, _, lsb), value in zip(self._open, self._aligned, values, strict=True)
         ]
         self._parts.append(
             Sum(
-                of=self._subject(),
-                exponent=self._exponent(),
+                of=of.of,
+                exponent=of.exponent,
                 e=self._e,
                 set_by=tuple(t.name for t, known in zip(terms, self._open, strict=True) if self._sets(known)),
-                truncation=", ".join(modes),
+                truncation=INVERTED if of.in_frame else of.truncation or "",
                 terms=tuple(terms),
-                total=Exact(total, lsb),
+                total=Exact(sign * total, min(lsb for _, _, lsb in self._aligned)),
             )
         )
+        self._made += 1
 
     def _sets(self, term: steps.Term) -> bool:
         """Whether the term sets the largest exponent: it is not zero, or it is a sum whose terms cancelled."""
-        is_own = term.sig != 0 or id(term) in self._sums
-        return is_own and term.exp == self._e
-
-    def _subject(self) -> str:
-        """A description of the summands."""
-        names = [self._names[id(term)][0] for term in self._open]
-        if isinstance(self._operation, RoundedFDPA) and "c" not in names:
-            if names[0] == "even products":
-                return "groups"
-            if self._operation.name == "TR-FDPA":
-                return "products"
-            return ("even products", "odd products")[sum(isinstance(part, Sum) for part in self._parts)]
-        return f"{'T' if 'T' in names else 'groups' if isinstance(self._operation, GSTFDPA) else 'products'} and c"
-
-    def _exponent(self) -> str:
-        if not isinstance(self._operation, RoundedFDPA):
-            return "e_max"
-        words = {"T and c": "e_out", "products": "e_dot", "groups": "e_dot"}
-        return words.get(self._subject(), "e_max")
+        return term.exp == self._e and (term.sig != 0 or any(term is total for total in self._totals))
 
     def _exact_sum(self, result: tuple[int, int], terms: Sequence[steps.Term]) -> None:
-        if self._operation.name == "GST-FDPA":
-            of = f"products of group {self._groups}"
-        else:
-            of = "products and c"
+        of = self._structure.sums[self._made].of
+        self._made += 1
         self._parts.append(exact_sum_record(of, [(*self._names[id(term)], term) for term in terms], *result))
 
     def _rounded_sum(self, code: int, terms: Sequence[steps.Term], d: Format, *_: Any) -> None:
@@ -196,43 +198,47 @@ class _Parts(EventReader):
         self._parts += [exact_sum_record(of, named, total, lsb), rounding_record(total, lsb, d, "RNE", d, code)]
 
     def _truncate(self, result: tuple[int, int], total: int, lsb: int) -> None:
-        operation = self._operation
-        assert isinstance(operation, RoundedFDPA)
+        cut = self._structure.last.cut
+        assert cut is not None
         kept, last = result
-        self._parts.append(rounded_record("truncate", "total", Exact(total, lsb), last, operation.truncation, kept))
+        self._parts.append(rounded_record("truncate", "total", Exact(total, lsb), last, cut.truncation, kept))
 
     def _converted(self, code: int, total: int, lsb: int) -> None:
-        operation = self._operation
-        assert isinstance(operation, FusedOperation)
-        rho = operation.conversion
+        rho, rounding = self._structure.rho, self._structure.last.rounding
+        assert rho is not None
+        assert rounding is not None
         exact, amount = self._amount(Exact(total, lsb))
         # The sticky amount is far below the bits that rounding examines, wherever the model places it.
-        more = 2 * rho.rounding_format.man_bits if amount else 0
+        more = 2 * rounding.to.man_bits if amount else 0
         total, lsb = (exact.sig << more) + amount, exact.exp - more
-        record = rounding_record(total, lsb, rho.rounding_format, rho.mode, rho.d, code, operation.flush_results)
+        if rho.dropped_bits:
+            self._parts.append(self._rounded_twice(rho, code, total, lsb, rounding.flushes))
+            return
+        record = rounding_record(total, lsb, rounding.to, rounding.mode, rho.d, code, rounding.flushes)
         self._parts.append(replace(record, exact=exact, amount=amount))
+
+    def _rounded_twice(self, rho: Conversion, code: int, total: int, lsb: int, flushes: bool) -> Rounding:
+        """The record of a conversion that drops low bits of what it has rounded."""
+        rounded = rho.rounded(total, lsb, self._operation.overflow, flushes)  # type: ignore[attr-defined]
+        to = rho.rounding_format
+        record = rounding_record(total, lsb, to, rho.mode, to, rounded, flushes)
+        drops = record.note in ("", "subnormal") and rounded % (1 << rho.dropped_bits) != 0
+        note = f"{record.note}; low {rho.dropped_bits} bits dropped".lstrip("; ") if drops else record.note
+        return replace(record, format=rho.d.name, code=code, note=note)
 
     def _amount(self, rounded: Exact) -> tuple[Exact, int]:
         """The rounded sum without the amount that `steps.add_sticky` added, and the sign of that amount (0: none)."""
         before = self._parts[-1]
-        if not isinstance(before, Sum) or before.total.value == rounded.value:
+        if not self._structure.sticky or not isinstance(before, Sum) or before.total.value == rounded.value:
             return rounded, 0
         return before.total, 1 if rounded.value > before.total.value else -1
 
-    def _combined(self, term: steps.Term, *_: Any) -> None:
-        if id(term) not in self._names:  # of two bits whether they differ: the product came just before it
-            k = self._products[self._seen - 1]
-            self._names[id(term)] = (f"a[{k}]·b[{k}]", "xor")
-
     def _narrowed(self, code: int, total: int) -> None:
         operation = self._operation
-        assert isinstance(operation, IDPA)
         d = operation.d.value(code)
         assert d is not None
-        beyond = total - int(d)
-        self._parts.append(
-            Narrowing(total=total, rule=operation.overflow, beyond=beyond, format=operation.d.name, code=code)
-        )
+        rule = str(operation.parameters()["overflow"])
+        self._parts.append(Narrowing(total=total, rule=rule, beyond=total - int(d), format=operation.d.name, code=code))
 
     def _flushed_product(self, code: int, x: Decoded, y: Decoded) -> None:
         self._rounded_products += 1
@@ -243,32 +249,46 @@ class _Parts(EventReader):
     def _flushed_add(self, code: int, x: int, y: int) -> None:
         d = self._operation.d
         assert d.nan is not None
-        self._parts += addition_parts(next(self._additions), x, y, d, code, d.nan)
+        first, second = self._structure.sums[self._made].nodes
+        names = tuple(node_name(self._structure, node, self._products) for node in (first, second))
+        self._made += 1
+        self._parts += addition_parts(names, x, y, d, code, d.nan)
 
     def _encode_special(self, code: int, special: SpecialResult, d: Format, _: int) -> None:
-        if self._operation.name == "FTZ-AddMul":
-            k = self._rounded_products
-            x, y = self._operation.a.decode(self._arguments[0][k]), self._operation.b.decode(self._arguments[1][k])
-            place = self._products[k]
-            reasons = reasons_of([(f"a[{place}]·b[{place}]", x, y)], None, product_special)
-            self._parts.append(special_record(f"a[{place}]·b[{place}]", reasons, special, d, code))
-        else:
+        if not self._structure.rounds_products:
             self._parts.append(special_record("d", self._reasons(), special, d, code))
+            return
+        k = self._rounded_products
+        x, y = self._operation.a.decode(self._arguments[0][k]), self._operation.b.decode(self._arguments[1][k])
+        name = f"a[{self._products[k]}]·b[{self._products[k]}]"
+        self._parts.append(special_record(name, reasons_of([(name, x, y)], None, product_special), special, d, code))
 
     def _reasons(self) -> list[tuple[str, SpecialResult]]:
-        """The operands that determine a special result, by the operation's rule for a product."""
-        operation, (a, b, c, scale_a, scale_b) = self._operation, self._arguments
-        assert isinstance(operation, FusedOperation)
-        x, y, z = operation.decoded(a, b, c)
-        pairs = [(f"a[{k}]·b[{k}]", p, q) for k, p, q in zip(self._products, x, y, strict=True)]
-        of_product = operation.product_special if isinstance(operation, RoundedFDPA) else product_special
-        reasons = reasons_of(pairs, z, of_product)
-        scale = operation.scale_format
-        if scale is not None:
-            scales = [(f"{name}[{n}]", code) for name, codes in (("scale_a", scale_a), ("scale_b", scale_b))
-                      for n, code in enumerate(codes)]  # fmt: skip
-            reasons += [(f"{name} is NaN", NAN) for name, code in scales if scale.decode(code).cls is Cls.NAN]
-            if isinstance(operation, GSTFDPA) and any(reason != NAN for _, reason in reasons):
-                reasons += [(f"{name} is zero, under it an infinite product is 0·∞", NAN)
-                            for name, code in scales if scale.decode(code).cls is Cls.ZERO]  # fmt: skip
+        """The operands that determine a special result, by the operation's rules for products and NaNs."""
+        pairs = [(f"a[{k}]·b[{k}]", p, q) for k, p, q in zip(self._products, self._x, self._y, strict=True)]
+        if self._structure.nan == "cause":
+            return self._causes(pairs)
+        of_product = getattr(self._operation, "product_special", product_special)
+        return [*reasons_of(pairs, self._z, of_product), *self._reasons_of_scales(pairs)]
+
+    def _causes(self, pairs: Sequence[tuple[str, Decoded, Decoded]]) -> list[tuple[str, SpecialResult]]:
+        """The reasons where each cause has a NaN of its own: NaN factors, else invalid products, else all of them."""
+        with_nan = [pair for pair in pairs if Cls.NAN in (pair[1].cls, pair[2].cls)]
+        reasons = reasons_of(with_nan or pairs, None if with_nan else self._z, product_special)
+        of_products = [(text, reason) for text, reason in reasons if not text.startswith("c is")]
+        signs = {reason for _, reason in of_products}
+        return of_products if NAN in signs or len(signs) > 1 else reasons
+
+    def _reasons_of_scales(self, pairs: Sequence[tuple[str, Decoded, Decoded]]) -> list[tuple[str, SpecialResult]]:
+        scale = self._operation.scale_format
+        if scale is None:
+            return []
+        scales = [(f"{name}[{n}]", code) for name, codes in zip(("scale_a", "scale_b"), self._arguments[3:], strict=True)
+                  for n, code in enumerate(codes)]  # fmt: skip
+        reasons: list[tuple[str, SpecialResult]]
+        reasons = [(f"{name} is NaN", NAN) for name, code in scales if scale.decode(code).cls is Cls.NAN]
+        others = [reason for _, reason in reasons_of(pairs, self._z, product_special)] + [reason for _, reason in reasons]
+        if self._structure.scales_groups and any(reason != NAN for reason in others):
+            reasons += [(f"{name} is zero, under it an infinite product is 0·∞", NAN)
+                        for name, code in scales if scale.decode(code).cls is Cls.ZERO]  # fmt: skip
         return reasons

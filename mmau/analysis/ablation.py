@@ -17,11 +17,7 @@ from golden.batched_dot import batched_dot
 from golden.chain import RUNS, Chain, ConvertedChain, product_order
 from golden.comparison import differing, is_nan
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
-from golden.formats import FP32, INTEGERS
-from golden.operations import IDPA
-from golden.operations.fused import FusedOperation
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.t_fdpa import TruncatedFDPA
+from golden.formats import INTEGERS
 from golden.ordered_chain import ChainTable, chain_of
 from golden.recording import Recording
 from golden.stimulus import Operands, OperandShape, generate
@@ -214,35 +210,41 @@ def _vectors(i: Instruction) -> tuple[Operands, npt.NDArray[Any]]:
 def reason_of_no_effect(i: Instruction, changed: Operation) -> str:
     """Why the results of a changed operation are those of the instruction's for every operand; empty if nothing says so."""
     o = i.operation
-    if isinstance(o, IDPA) and isinstance(changed, IDPA) and o.overflow == "wrap" and o.with_length(changed.L) == changed:
+    structure, overflow = o.structure, getattr(o, "overflow", None)
+    if structure.is_integer and overflow == "wrap" and o.with_length(changed.length) == changed:
         return "a sum modulo 2^32 may be taken in parts"
-    if changed == o:
-        return ""  # another order of the products, which no argument below is about
-    if isinstance(o, TruncatedFDPA) and isinstance(changed, TruncatedFDPA):
-        if o.changed(e_zero=changed.e_zero) == changed and floor_is_idle(o, changed.e_zero):
-            return "no term that is not zero lies below the floor, or nothing is cut there"
-        if o.changed(sticky=changed.sticky) == changed and (o.truncation, o.conversion.mode) == ("RZ", "RZ"):
-            return "RZ of a sum of terms cut by RZ depends on no lost bit"
-    if isinstance(o, FusedOperation) and isinstance(changed, FusedOperation):
-        by_mode = {o.overflow, changed.overflow} == {"infinity", "by-mode"} and o.conversion.mode in ("RNE", "RNA")
-        if by_mode and o.changed(overflow=changed.overflow) == changed:
-            return "rounding to nearest overflows to infinity in either case"
-    if isinstance(o, HeadroomFDPA) and isinstance(changed, HeadroomFDPA):
-        ranges = {operand.e_min for operand in (o.a, o.b, o.c)}
-        if FP32.e_min not in ranges and o.changed(flush_inputs=changed.flush_inputs) == changed:
-            return "no operand has fp32's range, whose subnormals alone are flushed"
+    keys = changed_keys(o, changed)
+    if keys == ["e_zero"] and structure.is_aligned_once and floor_is_idle(o, changed):
+        return "no term that is not zero lies below the floor, or nothing is cut there"
+    mode = None if structure.rho is None else structure.rho.mode
+    if keys == ["sticky"] and (structure.last.truncation, mode) == ("RZ", "RZ"):
+        return "RZ of a sum of terms cut by RZ depends on no lost bit"
+    overflows = {overflow, getattr(changed, "overflow", None)}
+    if keys == ["overflow"] and overflows == {"infinity", "by-mode"} and mode in ("RNE", "RNA"):
+        return "rounding to nearest overflows to infinity in either case"
+    if keys == ["flush_inputs"] and not (*structure.flushed, *changed.structure.flushed):
+        return "no operand has fp32's range, whose subnormals alone are flushed"
     return ""
 
 
-def floor_is_idle(o: TruncatedFDPA, e_zero: int) -> bool:
+def changed_keys(o: Operation, changed: Operation) -> list[str]:
+    """The keys whose values differ; none for operations of other kinds."""
+    keys = o.unit_keys()
+    return [] if keys != changed.unit_keys() else [key for key in keys if getattr(o, key) != getattr(changed, key)]
+
+
+def floor_is_idle(o: Operation, changed: Operation) -> bool:
     """Whether e_zero, before and after a change, changes nothing: it is only a floor of e_max.
 
     Either no term that is not zero lies below it, or where it is e_max all bits of all terms fit in the F bits under it.
     """
     if o.scale_format is not None:
         return False
-    floor = max(o.e_zero, e_zero)
+    of = o.structure.last
+    assert of.floor is not None
+    assert changed.structure.last.floor is not None
+    floor = max(of.floor, changed.structure.last.floor)
     addends = (o.c, o.d)
     lowest = min(o.a.e_min + o.b.e_min, *(f.e_min for f in addends))
     last_bit = min(sum(f.e_min - f.man_bits for f in (o.a, o.b)), *(f.e_min - f.man_bits for f in addends))
-    return lowest >= floor or last_bit >= floor - o.F
+    return lowest >= floor or last_bit >= floor - (of.terms[-1].F or 0)

@@ -12,17 +12,7 @@ from golden.chain import ConvertedChain
 from golden.conversion import Conversion
 from golden.format import power_of_two
 from golden.formats import FP32, Cls, Decoded, Format
-from golden.operations import (
-    FTZAddMul,
-    Operation,
-)
-from golden.operations.flushed_fma import FlushedFMA
-from golden.operations.fused import FusedOperation
-from golden.operations.gst_fdpa import GSTFDPA
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.ps_fdpa import PSFDPA
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
+from golden.operations import Operation
 from golden.steps import max_exp
 from golden.stimulus import Row
 from mmau.analysis.exact_value import Arithmetic
@@ -75,7 +65,7 @@ class Bounded:
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         operation = arithmetic.chain.operation
-        if not isinstance(operation, (FusedOperation, FTZAddMul, FlushedFMA)):
+        if operation.structure.is_integer:
             raise ValueError(f"{operation.name} is exact arithmetic on integers and has no error bound")
         self.arithmetic = arithmetic
         self._ledger = Ledger()
@@ -115,7 +105,7 @@ class Bounded:
         return None if value is None or not ledger.finite else (abs(value - exact), ledger.total)
 
     def _watched(self, operation: Operation) -> Operation:
-        outer, cls = self, type(operation)
+        outer, cls, structure = self, type(operation), operation.structure
 
         def noted_max_exp(terms: Any) -> int:
             e = max_exp(terms)
@@ -129,9 +119,9 @@ class Bounded:
             return d
 
         steps: dict[str, Any] = {"max_exp": staticmethod(noted_max_exp), "step": step}
-        if isinstance(operation, FTZAddMul):
-            steps |= {"flushed_product": self._noted_product(), "flushed_add": staticmethod(self._noted_add(operation))}
-        if isinstance(operation, FlushedFMA):
+        if structure.rounds_products:
+            steps |= {"flushed_product": self._noted_product(cls), "flushed_add": staticmethod(self._noted_add(operation))}
+        if structure.widened is not None:
             steps |= {
                 "flushed_sum": staticmethod(self._noted_sum(operation)),
                 "fma": self._noted_fma(cls),
@@ -141,42 +131,38 @@ class Bounded:
 
     def _note_step(self, o: Operation, c_format: Format, codes: tuple[Any, ...], d: int) -> None:
         """The sources of a whole step; those of its parts are in the ledger by now."""
-        cls = o.d.decode(d).cls
+        cls, rho = o.d.decode(d).cls, o.structure.rho
         if cls >= Cls.INFINITY or _may_have_saturated(o, d):
             self._ledger.finite = False
             return
-        if isinstance(o, FusedOperation):
-            if o.flush_inputs:
-                self._note_flushed_inputs(o, c_format, codes)
-            self._note_sums(o, d)
-            self._note_conversion(o.conversion, d)
-            if o.flush_results and cls is Cls.ZERO:
-                self._ledger.add(OUTPUT_FTZ, power_of_two(o.d.e_min))
-        elif isinstance(o, FTZAddMul):
+        if o.structure.flushed and o.structure.widened is None:  # else each multiply-add has noted its operands
             self._note_flushed_inputs(o, c_format, codes)
+        if rho is not None:
+            self._note_sums(o, d)
+            self._note_conversion(rho, d)
+            rounding = o.structure.last.rounding
+            if rounding is not None and rounding.flushes and cls is Cls.ZERO:
+                self._ledger.add(OUTPUT_FTZ, power_of_two(o.d.e_min))
 
-    def _note_sums(self, o: FusedOperation, d: int) -> None:
-        exponents, ledger = self._ledger.exponents, self._ledger
-        if isinstance(o, TruncatedFDPA):
-            unit = power_of_two(exponents[-1] - o.F)
-            terms = o.L // o.G if isinstance(o, GSTFDPA) else o.L
-            ledger.add(FUSED_SUMMATION, (terms + 1) * unit)
-            if o.sticky:  # the sticky amount lies this far below
-                ledger.add(FUSED_SUMMATION, unit * power_of_two(-o.conversion.rounding_format.man_bits - 2))
-        elif isinstance(o, RoundedFDPA):
-            e_dot, e_out = exponents[-2:]
-            groups = len(exponents) - 2  # GTR-FDPA: the exponents of its groups come first, and their sums are truncated too
+    def _note_sums(self, o: Operation, d: int) -> None:
+        """Each term that alignment cuts, inverts or drops may lose a unit of the last place that it retains."""
+        structure, exponents, ledger = o.structure, self._ledger.exponents, self._ledger
+        last = structure.last
+        if last.cut is not None:
+            # Terms of groups are bounded as if they were cut at the exponent of T, which is the largest of theirs.
+            *_, e_dot, e_out = exponents
+            terms = sum(len(each.terms) for each in structure.sums[:-1])
+            of_c, of_t = (power_of_two(e_out - (term.F or 0)) for term in reversed(last.terms))
+            unit = power_of_two(e_dot - (structure.sums[0].terms[0].F or 0))
             result_exp = max(o.d.decode(d).exp, o.c.e_min)
-            ledger.add(FUSED_SUMMATION, (o.L + groups) * power_of_two(e_dot - o.F), (o.L + 1) * power_of_two(e_out - o.F))
-            with_c = power_of_two(e_out - o.F) + power_of_two(e_out - o.F2 - 1) + power_of_two(result_exp - o.F2)
-            ledger.add(SUM_WITH_C, with_c, Fraction(0))
-        elif isinstance(o, HeadroomFDPA):  # a unit for each term that is cut, inverted or dropped
-            terms = o.L
-            if isinstance(o, PSFDPA):
-                terms = o.L // o.P
-                for exp in exponents[:-1]:  # of the groups
-                    ledger.add(FUSED_SUMMATION, o.P * power_of_two(exp - o.F))
-            ledger.add(FUSED_SUMMATION, (terms + 1) * power_of_two(exponents[-1] - o.F))
+            ledger.add(FUSED_SUMMATION, terms * unit, (o.length + 1) * of_c)
+            ledger.add(SUM_WITH_C, of_c + of_t + power_of_two(result_exp - last.cut.F), Fraction(0))
+            return
+        for exp, each in zip(exponents, (each for each in structure.sums if not each.is_exact), strict=True):
+            unit = power_of_two(exp - (each.terms[0].F or 0))
+            ledger.add(FUSED_SUMMATION, len(each.terms) * unit)
+            if structure.sticky and each.rounding is not None:  # the sticky amount lies this far below
+                ledger.add(FUSED_SUMMATION, unit * power_of_two(-each.rounding.to.man_bits - 2))
 
     def _note_conversion(self, rho: Conversion, d: int) -> None:
         self._note_rounding(rho.mode, rho.rounding_format, rho.d, d)
@@ -204,28 +190,28 @@ class Bounded:
         if c_format.decode(c).cls is Cls.SUBNORMAL:
             self._ledger.add(INPUT_FTZ, power_of_two(c_format.e_min))
 
-    def _noted_product(self) -> Any:
+    def _noted_product(self, cls: Any) -> Any:
         outer = self
 
-        def flushed_product(self: FTZAddMul, x: Decoded, y: Decoded) -> int:
-            code = FTZAddMul.flushed_product(self, x, y)
+        def flushed_product(self: Operation, x: Decoded, y: Decoded) -> int:
+            code: int = cls.flushed_product(self, x, y)
             outer._note_binary(code, bool(x.sig and y.sig))
             return code
 
         return flushed_product
 
-    def _noted_add(self, operation: FTZAddMul) -> Any:
+    def _noted_add(self, operation: Any) -> Any:
         def flushed_add(x: int, y: int) -> int:
-            code = operation.flushed_add(x, y)
+            code: int = operation.flushed_add(x, y)
             p, q = FP32.value(x), FP32.value(y)
             self._note_binary(code, p is None or q is None or p + q != 0)
             return code
 
         return flushed_add
 
-    def _noted_sum(self, operation: FlushedFMA) -> Any:
+    def _noted_sum(self, operation: Any) -> Any:
         def flushed_sum(terms: Sequence[Any], negative_zero: bool) -> int:
-            code = operation.flushed_sum(terms, negative_zero)
+            code: int = operation.flushed_sum(terms, negative_zero)
             self._note_binary(code, operation.exact_sum(terms)[0] != 0)
             return code
 
@@ -264,9 +250,10 @@ class Bounded:
 
 def _may_have_saturated(o: Operation, d: int) -> bool:
     """Whether d is the largest finite number of an operation that also returns it for sums beyond the range."""
-    if not isinstance(o, FusedOperation) or o.overflow == "infinity":
+    rho = o.structure.rho
+    if rho is None or getattr(o, "overflow", "infinity") == "infinity":
         return False
-    return d & ~o.d.negative_zero == o.conversion.stored(o.conversion.rounding_format.max_finite)
+    return d & ~o.d.negative_zero == rho.stored(rho.rounding_format.max_finite)
 
 
 def _magnitude(x: Decoded, operand: Format) -> Fraction:

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 
 from golden.chain import Chain, ConvertedChain
 from golden.formats import FP32
-from golden.operations import FTZAddMul, Operation
-from golden.operations.fused import FusedOperation
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.oc_fdpa import OCFDPA
-from golden.operations.ps_fdpa import PSFDPA
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
+from golden.operations import Operation
 
 INPUT_FTZ = "input FTZ"
 SMALL_F = "small F"
@@ -39,22 +33,16 @@ class Risk:
 def risks(operation: Operation) -> list[Risk]:
     """The risky designs of an operation, from its parameters."""
     found = []
-    flushes = isinstance(operation, FTZAddMul) or (isinstance(operation, FusedOperation) and operation.flush_inputs)
-    if isinstance(operation, HeadroomFDPA):  # which keeps such subnormals
-        flushes = False
-    if flushes and max(operation.a.e_min, operation.b.e_min) > FP32.e_min:
+    structure, last = operation.structure, operation.structure.last
+    if any(operand in structure.flushed and operand.e_min > FP32.e_min for operand in (operation.a, operation.b)):
         found.append(Risk(INPUT_FTZ, f"{operation.name} of {operation.a}"))
-    if isinstance(operation, (TruncatedFDPA, RoundedFDPA)):
-        if FP32.man_bits > operation.F:
-            found.append(Risk(SMALL_F, f"F = {operation.F}"))
-        if operation.truncation == "RD":
-            found.append(Risk(ASYMMETRY, "truncation = RD"))
-    if isinstance(operation, HeadroomFDPA) and FP32.man_bits > operation.F - operation.h:
-        found.append(Risk(SMALL_F, f"F = {operation.F}, h = {operation.h}"))
-    if isinstance(operation, PSFDPA):
-        found.append(Risk(ASYMMETRY, f"{operation.name} rounds down"))
-    if isinstance(operation, FusedOperation):
-        rho = operation.conversion
+    F, h = last.terms[-1].F, structure.headroom
+    if F is not None and FP32.man_bits > F - (h or 0):
+        found.append(Risk(SMALL_F, f"F = {F}" if h is None else f"F = {F}, h = {h}"))
+    if last.truncation == "RD":
+        found.append(Risk(ASYMMETRY, "truncation = RD" if h is None else f"{operation.name} rounds down"))
+    if structure.rho is not None:
+        rho = structure.rho
         if min(rho.rounding_format.man_bits, rho.d.man_bits) < FP32.man_bits:
             found.append(Risk(LOW_PRECISION_RHO, f"ρ = {rho.name}"))
         if rho.mode in ("RD", "RU"):
@@ -66,6 +54,6 @@ def risks_of_chain(chain: Chain | ConvertedChain, K: int) -> list[Risk]:
     """Those of the operation that the chain runs, a converted chain's operands are fp16 by then, and of its steps."""
     operation = chain.operation
     found = risks(operation)
-    if isinstance(operation, OCFDPA) and K > operation.L:
-        found.append(Risk(ASYMMETRY, f"{operation.name} in {K // operation.L} steps"))
+    if operation.structure.last.in_frame and operation.length < K:
+        found.append(Risk(ASYMMETRY, f"{operation.name} in {K // operation.length} steps"))
     return found

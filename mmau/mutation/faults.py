@@ -7,13 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from golden.operations import EFDPA, IDPA, FTZAddMul, Operation
-from golden.operations.flushed_fma import FlushedFMA
-from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations import Operation
 from golden.operations.ieee import is_zero_negative
-from golden.operations.oc_fdpa import OCFDPA
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
 from golden.rounding import MODES, Mode, shift_and_round
 from golden.steps import Term, align, dropped_bits
 from mmau.mutation.faulty_steps import (
@@ -23,11 +18,9 @@ from mmau.mutation.faulty_steps import (
     carry_into_last_addend_lost,
     carry_lost,
     correct,
-    faulty,
-    mode_of,
     one_bit_short,
     rounded,
-    rounding_format,
+    rounding_of,
     with_adder,
     with_align,
     with_exact_sum,
@@ -40,23 +33,24 @@ from mmau.mutation.processor_faults import flushed_faults, integer_faults
 
 def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     """Every fault of an operation, with its name."""
-    if isinstance(operation, FlushedFMA):
+    structure = operation.structure
+    if structure.widened is not None:
         yield from flushed_faults(operation)
         return
-    if isinstance(operation, IDPA):
+    if structure.is_integer:
         yield from integer_faults(operation)
         return
     yield from _rounding_faults(operation)
     yield from _sum_faults(operation)
-    if isinstance(operation, TruncatedFDPA):
+    if structure.is_aligned_once:
         yield from _alignment_faults(operation)
-        if operation.sticky:
+        if structure.sticky:
             yield from _sticky_faults(operation)
-    if isinstance(operation, RoundedFDPA):
+    if structure.last.cut is not None:
         yield from _second_sum_faults(operation)
-    if isinstance(operation, HeadroomFDPA):
+    if structure.headroom is not None:
         yield from headroom_faults(operation)
-    if isinstance(operation, EFDPA) and operation.zero == "ieee":
+    if structure.is_exact and structure.zero == "ieee" and "L" in operation.unit_keys():
         yield from _zero_faults(operation)
 
 
@@ -72,10 +66,11 @@ ZERO_SIGNS: dict[str, Callable[[Sequence[int], Mode], bool]] = {
 """Wrong signs of an exact sum of zero, from the signs of the products and of c, the last."""
 
 
-def _zero_faults(operation: EFDPA) -> Iterator[tuple[str, Operation]]:
+def _zero_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
     def with_sign(is_negative: Callable[[Sequence[int], Mode], bool]) -> Any:
-        def step(self: EFDPA, a: Sequence[int], b: Sequence[int], c: int, *scales: Sequence[int]) -> int:
-            d, negative_zero = EFDPA.step(self, a, b, c, *scales), self.d.negative_zero
+        def step(self: Any, a: Sequence[int], b: Sequence[int], c: int, *scales: Sequence[int]) -> int:
+            d: int = type(operation).step(self, a, b, c, *scales)
+            negative_zero: int = self.d.negative_zero
             x, y, z = self.decoded(a, b, c)
             products = [self.multiply(p, q, self.product_frac, self.product_exp_min) for p, q in zip(x, y, strict=True)]
             if d not in (0, negative_zero) or self.exact_sum([*products, self.addend(z, self.c, self.c.e_min)])[0]:
@@ -86,21 +81,23 @@ def _zero_faults(operation: EFDPA) -> Iterator[tuple[str, Operation]]:
         return step
 
     for name, is_negative in ZERO_SIGNS.items():
-        yield f"sign of a zero {name}", faulty(operation, step=with_sign(is_negative))
+        yield f"sign of a zero {name}", operation.with_steps(step=with_sign(is_negative))
 
 
 def sticky_bits(operation: Operation) -> int:
     """The largest number of bits of a sum below half of a result's last place."""
-    man_bits = rounding_format(operation).man_bits
-    if isinstance(operation, TruncatedFDPA | HeadroomFDPA):
-        return operation.F - man_bits
-    if isinstance(operation, RoundedFDPA):
-        return operation.F2 - man_bits - 1
-    return man_bits if isinstance(operation, FTZAddMul) else 2 * man_bits
+    man_bits, structure = rounding_of(operation).to.man_bits, operation.structure
+    if structure.last.cut is not None:
+        return structure.last.cut.F - man_bits - 1
+    F = structure.last.terms[-1].F
+    if F is not None:
+        return F - man_bits
+    return man_bits if structure.rounds_products else 2 * man_bits
 
 
 def _rounding_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
-    mode, d = mode_of(operation), rounding_format(operation)
+    rounding = rounding_of(operation)
+    mode, d = rounding.mode, rounding.to
     rounds: dict[str, Round] = {}
     if mode != "RZ":
         rounds["sticky lost"] = partial(rounded, mode, sticky_mask=0)
@@ -120,7 +117,7 @@ def _rounding_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         rounds["direction without the sign"] = lambda magnitude, shift, negative: rounded(mode, magnitude, shift, False)
     for name, choice in rounds.items():
         yield name, with_rounding(operation, choice)
-    if not isinstance(operation, FTZAddMul) and not operation.flush_results:  # type: ignore[attr-defined]
+    if not rounding.flushes:
         short = {"subnormals": lambda top, _: top < d.e_min, "the largest subnormals": lambda top, _: top == d.e_min - 1}
         for which, where in short.items():
             yield f"{which} one bit too short", with_rounding(operation, correct(mode), where)
@@ -134,23 +131,22 @@ def _sum_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         "last addend one off where it is negative": lambda parts, top: sum(parts) - (parts[-1] < 0),
         "first addend one off where it is negative": lambda parts, top: sum(parts) - (parts[0] < 0),
     }
-    if isinstance(operation, OCFDPA):  # in the sign frame of c, which is never negative there
+    if operation.structure.last.in_frame:  # in the sign frame of c, which is never negative there
         del adders["last addend one off where it is negative"]
-    for below in range(-2, rounding_format(operation).man_bits - 1):
+    for below in range(-2, rounding_of(operation).to.man_bits - 1):
         adders[f"carry lost {below} below the largest term"] = partial(carry_into_last_addend_lost, below)
     for name, adder in adders.items():
         yield name, with_adder(operation, adder)
     for window in (2, 3, 4, 8):
         for keeps in (False, True):
-            exact = not isinstance(operation, (TruncatedFDPA, RoundedFDPA, HeadroomFDPA))
-            if exact and not (keeps and isinstance(operation, FTZAddMul)):
+            if not operation.structure.is_aligned and not (keeps and operation.structure.rounds_products):
                 yield from _window_faults(operation, window, keeps)
 
 
 def _window_faults(operation: Operation, window: int, keeps: bool) -> Iterator[tuple[str, Operation]]:
     """Bits of one term that lie too far below the largest term are lost, or replaced by one bit that is too high."""
-    man_bits = rounding_format(operation).man_bits
-    last = 0 if isinstance(operation, FTZAddMul) else operation.length - 1
+    man_bits = rounding_of(operation).to.man_bits
+    last = 0 if operation.structure.rounds_products else operation.length - 1
     for place in sorted({0, last, -1}):
 
         def summed(terms: Sequence[Term], place: int = place) -> tuple[int, int]:
@@ -168,10 +164,10 @@ def _window_faults(operation: Operation, window: int, keeps: bool) -> Iterator[t
         yield f"bits of term {place} {what} {window} below a result's last", with_exact_sum(operation, summed)
 
 
-def _alignment_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation]]:
+def _alignment_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     others: dict[str, Align] = {"one bit too short": one_bit_short}
     for other in ("RZ", "RD", "RU", "RNE", "RO"):
-        if other != operation.truncation:
+        if other != operation.structure.last.truncation:
             others[other] = partial(aligned_in, other)
     for bits in (5, 6) if operation.c.exp_bits == 8 else (5,):
         others[f"shift modulo {1 << bits}"] = partial(with_short_shift, bits)
@@ -194,7 +190,7 @@ def _alignment_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation
             yield f"alignment of {place}: {name}", with_align(operation, change)
 
 
-def _sticky_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation]]:
+def _sticky_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
     """The bits that alignment cuts off one term are lost without a sticky bit."""
     for name, place in {"the first product": 0, "the last product": -2, "c": -1}.items():
 
@@ -205,10 +201,10 @@ def _sticky_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation]]:
             terms[place] = term._replace(sig=shift_and_round(term.sig, dropped, operation.truncation) << dropped)
             return e_max
 
-        yield f"sticky of {name} lost", faulty(operation, max_exp=staticmethod(max_exp))
+        yield f"sticky of {name} lost", operation.with_steps(max_exp=staticmethod(max_exp))
 
 
-def _second_sum_faults(operation: RoundedFDPA) -> Iterator[tuple[str, Operation]]:
+def _second_sum_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
     changes: dict[str, dict[str, Any]] = {
         f"{key}{by:+}": {key: getattr(operation, key) + by} for key in ("F", "F2") for by in (-1, 1)
     }
@@ -224,10 +220,10 @@ def _second_sum_faults(operation: RoundedFDPA) -> Iterator[tuple[str, Operation]
         return staticmethod(changed)
 
     for which in ("c", "the dot product"):
-        yield f"{which} cut toward zero", faulty(operation, align=cut_toward_zero(which))
+        yield f"{which} cut toward zero", operation.with_steps(align=cut_toward_zero(which))
 
     def truncate(self: Any, total: int, lsb: int) -> tuple[int, int]:
         e_norm = max(abs(total).bit_length() - 1 + lsb, operation.c.e_min)
         return shift_and_round(total, e_norm - operation.F2 - lsb, "RZ"), e_norm - operation.F2
 
-    yield "normalised sum cut toward zero", faulty(operation, truncate=truncate)
+    yield "normalised sum cut toward zero", operation.with_steps(truncate=truncate)

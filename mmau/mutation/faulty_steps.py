@@ -1,18 +1,14 @@
 """The golden operations rebuilt from steps that can be replaced by faulty ones: rounding, adder, alignment."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from golden.formats import FP32, Cls, Format
-from golden.operations import FTZAddMul, Operation
+from golden.operations import Operation
 from golden.operations.ftz_addmul import flush_result
 from golden.operations.ftz_addmul import flushed_add as golden_flushed_add
-from golden.operations.fused import FusedOperation
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
+from golden.operations.structure import Rounding
 from golden.rounding import Mode, shift_and_round
 from golden.steps import Term, addend, align, exact_sum
 
@@ -20,22 +16,11 @@ Round = Callable[[int, int, bool], int]
 """(magnitude, number of dropped bits, negative) to the rounded magnitude."""
 
 
-AnyOperation = TypeVar("AnyOperation", bound=Operation)
-
-
-def faulty(operation: AnyOperation, **steps: Any) -> AnyOperation:
-    """The operation with some of its steps replaced."""
-    replaced = type(f"Faulty{type(operation).__name__}", (type(operation),), steps)
-    made: AnyOperation = replaced(**{field.name: getattr(operation, field.name) for field in fields(operation)})
-    return made
-
-
-def mode_of(operation: Operation) -> Mode:
-    return operation.conversion.mode if isinstance(operation, FusedOperation) else "RNE"
-
-
-def rounding_format(operation: Operation) -> Format:
-    return operation.conversion.rounding_format if isinstance(operation, FusedOperation) else operation.d
+def rounding_of(operation: Operation) -> Rounding:
+    """The rounding of the last sum."""
+    rounding = operation.structure.last.rounding
+    assert rounding is not None
+    return rounding
 
 
 def is_up(mode: Mode, odd: bool, half: bool, sticky: bool, negative: bool) -> bool:
@@ -86,8 +71,9 @@ def with_rounding(
     Args:
         short: (exponent of the leading bit, bits of the total) to whether the result has one bit less.
     """
-    d = rounding_format(operation)
-    unbounded = isinstance(operation, HeadroomFDPA) and operation.flush_results
+    structure, rounding = operation.structure, rounding_of(operation)
+    d, to_plus_zero = rounding.to, structure.nan == "cause"
+    unbounded = to_plus_zero and rounding.flushes
 
     def code(total: int, exp: int, encode: Callable[[int, int], int]) -> int:
         if not total:
@@ -95,21 +81,21 @@ def with_rounding(
         length = abs(total).bit_length()
         lsb = d.last_bit(total, exp, unbounded) + short(length - 1 + exp, length)
         kept = choice(abs(total), lsb - exp, total < 0)
-        if isinstance(operation, HeadroomFDPA):  # whose zeros are +0
+        if to_plus_zero:
             return encode(-kept if total < 0 else kept, lsb)
         if kept == 0:
             return d.negative_zero if total < 0 else 0
         return encode(-kept if total < 0 else kept, lsb)
 
-    if isinstance(operation, HeadroomFDPA):
-        return faulty(operation, converted=lambda self, total, exp: code(total, exp, operation.converted))
-    if isinstance(operation, FusedOperation):
-        flush, overflow = operation.flush_results, operation.overflow
+    if structure.rho is not None:
+        fused: Any = operation
 
         def converted(self: Any, total: int, exp: int) -> int:
-            return code(total, exp, lambda v, e: d.encode_scaled(v, e, mode_of(operation), overflow, flush))
+            if to_plus_zero:
+                return code(total, exp, fused.converted)
+            return code(total, exp, lambda v, e: d.encode_scaled(v, e, rounding.mode, fused.overflow, rounding.flushes))
 
-        return faulty(operation, converted=converted)
+        return operation.with_steps(converted=converted)
 
     def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
         total, lsb = exact_sum(terms)
@@ -130,7 +116,7 @@ def with_rounded_sum(operation: Operation, rounded_sum: Callable[[Sequence[Term]
         terms = [addend(z, FP32, FP32.e_min) for z in (p, q)]
         return flush_result(rounded_sum(terms, FP32, bool(p.sign and q.sign)))
 
-    return faulty(operation, rounded_sum=staticmethod(rounded_sum), flushed_add=staticmethod(flushed_add))
+    return operation.with_steps(rounded_sum=staticmethod(rounded_sum), flushed_add=staticmethod(flushed_add))
 
 
 def without_carry(x: int, y: int, bit: int) -> int:
@@ -150,8 +136,8 @@ def with_adder(operation: Operation, adder: Callable[[Sequence[int], int], int])
     def total_of(parts: Sequence[int]) -> int:
         return adder(parts, max(abs(part).bit_length() for part in parts))
 
-    if isinstance(operation, (TruncatedFDPA, RoundedFDPA, HeadroomFDPA)):
-        return faulty(operation, accumulate=staticmethod(lambda aligned: total_of(list(aligned))))
+    if operation.structure.is_aligned:
+        return operation.with_steps(accumulate=staticmethod(lambda aligned: total_of(list(aligned))))
 
     def summed(terms: Sequence[Term]) -> tuple[int, int]:
         lsb = min(term.exp - term.frac for term in terms)
@@ -161,14 +147,14 @@ def with_adder(operation: Operation, adder: Callable[[Sequence[int], int], int])
 
 
 def with_exact_sum(operation: Operation, summed: Callable[[Sequence[Term]], tuple[int, int]]) -> Operation:
-    if isinstance(operation, FTZAddMul):
+    if operation.structure.rounds_products:
 
         def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
             total, lsb = summed(terms)
             return d.encode_scaled(total, lsb, "RNE") if total else d.negative_zero if negative_zero else 0
 
         return with_rounded_sum(operation, rounded_sum)
-    return faulty(operation, exact_sum=staticmethod(summed))
+    return operation.with_steps(exact_sum=staticmethod(summed))
 
 
 def with_align(operation: Operation, change: Callable[[int, int, Term, int, int, Mode], int]) -> Operation:
@@ -184,7 +170,7 @@ def with_align(operation: Operation, change: Callable[[int, int, Term, int, int,
         number = next(number for number, other in enumerate(seen) if other is term)
         return change(number, len(seen), term, e_max, F, mode)
 
-    return faulty(operation, max_exp=staticmethod(max_exp), align=staticmethod(changed))
+    return operation.with_steps(max_exp=staticmethod(max_exp), align=staticmethod(changed))
 
 
 Align = Callable[[Term, int, int, Mode], int]

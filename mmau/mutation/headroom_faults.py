@@ -1,33 +1,32 @@
-"""Models with one fault each of the dot products of RDNA: OC-FDPA and PS-FDPA."""
+"""Models with one fault each of the dot products whose products have headroom: OC-FDPA and PS-FDPA."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from golden.formats import Cls, Decoded
-from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.operations.oc_fdpa import OCFDPA
+from golden.operations import Operation
 from golden.rounding import Mode, shift_and_round
 from golden.specials import NAN, addend_special, combine, factor_nan, first_nan, invalid_nan, product_special
 from golden.steps import Term, align, raised
-from mmau.mutation.faulty_steps import Align, aligned_in, faulty, one_bit_short, with_short_shift
+from mmau.mutation.faulty_steps import Align, aligned_in, one_bit_short, with_short_shift
 
 
-def headroom_faults(operation: HeadroomFDPA) -> Iterator[tuple[str, HeadroomFDPA]]:
+def headroom_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
     """Faults of the products' exponents, of alignment, of the frame or of the dropped c, and of NaNs."""
-    yield "products of 2 and more count one exponent higher", faulty(operation, raised=staticmethod(_normalised))
+    yield "products of 2 and more count one exponent higher", operation.with_steps(raised=staticmethod(_normalised))
     for name, change in _alignments(operation).items():
-        yield name, faulty(operation, align=staticmethod(change))
-    if isinstance(operation, OCFDPA):
+        yield name, operation.with_steps(align=staticmethod(change))
+    if operation.structure.last.in_frame:
         for name, in_frame in _FRAMES.items():
-            yield name, faulty(operation, in_frame=staticmethod(in_frame))
-        yield "zeros are not inverted", faulty(operation, in_frame=staticmethod(_zeros_kept))
+            yield name, operation.with_steps(in_frame=staticmethod(in_frame))
+        yield "zeros are not inverted", operation.with_steps(in_frame=staticmethod(_zeros_kept))
     else:
         for name, dropped in _DROPS.items():
             if name != "c dropped by its magnitude" or _cuts_subnormal_c(operation):
                 yield name, _with_drop(operation, dropped)
     for name, special in _SPECIALS.items():
-        yield name, faulty(operation, special=special)
+        yield name, operation.with_steps(special=special)
 
 
 # 1. exponents and alignment
@@ -39,9 +38,9 @@ def _normalised(product: Term, h: int) -> Term:
     return term._replace(exp=term.exp + 1, frac=term.frac + 1) if is_high else term
 
 
-def _alignments(operation: HeadroomFDPA) -> dict[str, Align]:
+def _alignments(operation: Any) -> dict[str, Align]:
     """Another alignment of c, or of all products (of both alignments that they have in PS-FDPA)."""
-    own: Mode = "RZ" if isinstance(operation, OCFDPA) else "RD"
+    own = operation.structure.last.truncation
     others: dict[str, Align] = {"one bit too short": one_bit_short}
     others |= {f"in {mode}": partial(aligned_in, mode) for mode in ("RZ", "RD", "RU", "RNE") if mode != own}
     a, b, c = operation.a, operation.b, operation.c
@@ -89,7 +88,7 @@ _DROPS: dict[str, Callable[[Term, int], bool]] = {
 }
 
 
-def _cuts_subnormal_c(operation: HeadroomFDPA) -> bool:
+def _cuts_subnormal_c(operation: Any) -> bool:
     """Whether the grid's unit can lie between the last bit of a subnormal c and the exponent that counts for it, that of the
     smallest normal number."""
     a, b, c = operation.a, operation.b, operation.c
@@ -99,7 +98,7 @@ def _cuts_subnormal_c(operation: HeadroomFDPA) -> bool:
     return any(e_max in above for e_max in (*reached, operation.e_zero, c.e_min))
 
 
-def _with_drop(operation: HeadroomFDPA, dropped: Callable[[Term, int], bool]) -> HeadroomFDPA:
+def _with_drop(operation: Any, dropped: Callable[[Term, int], bool]) -> Operation:
     """The operation with another rule for a c below the grid: (c, exponent of the grid's unit) to whether it counts as 0."""
     last: list[Term] = []
 
@@ -113,13 +112,14 @@ def _with_drop(operation: HeadroomFDPA, dropped: Callable[[Term, int], bool]) ->
             return align(term, e_max, F, mode)
         return 0 if dropped(c, e_max - F) else align(c, e_max, F, mode)
 
-    return faulty(operation, max_exp=staticmethod(max_exp), align=staticmethod(aligned))
+    made: Operation = operation.with_steps(max_exp=staticmethod(max_exp), align=staticmethod(aligned))
+    return made
 
 
 # 4. NaN
 
 
-def _causes(self: HeadroomFDPA, x: Sequence[Decoded], y: Sequence[Decoded], c: int) -> dict[str, int | None]:
+def _causes(self: Any, x: Sequence[Decoded], y: Sequence[Decoded], c: int) -> dict[str, int | None]:
     """The NaN of each cause that there is."""
     pairs = [(p, q) for p, q in zip(x, y, strict=True) if Cls.NAN not in (p.cls, q.cls)]
     return {
@@ -129,22 +129,27 @@ def _causes(self: HeadroomFDPA, x: Sequence[Decoded], y: Sequence[Decoded], c: i
     }
 
 
-def _in_order(*order: str) -> Any:
-    """`HeadroomFDPA.special` with the causes in that order."""
+def _own(operation: Any) -> Any:
+    """The class whose step a fault replaces."""
+    return type(operation).__mro__[1]
 
-    def special(self: HeadroomFDPA, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, c: int) -> int | None:
+
+def _in_order(*order: str) -> Any:
+    """The method `special` with the causes in that order."""
+
+    def special(self: Any, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, c: int) -> int | None:
         causes = _causes(self, x, y, c)
         nan = next((causes[cause] for cause in order if causes[cause] is not None), None)
-        return type(self).__mro__[1].special(self, x, y, z, c) if nan is None else nan  # type: ignore[attr-defined]
+        return _own(self).special(self, x, y, z, c) if nan is None else nan
 
     return special
 
 
-def _changed(change: Callable[[HeadroomFDPA, int, int], int]) -> Any:
-    """`HeadroomFDPA.special` with another NaN where c is one that the result keeps: (operation, result, c) to the code."""
+def _changed(change: Callable[[Any, int, int], int]) -> Any:
+    """The method `special` with another NaN where c is one that the result keeps: (operation, result, c) to the code."""
 
-    def special(self: HeadroomFDPA, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, c: int) -> int | None:
-        found: int | None = type(self).__mro__[1].special(self, x, y, z, c)  # type: ignore[attr-defined]
+    def special(self: Any, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, c: int) -> int | None:
+        found: int | None = _own(self).special(self, x, y, z, c)
         causes = _causes(self, x, y, c)
         of_c = causes["c"] is not None and causes["factor"] is None and causes["invalid"] is None
         return change(self, int(found or 0), c) if of_c else found
@@ -152,11 +157,11 @@ def _changed(change: Callable[[HeadroomFDPA, int, int], int]) -> Any:
     return special
 
 
-def _opposite_infinity(self: HeadroomFDPA, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, c: int) -> int | None:
+def _opposite_infinity(self: Any, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, c: int) -> int | None:
     """An infinite c wins against an infinite product."""
     if addend_special(z) in (0, 1) and combine(map(product_special, x, y)) in (0, 1):
         return c
-    found: int | None = type(self).__mro__[1].special(self, x, y, z, c)  # type: ignore[attr-defined]
+    found: int | None = _own(self).special(self, x, y, z, c)
     return found
 
 

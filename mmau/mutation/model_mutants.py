@@ -18,8 +18,7 @@ from golden.comparison import differing
 from golden.conversion import conversion, conversions_to
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
-from golden.operations.idpa import BEYOND_RANGE, IDPA
-from golden.operations.ps_fdpa import PSFDPA
+from golden.operations.idpa import BEYOND_RANGE
 from golden.rounding import OVERFLOWS
 from golden.stimulus import OperandShape, generate
 from mmau.formal.netlist.equivalence import EQUAL, Side, compare
@@ -39,7 +38,7 @@ def parameter_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     keys = operation.parameters() | {key: getattr(operation, key) for key in operation.own_keys if hasattr(operation, key)}
     others: dict[str, list[Any]] = {
         "truncation": ["RZ", "RD"],
-        "overflow": list(BEYOND_RANGE if isinstance(operation, IDPA) else OVERFLOWS),
+        "overflow": list(BEYOND_RANGE if operation.structure.is_integer else OVERFLOWS),
         "zero": list(ZEROS),
     }
     if "rho" in keys:
@@ -50,8 +49,8 @@ def parameter_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
             values: Sequence[Any] = (value - 1, value + 1)
         elif key == "h" and isinstance(value, int):
             values = tuple(other for other in (value - 1, value + 1) if 0 <= other <= MAX_HEADROOM)
-        elif key == "P" and isinstance(operation, PSFDPA):
-            values = tuple(other for other in range(1, operation.L + 1) if operation.L % other == 0)
+        elif key == "P" and operation.structure.group is not None:
+            values = tuple(other for other in range(1, operation.length + 1) if operation.length % other == 0)
         elif isinstance(value, bool):
             values = (not value,)
         else:

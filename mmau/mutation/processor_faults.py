@@ -5,38 +5,37 @@ from functools import partial
 from typing import Any
 
 from golden.formats import FORMATS, FP32, INT32, Cls, Decoded, Format
-from golden.operations.flushed_fma import FlushedFMA, flushed_sum, widened
-from golden.operations.ftz_fma import FTZFMA
-from golden.operations.idpa import IDPA
+from golden.operations import Operation
+from golden.operations.flushed_fma import flushed_sum, widened
 from golden.rounding import MODES
 from golden.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
 from golden.steps import Term, addend, align, exact_sum, flushed, multiply
-from mmau.mutation.faulty_steps import Round, carry_lost, faulty, rounded, without_carry
+from mmau.mutation.faulty_steps import Round, carry_lost, rounded, without_carry
 
 PRODUCT_FRAC = 2 * FP32.man_bits
 
 
-def flushed_faults(operation: FlushedFMA) -> Iterator[tuple[str, FlushedFMA]]:
+def flushed_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
     """Faults of the rounding, of flushing, of the adder, of operands and NaNs, and of the order."""
     for name, choice in _roundings():
-        yield name, faulty(operation, flushed_sum=staticmethod(partial(_rounded_sum, choice)))
+        yield name, operation.with_steps(flushed_sum=staticmethod(partial(_rounded_sum, choice)))
     for below in range(-2, FP32.man_bits - 1):
         adder = staticmethod(partial(_with_carry_lost, below))
-        yield f"carry lost {below} below the largest term", faulty(operation, flushed_sum=adder)
-    yield "NaN of the last operand", faulty(operation, fma=_last_nan)
-    yield "payload of a NaN lost", faulty(operation, widened=staticmethod(_without_payload))
+        yield f"carry lost {below} below the largest term", operation.with_steps(flushed_sum=adder)
+    yield "NaN of the last operand", operation.with_steps(fma=_last_nan)
+    yield "payload of a NaN lost", operation.with_steps(widened=staticmethod(_without_payload))
     if operation.a.exp_bits < FP32.exp_bits:
-        yield "subnormals of a and b flushed", faulty(operation, widened=staticmethod(_flushed_factor))
+        yield "subnormals of a and b flushed", operation.with_steps(widened=staticmethod(_flushed_factor))
     else:  # fp16's products are exact and never tiny, and neither are their differences
         for name, sum_of in {**_SUMS, **(_TINY_SUMS if _rounds_tiny_sums(operation) else {})}.items():
-            yield name, faulty(operation, flushed_sum=staticmethod(sum_of))
-        yield "subnormals of a and b kept", faulty(operation, fma=_keeping_factors)
-        yield "what is added keeps its subnormals", faulty(operation, fma=_keeping_addend, add=_keeping_both)
-        yield "product rounded before it is added", faulty(operation, fma=_unfused)
-    if not isinstance(operation, FTZFMA):
-        yield "c added to the even sum", faulty(operation, add=_in_another_order())
+            yield name, operation.with_steps(flushed_sum=staticmethod(sum_of))
+        yield "subnormals of a and b kept", operation.with_steps(fma=_keeping_factors)
+        yield "what is added keeps its subnormals", operation.with_steps(fma=_keeping_addend, add=_keeping_both)
+        yield "product rounded before it is added", operation.with_steps(fma=_unfused)
+    if operation.structure.begins_with_zero:
+        yield "c added to the even sum", operation.with_steps(add=_in_another_order())
     elif operation.L > 1:
-        yield "the first product first", faulty(operation, product_order=range(operation.L))
+        yield "the first product first", operation.with_steps(product_order=range(operation.L))
 
 
 def _roundings() -> Iterator[tuple[str, Round]]:
@@ -101,10 +100,10 @@ _TINY_SUMS: dict[str, Callable[[Sequence[Term], bool], int]] = {
 }
 
 
-def _rounds_tiny_sums(operation: FlushedFMA) -> bool:
+def _rounds_tiny_sums(operation: Operation) -> bool:
     """Whether a sum below the normal numbers may have more bits than a result: not for one exact product, nor for
     results."""
-    return isinstance(operation, FTZFMA) or operation.L > 2
+    return not operation.structure.begins_with_zero or operation.length > 2
 
 
 def _with_carry_lost(below: int, terms: Sequence[Term], negative_zero: bool) -> int:
@@ -182,7 +181,7 @@ def _in_another_order() -> Callable[[Any, int, int], int]:
     return add
 
 
-def integer_faults(operation: IDPA) -> Iterator[tuple[str, IDPA]]:
+def integer_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
     """Faults of the operands' signs, of products, of the adder, and of the ends of the range."""
     for key in ("a", "b"):
         other = FORMATS["uint8" if getattr(operation, key).signed else "int8"]
@@ -201,7 +200,7 @@ def integer_faults(operation: IDPA) -> Iterator[tuple[str, IDPA]]:
         ("wraps below", None, limit - 1),
     ):
         if operation.overflow == "saturate":
-            yield name, faulty(operation, narrowed=staticmethod(partial(_narrowed, low, high)))
+            yield name, operation.with_steps(narrowed=staticmethod(partial(_narrowed, low, high)))
 
 
 def _wrapped(value: int, bits: int) -> int:
@@ -218,5 +217,5 @@ def _narrowed(low: int | None, high: int | None, total: int) -> int:
     return (clipped if high is None else min(clipped, high)) % INT32.codes
 
 
-def _with_sum(operation: IDPA, summed: Callable[[Sequence[int]], int]) -> IDPA:
-    return faulty(operation, exact_sum=staticmethod(lambda terms: (summed([term.sig for term in terms]), 0)))
+def _with_sum(operation: Operation, summed: Callable[[Sequence[int]], int]) -> Operation:
+    return operation.with_steps(exact_sum=staticmethod(lambda terms: (summed([term.sig for term in terms]), 0)))

@@ -4,6 +4,7 @@ A family is all models of one operation. Which values a key can have follows fro
 formats; nothing here knows a published unit.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,8 +15,8 @@ from golden.comparison import differing
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.engines import Batch, run
 from golden.formats import B1, FP16
-from golden.operations import EFDPA, FMA, OPERATIONS, Operation
-from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
+from golden.operations import EFDPA, FMA, OPERATIONS, TFDPA, TRFDPA, Operation
+from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION, UNRANKED
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
@@ -37,16 +38,29 @@ PAIRED = "FMA in pairs"
 SUMS = "sums"
 """Programs of additions (golden.sum_chain), which are searched only where no operation explains the answers."""
 
-FAMILIES = (
-    "T-FDPA", "ST-FDPA", "GST-FDPA", f"{CONVERTED}T-FDPA", "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", PAIRED,
-    "FTZ-FMA", "FTZ-EO-FMA", "IDPA", "OC-FDPA", "PS-FDPA",
-    *(f"{CONVERTED}{name}" for name in ("TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA", "FTZ-EO-FMA",
-      "OC-FDPA", "PS-FDPA")),
-)  # fmt: skip
-"""The operations that a device under test is compared with. Of two that fit equally well, the first is reported."""
 
-HEADROOM = ("OC-FDPA", "PS-FDPA")
-"""RDNA's, whose products count h exponents above their own."""
+def _families() -> list[str]:
+    """Every operation by its rank, sums in pairs beside the multiply-adds that make them, then the operations whose elements
+    are converted first; the published one of these stands among the first."""
+    ranks = {name: float(operation.rank) for name, operation in OPERATIONS.items()}
+    converted = [name for name in OPERATIONS if not {"K_block", "combination"} & OPERATIONS[name].unit_keys().keys()]
+    ranks |= {f"{CONVERTED}{name}": 2 * UNRANKED + ranks[name] for name in converted}
+    ranks |= {PAIRED: ranks[FMA.name] + 0.5, f"{CONVERTED}{TFDPA.name}": TRFDPA.rank - 0.5}
+    return sorted(ranks, key=lambda family: ranks[family])
+
+
+def operation_of(family: str) -> str:
+    """The name of a family's operation."""
+    return FMA.name if family == PAIRED else family.removeprefix(CONVERTED)
+
+
+def _keys_of_operation(family: str) -> Collection[str]:
+    """The keys of a family's operation, formats among them; a program of additions has none."""
+    return () if family == SUMS else OPERATIONS[operation_of(family)].unit_keys()
+
+
+FAMILIES = tuple(_families())
+"""The operations that a device under test is compared with. Of two that fit equally well, the first is reported."""
 
 NODES = tuple(f"{mode}-{form}" for mode in ("RNE", "RZ") for form in (*(f"e8m{bits}" for bits in range(23, 6, -1)), "e5m10"))
 """Roundings and formats of a program's nodes."""
@@ -73,9 +87,6 @@ ORDERED = ("order", "add_c")
 
 CHAINED = (*ORDERED, "addition", "subtract")
 """Keys of the table [chain]; a report shows them where they are not at their defaults."""
-
-UNCHAINED = ("ST-FDPA", "GST-FDPA", PAIRED)
-"""Families without a table [chain]: operations with scales, and pairs."""
 
 
 @dataclass(frozen=True)
@@ -199,11 +210,6 @@ def is_converted(family: str) -> bool:
     return family.startswith(CONVERTED)
 
 
-def operation_of(family: str) -> str:
-    """The name of a family's operation."""
-    return "FMA" if family == PAIRED else family.removeprefix(CONVERTED)
-
-
 def _table(family: str, keys: Keys) -> ChainTable:
     """The table [chain] of a family with these keys."""
     chained = {key: keys[key] for key in CHAINED if key in keys}
@@ -225,10 +231,12 @@ def keys_of(family: str) -> tuple[str, ...]:
     """The keys of a family that the probe has to find."""
     if family == SUMS:
         return OF_SUMS
-    of_operation = tuple(key for key in OPERATIONS[operation_of(family)].unit_keys() if key in SEARCHED)
-    if family == "IDPA":  # which adds nothing in a format of rho, and whose elements have no bit that is their sign alone
+    keys = _keys_of_operation(family)
+    of_operation = tuple(key for key in keys if key in SEARCHED)
+    if "combination" in keys:  # integers: nothing is added in a format of rho, and no bit of an element is its sign alone
         return (*of_operation, "order")
-    return of_operation if family in UNCHAINED else (*of_operation, *CHAINED)
+    without_table = "K_block" in keys or family == PAIRED  # [chain] is for operations without scales
+    return of_operation if without_table else (*of_operation, *CHAINED)
 
 
 def default_of(key: str) -> Any:
@@ -246,26 +254,27 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
     `highest_exponent`: beyond either end all values are equivalent."""
     if key in ALIKE_FOR_ALL:
         return ALIKE_FOR_ALL[key]
+    of_operation = _keys_of_operation(family)
     divisors = tuple(n for n in range(1, shape.K + 1) if shape.K % n == 0)
     match key:
         case "L" | "G":
             return divisors
         case "P":
-            return tuple(n for n in divisors if operation_of(family) == "PS-FDPA" or not n & (n - 1))
+            return tuple(n for n in divisors if "L" in of_operation or not n & (n - 1))
         case "F" | "F2":
             return tuple(range(1, MAX_FRACTION + 1))
         case "h":
             return tuple(range(MAX_HEADROOM + 1))
         case "rho":
-            further = TWO_STEP_CONVERSIONS if operation_of(family) in HEADROOM else FP64_CONVERSIONS
+            further = TWO_STEP_CONVERSIONS if "h" in of_operation else FP64_CONVERSIONS
             return tuple(name for name, rho in (CONVERSIONS | further).items() if rho.d is shape.d)
         case "e_zero":
             lowest, highest = lowest_exponent(family, shape), highest_exponent(family, shape)
             return tuple(range(max(lowest, -EXPONENT_LIMIT), min(highest, EXPONENT_LIMIT) + 1))
         case "truncation":
-            return ("RZ", "RD", "RO") if operation_of(family) not in ("TR-FDPA", "GTR-FDPA") else ("RZ", "RD")
+            return ("RZ", "RD") if "F2" in of_operation else ("RZ", "RD", "RO")
         case "overflow":
-            return BEYOND_RANGE if family == "IDPA" else OVERFLOWS
+            return BEYOND_RANGE if "combination" in of_operation else OVERFLOWS
         case "combination":
             return COMBINATIONS if shape.a is shape.b is B1 else ("multiply",)
         case "order":
@@ -285,7 +294,7 @@ def lowest_exponent(family: str, shape: OperandShape) -> int:
     products = a.e_min + b.e_min
     if shape.scale is not None:  # a group has the exponent of its scales; a product adds that of its factors
         scales = 2 * shape.scale.e_min
-        products = scales if family == "GST-FDPA" else products + scales
+        products = scales if "G" in _keys_of_operation(family) else products + scales
     return min(products, shape.c.e_min, shape.d.e_min)
 
 

@@ -3,9 +3,10 @@
 from itertools import pairwise
 
 from golden.chain import product_order
+from golden.operations.structure import Addend, Partial, Product, Structure
 from golden.sum_chain import SumTable
 from golden.summation_tree import Tree as Places
-from mmau.probe.model import PAIRED, SUMS, Model, operation_of
+from mmau.probe.model import PAIRED, SUMS, Model
 
 Tree = str | list["Tree"]
 """A leaf's name, or the children of a node: they are summed at once."""
@@ -27,7 +28,8 @@ def tree_of(model: Model) -> Tree:
     for products in chains:
         d: Tree = "c" if not sums and not last else "0"
         for start in range(0, len(products), L):
-            d = _step(model, [_product(k) for k in products[start : start + L]], d)
+            terms = [_product(k) for k in products[start : start + L]]
+            d = [d, terms] if model.family == PAIRED else _step(chain.operation.structure, terms, d)
         sums.append(d)
     whole, *others = [*sums, "c"] if last else sums
     for other in others:
@@ -82,33 +84,26 @@ def _product(k: int) -> Tree:
     return f"p{k}"
 
 
-def _step(model: Model, products: list[Tree], c: Tree) -> Tree:
-    match model.family if model.family == PAIRED else operation_of(model.family):
-        case "FTZ-AddMul":
-            while len(products) > 1:
-                products = [[x, y] for x, y in zip(products[::2], products[1::2], strict=True)]
-            return [c, products[0]]
-        case "GST-FDPA":
-            G = model.keys["G"]
-            return [c, *(products[k : k + G] if G > 1 else products[k] for k in range(0, len(products), G))]
-        case "PS-FDPA":
-            P = model.keys["P"]
-            return [c, *(products[k : k + P] if P > 1 else products[k] for k in range(0, len(products), P))]
-        case family if family in ("TR-FDPA", PAIRED):
-            return [c, products]
-        case "FTZ-FMA":
-            for product in reversed(products):
-                c = [c, product]
-            return c
-        case "FTZ-EO-FMA":
-            return [c, [_chained(products[::2]), _chained(products[1::2])]]
-        case "GTR-FDPA":
-            return [c, [products[::2], products[1::2]] if len(products) > 1 else products]
-    return [c, *products]
+def _step(structure: Structure, products: list[Tree], c: Tree) -> Tree:
+    """The tree of one step; a sum of one term is that term."""
+    sums: list[Tree] = []
+    for each in structure.sums:
+        of_c, totals, others = [], [], []
+        for node in each.nodes:
+            match node:
+                case Addend():
+                    of_c.append(c)
+                case Partial():
+                    totals.append(sums[node.of])
+                case Product():
+                    others.append(products[node.k])
+        terms = [*of_c, *totals, *others]
+        sums.append(terms[0] if len(terms) == 1 else terms)
+    return sums[-1]
 
 
 def _chained(products: list[Tree]) -> Tree:
-    """One after the other, from zero."""
+    """One after the other."""
     sum_so_far = products[0]
     for product in products[1:]:
         sum_so_far = [sum_so_far, product]

@@ -17,7 +17,7 @@ from golden.chain import Chain, ConvertedChain
 from golden.epilogue import OUTPUTS
 from golden.formats import FP32, Format
 from golden.instruction import Instruction
-from golden.operations import FMA, Operation
+from golden.operations import Operation
 from golden.operations.t_fdpa import TFDPA
 from mmau.testing.narrow_accumulator import in_fp16
 from mmau.testing.product_under_test import KernelProduct
@@ -182,13 +182,14 @@ def weaker_unit(product: KernelProduct) -> Change | None:
     F = getattr(operation, "F", None)
     if F is not None:
         return on_operation(product, "F - 1", operation.changed(F=F - 1))
-    truncating = {"E-FDPA": 25, "FTZ-AddMul": 22}.get(operation.name)
-    if truncating is not None:
+    structure = operation.structure
+    truncating = 22 if structure.rounds_products else 25
+    if structure.rounds_products or (structure.is_exact and operation.length > 1):
         step = TFDPA(
             a=operation.a, b=operation.b, c=FP32, L=operation.length, F=truncating, rho="RZ-FP32", e_zero=-133
         )  # fmt: skip
         return on_operation(product, f"aligned to F = {truncating}", step)
-    if isinstance(operation, FMA) and operation.a == operation.d == FP32:
+    if structure.is_exact and operation.a == operation.d == FP32:
         return Change("products rounded", lambda: _unfused(product))
     return None
 

@@ -61,7 +61,7 @@ def probe_data(
         draft.fill_densely()
     elif kind == "promotion":
         draft.fill_for_promotion(promote_every)
-    elif instruction.operation.name == "FMA":
+    elif instruction.operation.length == 1 and instruction.operation.structure.is_exact:
         draft.fill_for_fused_multiply_add()
     else:
         draft.fill_for_precision()
@@ -99,7 +99,7 @@ class _Draft:
         self.blocks = padded // (instruction.block_size or padded)
         self.scales = np.zeros((2, self.blocks), int)
         self.varies = False
-        flushes = instruction.operation.name == "FTZ-AddMul"
+        flushes = instruction.operation.structure.rounds_products
         self.ranges = exponents(instruction.a, flushes), exponents(instruction.b, flushes)
         scale = instruction.scale
         self.scale_range = None if scale is None else exponents(scale, False)

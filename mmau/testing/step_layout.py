@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import golden
 from golden.chain import product_order
 from golden.formats import Format
-from golden.operations.fused import FusedOperation
 from golden.ordered_chain import OrderedChain
 
 WIDEST_LAST_BIT = 30
@@ -35,24 +34,27 @@ class StepLayout:
             ValueError: an instruction on integers, whose sums are exact in any order.
         """
         operation, k = instruction.operation, instruction.k
-        if operation.name == "IDPA":
+        structure, rounding = operation.structure, operation.structure.last.rounding
+        if rounding is None:
             raise ValueError(
                 f"{instruction.arch} {instruction.name} adds integers exactly; probe data tells roundings apart"
             )
         order = list(range(k)) if instruction.fp16_order is None else product_order(instruction.fp16_order, k)
         if isinstance(instruction.chain, OrderedChain):
             order = instruction.chain.order_over(k)
-        G = getattr(operation, "G", 1)
+        G = structure.group or 1 if structure.scales_groups else 1
         steps = tuple(
             tuple(tuple(order[at : at + G]) for at in range(first, first + operation.length, G))
             for first in range(0, k, operation.length)
         )
-        kept = (
-            operation.conversion.rounding_format.man_bits if isinstance(operation, FusedOperation) else operation.d.man_bits
-        )
-        F = getattr(operation, "F", {"E-FDPA": WIDEST_LAST_BIT, "FTZ-AddMul": 23}.get(operation.name))
+        kept = rounding.to.man_bits
+        F = structure.sums[0].terms[0].F or structure.last.terms[-1].F
         if F is not None:
-            F -= getattr(operation, "h", 0)  # a product counts h exponents above its own
+            F -= structure.headroom or 0  # a product counts that much above its own exponent
+        elif structure.rounds_products:
+            F = kept
+        elif structure.is_exact and "L" in operation.unit_keys():
+            F = WIDEST_LAST_BIT
         return cls(k, steps, F, kept if F is None else min(kept, F))
 
     @property

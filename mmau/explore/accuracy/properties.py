@@ -12,7 +12,6 @@ import numpy as np
 from golden.arrays import bits_dtype
 from golden.format import power_of_two
 from golden.formats import Format
-from golden.operations import IDPA
 from golden.ordered_chain import OrderedChain
 from golden.stimulus import Operands, Row
 from golden.unit import Unit
@@ -40,7 +39,7 @@ def properties(unit: Unit, seed: int) -> dict[str, Any]:
     Of a unit whose chain adds outside of its steps, they are those of its step.
     """
     arithmetic = arithmetic_of(unit)
-    if isinstance(unit.operation, IDPA):
+    if unit.operation.structure.is_integer:
         return dict.fromkeys(("worst", "monotonicity", "symmetry"))
     return {
         "worst": worst(arithmetic, seed),

@@ -11,7 +11,7 @@ from golden.steps import align, exact_sum
 from golden.stimulus import Operands, OperandShape, complete_rows, generate
 from golden.unit_file import operation_from_table
 from mmau.mutation.faults import faults
-from mmau.mutation.faulty_steps import correct, mode_of, with_adder, with_align, with_exact_sum, with_rounding
+from mmau.mutation.faulty_steps import correct, rounding_of, with_adder, with_align, with_exact_sum, with_rounding
 from tests.volume import one_in
 
 DEFAULT_VECTORS, DEFAULT_SEED = 20000, 0
@@ -116,7 +116,10 @@ def test_level_1_sees_ties_carries_and_stickies_at_fault(name: str) -> None:
 @pytest.mark.parametrize("operation", EVERY_UNIT)
 def test_steps_put_in_without_a_fault_change_nothing(operation: Operation) -> None:
     """Without a fault the model agrees with the unit, so that only a fault makes them differ."""
-    models = [with_rounding(operation, correct(mode_of(operation))), with_adder(operation, lambda parts, top: sum(parts))]
+    models = [
+        with_rounding(operation, correct(rounding_of(operation).mode)),
+        with_adder(operation, lambda parts, top: sum(parts)),
+    ]
     if operation.name in ("FMA", "E-FDPA", "FTZ-AddMul"):
         models.append(with_exact_sum(operation, exact_sum))
     if operation.name in ("T-FDPA", "ST-FDPA", "GST-FDPA"):

@@ -9,7 +9,7 @@ from golden.operations import PSFDPA
 from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.rounding import Mode
 from golden.steps import Term, align
-from mmau.mutation.faulty_steps import faulty, with_short_shift
+from mmau.mutation.faulty_steps import with_short_shift
 from mmau.mutation.headroom_faults import headroom_faults
 
 
@@ -39,9 +39,9 @@ code = st.integers(0, 0xFFFF)
 @given(st.tuples(code, code), st.tuples(code, code), code)
 def test_a_short_shift_of_c_that_holds_f_changes_no_result(a: tuple[int, int], b: tuple[int, int], c: int) -> None:
     operation = unit(26)
-    assert faulty(operation, align=staticmethod(short)).step(a, b, c) == operation.step(a, b, c)
+    assert operation.with_steps(align=staticmethod(short)).step(a, b, c) == operation.step(a, b, c)
 
 
 def test_a_short_shift_of_c_that_does_not_hold_f_is_shown_by_a_far_c() -> None:
     operation = unit(50)
-    assert faulty(operation, align=staticmethod(short)).step(*FAR) != operation.step(*FAR)
+    assert operation.with_steps(align=staticmethod(short)).step(*FAR) != operation.step(*FAR)

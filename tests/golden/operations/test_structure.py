@@ -1,0 +1,209 @@
+"""The structure that an operation declares is what its step computes: a reading of it, node by node, gives the step's d."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import golden
+from golden import Operation, steps
+from golden.chain import steps_for
+from golden.formats import FP32, Cls, Decoded
+from golden.operations.ieee import is_zero_negative
+from golden.operations.structure import Addend, Partial, Product, Rounding, Sum, Summand, Zero
+from golden.rounding import Overflow, shift_and_round
+from golden.steps import Term
+from golden.unit_file import operation_from_table
+from tests.golden.inputs import Operands
+from tests.golden.strategies import cases
+
+NOTHING = -999
+"""Exponent of a zero term that does not count."""
+
+
+class Reading:
+    """One step, read from the structure of its operation, of operands that are finite."""
+
+    def __init__(self, operation: Operation, drawn: Operands) -> None:
+        self.operation, self.structure = operation, operation.structure
+        a, b = drawn.a[: operation.length], drawn.b[: operation.length]
+        self.x, self.y = ([self.decoded(f, code) for code in codes] for f, codes in ((operation.a, a), (operation.b, b)))
+        self.z = self.decoded(operation.c, drawn.c)
+        self.scales = (drawn.scale_a, drawn.scale_b)
+        self.totals: list[tuple[Term, bool]] = []
+
+    def decoded(self, operand: golden.Format, code: int) -> Decoded:
+        x = operand.decode(code)
+        if operand not in self.structure.flushed:
+            return x
+        to_plus_zero = self.structure.rounds_products and x.cls is Cls.SUBNORMAL
+        return steps.flushed(x)._replace(sign=0 if to_plus_zero else x.sign)
+
+    def d(self) -> int:
+        """The code of the last sum."""
+        code = 0
+        for each in self.structure.sums:
+            code = self.of(each)
+        return code
+
+    def of(self, each: Sum) -> int:
+        """The code of a sum; it becomes a term of later ones."""
+        found = [self.term(summand) for summand in each.terms]
+        terms = [term for term, _ in found]
+        negative = is_zero_negative([sign for _, sign in found], each.rounding.mode if each.rounding else "RNE")
+        if each.is_exact:
+            total, lsb = steps.exact_sum(terms)
+            exp = max(term.exp for term in terms)
+        else:
+            total, lsb, exp = self.aligned(each, terms, [sign for _, sign in found])
+        own = Term(total, exp, exp - lsb)
+        if each.cut is not None:
+            e_norm = max(abs(total).bit_length() - 1 + lsb, self.operation.c.e_min)
+            total, lsb = shift_and_round(total, e_norm - each.cut.F - lsb, each.cut.truncation), e_norm - each.cut.F
+            if own.sig < 0 and not total:
+                return self.operation.d.negative_zero
+        if each.rounding is None:
+            self.totals.append((own, False))
+            return total
+        code = self.rounded(total, lsb, each.rounding, negative)
+        if each is self.structure.last:
+            return code
+        z = within_range(each.rounding.to.decode(code))
+        self.totals.append((steps.addend(z, each.rounding.to, each.rounding.to.e_min), bool(z.sign)))
+        return code
+
+    def aligned(self, each: Sum, terms: list[Term], signs: Sequence[bool]) -> tuple[int, int, int]:
+        """The sum of terms at the largest exponent, the exponent of its last bit, and the largest exponent."""
+        e, mode = max(term.exp for term in terms), each.truncation
+        assert mode is not None
+        widest = max(summand.F or 0 for summand in each.terms)
+        total = 0
+        for term, summand, sign in zip(terms, each.terms, signs, strict=True):
+            assert summand.F is not None
+            if summand.reach is not None and term.exp < e - summand.reach:
+                term = term._replace(sig=0)
+            part = steps.align(term, e, summand.F, mode)
+            if each.in_frame:
+                part = (-1 if self.z.sign else 1) * steps.in_frame(part, sign != bool(self.z.sign))
+            total += part << (widest - summand.F)
+        lsb = e - widest
+        if self.structure.sticky and total and any(steps.is_truncated(term, e, widest) for term in terms):
+            assert each.rounding is not None
+            total, lsb = steps.add_sticky(total, lsb, mode, each.rounding.to.man_bits)
+        return total, lsb, e
+
+    def term(self, summand: Summand) -> tuple[Term, bool]:
+        """A term of a sum, and its sign, which a zero has too. A total whose terms cancelled keeps its exponent."""
+        o, node = self.operation, summand.node
+        if isinstance(node, Partial):
+            term, sign = self.totals[node.of]
+            return (self.scaled_group(term, node.of) if node.scaled else term), sign
+        match node:
+            case Addend():
+                term, sign = steps.addend(self.z, o.c, o.c.e_min), bool(self.z.sign)
+            case Zero():
+                term, sign = Term(0, FP32.e_min, FP32.man_bits), False
+            case Product():
+                term, sign = self.product(node)
+        if not term.sig and summand.F is not None:
+            term = term._replace(exp=NOTHING if summand.zero_exp is None else summand.zero_exp)
+        return term, sign
+
+    def product(self, node: Product) -> tuple[Term, bool]:
+        x, y, o = self.x[node.k], self.y[node.k], self.operation
+        product, sign = (
+            steps.raised(steps.multiply(x, y, o.product_frac, o.product_exp_min), node.headroom),
+            x.sign != y.sign,
+        )
+        if getattr(o, "combination", "multiply") == "xor":
+            product = product._replace(sig=x.sig + y.sig - 2 * product.sig)
+        if node.rounding is not None:
+            code = self.rounded(product.sig, product.exp - product.frac, node.rounding, sign)
+            z = within_range(node.rounding.to.decode(code))
+            return steps.addend(z, node.rounding.to, node.rounding.to.e_min), bool(z.sign)
+        return (self.scaled(product, node.k) if node.scaled and product.sig else product), sign
+
+    def factors(self, k: int) -> list[Decoded]:
+        scale, block = self.operation.scale_format, self.operation.block_size
+        assert scale is not None
+        assert block is not None
+        return [scale.decode(codes[k // block]) for codes in self.scales]
+
+    def scaled(self, product: Term, k: int) -> Term:
+        return product._replace(exp=product.exp + sum(x.exp for x in self.factors(k)))
+
+    def scaled_group(self, group: Term, number: int) -> Term:
+        places, scale = self.structure.leaves[number], self.operation.scale_format
+        alpha, beta = self.factors(places[0])
+        assert scale is not None
+        frac = 2 * scale.man_bits + group.frac - group.exp
+        if not alpha.sig or not beta.sig or all(not (self.x[k].sig and self.y[k].sig) for k in places):
+            return Term(0, self.structure.last.floor or 0, frac)
+        return Term(group.sig * alpha.sig * beta.sig, alpha.exp + beta.exp, frac)
+
+    def rounded(self, total: int, lsb: int, rounding: Rounding, negative: bool) -> int:
+        d, structure = self.operation.d, self.structure
+        if not total:
+            return d.negative_zero if negative and structure.zero == "ieee" else 0
+        if structure.rho is not None:
+            overflow: Overflow = getattr(self.operation, "overflow", "infinity")
+            if structure.nan == "cause":
+                code = structure.rho.rounded(total, lsb, overflow, rounding.flushes)
+                if structure.rho.rounding_format.decode(code).cls is Cls.ZERO:
+                    return 0
+                return structure.rho.stored(code)
+            code = structure.rho.encode(total, lsb, overflow, rounding.flushes)
+            return 0 if structure.zero == "positive" and d.decode(code).cls is Cls.ZERO else code
+        if structure.rounds_products:
+            code = rounding.to.encode_scaled(total, lsb, rounding.mode)
+            return code & rounding.to.negative_zero if rounding.to.decode(code).cls is Cls.SUBNORMAL else code
+        return rounding.to.encode_scaled(total, lsb, rounding.mode, flush=rounding.flushes)
+
+
+def within_range(x: Decoded) -> Decoded:
+    """A rounded term of a later sum.
+
+    Raises:
+        OverflowError: it is an infinity, which this reading leaves out.
+    """
+    if x.cls is Cls.INFINITY:
+        raise OverflowError
+    return x
+
+
+def is_finite(operation: Operation, drawn: Operands) -> bool:
+    """Whether no operand and no product is special."""
+    codes = [(operation.a, drawn.a), (operation.b, drawn.b), (operation.c, [drawn.c])]
+    if operation.scale_format is not None:
+        codes += [(operation.scale_format, drawn.scale_a), (operation.scale_format, drawn.scale_b)]
+    if any(operand.decode(code).cls >= Cls.INFINITY for operand, found in codes for code in found):
+        return False
+    special = getattr(operation, "product_special", None)
+    pairs = zip(map(operation.a.decode, drawn.a), map(operation.b.decode, drawn.b), strict=True)
+    return special is None or all(special(p, q) is None for p, q in pairs)
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_structure_read_node_by_node_is_the_step(name: str, data: st.DataObject) -> None:
+    operation, drawn = data.draw(cases(name))
+    operation = steps_for(operation, len(drawn.a))
+    drawn = drawn._replace(a=drawn.a[: operation.length], b=drawn.b[: operation.length])
+    if not is_finite(operation, drawn):
+        return
+    note(f"{operation.name} {operation.parameters()}\n{drawn}")
+    expected = operation.step(drawn.a, drawn.b, drawn.c, drawn.scale_a, drawn.scale_b)
+    try:
+        got = Reading(operation, drawn).d()
+    except OverflowError:
+        return
+    if operation.structure.is_integer:
+        got = operation.narrowed(got)  # type: ignore[attr-defined]
+    assert got == expected
+
+
+def test_leaves_are_the_products_of_each_sum() -> None:
+    table = {"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 4}
+    assert operation_from_table(table).structure.leaves == ((0,), (1,), (2, 0), (3, 1), (2, 0, 3, 1), (2, 0, 3, 1))
