@@ -11,12 +11,8 @@ BIN := $(VENV)/bin
 VECTORS ?= 20000
 JOBS ?= 2
 MINUTES ?=
-WHOLE ?=
 SLICE ?=
 SEED ?= 23
-QEMU ?= qemu-aarch64
-RVBNA ?=
-DESIGNS ?= build/designs
 ARCH ?= x86-avx512
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
@@ -61,25 +57,8 @@ vectors: $(VENV)/.peer  #: Write fresh vectors computed by MMA-Sim, as those of 
 	@mkdir -p build
 	$(BIN)/python -m tests.data.remake_vectors build/vectors
 
-bench: $(VENV)/.peer  #: Measure the native engine's speed beside MMA-Sim's, into build/bench.json
-	@mkdir -p build
-	$(BIN)/python -m studies.native_speed build/bench.json
-
 campaign-cosim: $(VENV)/.cosim  #: Co-simulate 10^8 vectors of every operation in volume mode; writes docs/evidence/campaign-cosim.md; resumes
 	$(BIN)/python -m studies.cosim_campaign mmau/formal/simulations.json docs/evidence/campaign-cosim.md build/campaign-cosim
-
-bench-cosim: $(VENV)/.cosim  #: Measure the speed of co-simulation beside the bare simulator, and the time to the first vector
-	$(BIN)/python -m studies.cosim_speed
-
-bench-explore: $(VENV)/.dev  #: Measure how long design spaces of 200 points take, from samples; WHOLE=1 times all points
-	$(BIN)/python -m studies.explore_speed $(if $(WHOLE),--whole)
-
-campaign-native: $(VENV)/.dev  #: Compare the native engine with the reference on 10^8 rows; writes docs/evidence/campaign-native.json; resumes
-	$(BIN)/python -m studies.native_campaign docs/evidence/campaign-native.json build/campaign-native
-
-stimulus-mutants: $(VENV)/.dev  #: Count the rows at volume that each mutant of a model needs; writes docs/evidence/stimulus-mutants.md
-	@mkdir -p build
-	$(BIN)/python -m studies.stimulus_mutants docs/evidence/stimulus-mutants.md build/stimulus-mutants
 
 golden-mutants: $(VENV)/.dev  #: Change every rule of golden's reference and see who notices; writes docs/evidence/golden-mutants.md; resumes
 	@mkdir -p build
@@ -98,13 +77,6 @@ kernels-oldest: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  #: Compile every CUDA ke
 
 area: $(VENV)/.area  #: Measure the cells and depth of the datapaths; writes docs/evidence/area.md; most of an hour; resumes; MINUTES=30 stops early
 	$(BIN)/python -m studies.area docs/evidence build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
-
-cost: $(VENV)/.dev  #: Compare published ratios of cost with ours; writes docs/evidence/explore/cost.md (needs Debian's opensta and qflow-tech-osu018)
-	$(BIN)/python -m studies.published_costs docs/evidence/explore/cost.json build/cost
-
-side-by-side: $(VENV)/.dev  #: Measure the published designs that DESIGNS=folder describes beside ours; writes docs/evidence/side-by-side.md; an hour or two; resumes; MINUTES=30 stops early
-	@mkdir -p build
-	$(BIN)/python -m studies.side_by_side docs/evidence/side-by-side.json build/side-by-side $(DESIGNS) $(if $(MINUTES),--minutes $(MINUTES))
 
 freeze-compare: $(VENV)/.dev  #: Compare attacks, the command line, what it prints, designs and mutants with what is frozen in tests/freeze; SLICE=0/60 takes a part of the designs
 	$(BIN)/python -m tests.freeze compare $(if $(SLICE),--slice $(SLICE))
@@ -138,9 +110,6 @@ formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second,
 formal-second-main: $(VENV)/.dev  #: Likewise for the units of `make cosim` alone
 	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
 
-formal-refutations: $(VENV)/.dev  #: Refute the questions of the units of `make cosim` with lemmas that a small checker accepts; writes docs/evidence/refutations.json and proofs.md; resumes
-	$(BIN)/python -m studies.proofs.refuted mmau/formal/proofs.json docs/evidence/refutations.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
-
 formal-registers: $(VENV)/.dev  #: Prove every distinct datapath of the catalogue with 1, 3 and 8 stages equal to the one without; writes docs/evidence/registers.md; resumes
 	$(BIN)/python -m studies.proofs.registers docs/evidence/registers.md --jobs $(JOBS)
 
@@ -151,80 +120,15 @@ formal-netlist: $(VENV)/.cosim  #: Prove that synthesised netlists of the units 
 coverage-table: $(VENV)/.cosim  #: Write the page of functional coverage, docs/evidence/coverage.md
 	$(BIN)/python -m studies.coverage_table docs/evidence/coverage.md
 
-probing: $(VENV)/.dev  #: Try the probe on the catalogue and 1,100 random units; writes docs/evidence/probing-sweep.md; an hour or two; resumes; MINUTES=30 stops early
-	$(BIN)/python -m studies.probe_sweep docs/evidence/probing.json $(if $(MINUTES),--minutes $(MINUTES))
-	$(BIN)/python -m studies.probe_sweep.probe_sweep_page docs/evidence/probing.json docs/evidence/probing-sweep.md
-
-emulated: $(VENV)/.dev  #: Hold Arm's SME to QEMU (QEMU=…) and RISC-V's draft to Spike (RVBNA=…, examples/program); writes docs/evidence/emulated.md; hours; resumes
-	@mkdir -p build
-	aarch64-linux-gnu-gcc -O1 -static -march=armv9-a examples/program/sme.c -o build/sme
-	$(BIN)/python -m studies.emulated docs/evidence/emulated.md build/emulated "armv9-sme=$(QEMU) -cpu max build/sme {name}" $(if $(RVBNA),"riscv-zvbdota=$(RVBNA)")
-
 recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
 
 h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json; with STATE=, UNPACKED= and LOGS= of a run of studies.h200 these facts first
 	$(BIN)/python -m studies.h200.measured_page docs/evidence $(STATE) $(UNPACKED) $(LOGS)
 
-rdna-statements: $(VENV)/.dev  #: Change every statement of RDNA's rules, on recorded rows and vectors; writes docs/evidence/rdna-statements.md
-	$(BIN)/python -m studies.rdna_statements docs/evidence/rdna-statements.md
-
-papers: $(VENV)/.dev  #: Compare the papers' own tests with the models; writes docs/evidence/papers.md
-	$(BIN)/python -m studies.papers docs/evidence/papers.md
-
-papers-check: $(VENV)/.dev  #: Derive every cell of the papers' tables again and compare it
-	$(BIN)/python -m studies.papers --check
-
-model: $(VENV)/.dev  #: Run a small transformer under several arithmetics; writes docs/evidence/model.md
-	$(BIN)/python -m studies.model docs/evidence
-
-bench-gemm: $(VENV)/.peer  #: Measure matrix products and frameworks beside golden.gemm and PyTorch, as ratios in one run
-	$(BIN)/python -m studies.gemm_speed
-
-public-tests: $(VENV)/.dev  #: Run the tolerances of eight public tests on wrong kernels; writes docs/evidence/public-tests.md
-	$(BIN)/python -m studies.public_tests docs/evidence/public-tests.md
-
 library-products: $(VENV)/.dev  #: Find the orders of golden.gemm that give the recorded products of cuBLAS and Triton; writes docs/evidence/library-products.md
 	$(BIN)/python -m studies.library_products.found_orders studies/library_products/h100.npz docs/evidence/library-products.json
 	$(BIN)/python -m studies.library_products.products_page docs/evidence/library-products.json docs/evidence/library-products.md
-
-profiles: $(VENV)/.dev  #: Write the numeric profiles of every architecture's model, docs/evidence/profiles
-	$(BIN)/python -m studies.profiles docs/evidence/profiles
-
-answers-fp8: $(VENV)/.peer  #: Find how many fraction bits FP8 training needs; writes docs/evidence/explore/fp8-accumulation.md; half an hour; resumes
-	@mkdir -p build
-	$(BIN)/python -m studies.answers.fp8_training examples/spaces/fp8-accumulation.toml docs/evidence/explore build/answers-fp8
-
-analysis-discrepancy: $(VENV)/.dev  #: Compute one input on every unit, table 8 of Xie et al.; writes docs/evidence/analysis/discrepancy.md
-	$(BIN)/python -m studies.analysis discrepancy docs/evidence/analysis
-
-analysis-bounds: $(VENV)/.dev  #: Compare error bounds with the stimulus and a search, table 9; a few minutes
-	$(BIN)/python -m studies.analysis bounds docs/evidence/analysis
-
-analysis-risks: $(VENV)/.dev  #: List risky designs from their parameters, table 10
-	$(BIN)/python -m studies.analysis risks docs/evidence/analysis
-
-analysis-bias: $(VENV)/.dev  #: Measure CDNA3's bias, figure 3
-	$(BIN)/python -m studies.analysis bias docs/evidence/analysis
-
-analysis-monotonicity: $(VENV)/.dev  #: Find units that are not monotonic, and the smallest input that shows it
-	$(BIN)/python -m studies.analysis monotonicity docs/evidence/analysis
-
-analysis-symmetry: $(VENV)/.dev  #: Find units that are not symmetric, and the smallest input that shows it
-	$(BIN)/python -m studies.analysis symmetry docs/evidence/analysis
-
-analysis-mitigation: $(VENV)/.dev  #: Measure what helps against the risky designs, section 6.3
-	$(BIN)/python -m studies.analysis mitigation docs/evidence/analysis
-
-analysis: analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry analysis-mitigation  #: Write all pages of docs/evidence/analysis
-
-answers-round-down: $(VENV)/.dev  #: Measure what CDNA3's rounding down costs in bias and saves in area; writes docs/evidence/explore/round-down.md
-	$(BIN)/mmau explore examples/spaces/round-down.toml --out build/explore/round-down --jobs $(JOBS)
-	$(BIN)/python -m studies.answers round-down build/explore/round-down docs/evidence/explore
-
-answers-encodings: $(VENV)/.dev  #: Compare sign and magnitude with complements, cut with sticky; writes docs/evidence/explore/encodings.md
-	$(BIN)/mmau explore examples/spaces/encodings.toml --out build/explore/encodings --jobs $(JOBS)
-	$(BIN)/python -m studies.answers encodings build/explore/encodings docs/evidence/explore
 
 docs: $(VENV)/.site  ## project: Build the documentation site and the instruction explorer into build/site
 	$(BIN)/python -m studies.site build/site
@@ -234,9 +138,6 @@ docs-serve: docs  #: Show the site at localhost, port 8000
 
 test-site: $(VENV)/.site  #: Run the tests of the site and of the explorer; those in a browser need Debian's chromium
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m site
-
-answers-ones-complement: $(VENV)/.dev  #: Measure what RDNA3's one's complement in the frame of c saves; writes docs/evidence/explore/ones-complement.md
-	$(BIN)/python -m studies.answers.ones_complement docs/evidence/explore
 
 release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of materials and the recordings' archive, twice, into dist; try the wheel
 	$(BIN)/python -m studies.release dist

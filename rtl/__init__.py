@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from rtl.designs.unit import DATAPATHS, unit_datapath
     from rtl.designs.unit_design import UnitDesign, as_design
     from rtl.tools import MissingTool
-    from rtl.verilog.emit import YosysError, to_verilog
+    from rtl.verilog.emit import to_verilog
+    from rtl.yosys import YosysError
 
 __all__ = [
     "DATAPATHS",
@@ -50,7 +51,7 @@ _MODULES = {
     "StreamDatapath": "designs.stream",
     "TileDesign": "designs.tile_design",
     "UnitDesign": "designs.unit_design",
-    "YosysError": "verilog.emit",
+    "YosysError": "yosys",
     "as_design": "designs.unit_design",
     "cost_report": "cost.flow",
     "meet_clock": "cost.meet_clock",

@@ -1,13 +1,12 @@
 """The page docs/evidence/coverage.md: `python -m studies.coverage_table docs/evidence/coverage.md`."""
 
 import sys
-from collections import Counter
 from pathlib import Path
 
 from cosim.bench.protocol import Timing
 from cosim.build.power_up import power_ups
 from cosim.coverage.counts import Counts, Model, merged
-from cosim.coverage.coverage_model import count, covergroups, whole
+from cosim.coverage.coverage_model import count, whole
 from cosim.coverage.sample_units import sample_units
 from cosim.coverage.unreachable import ARGUED_ALONE
 from golden import Unit
@@ -46,7 +45,7 @@ something else: the coverage job, a list of units.
 
 A bin that no operands can hit is declared so, with the reason, where the bin is declared (`cosim/coverage/`): a
 statement about the operation's parameters. Tests run random units against these statements, and a bin whose reason
-depends on numbers must be hit by another unit whose numbers differ, of those of the tables below and of the coverage job.
+depends on numbers must be hit by another unit whose numbers differ, of those of the table below and of the coverage job.
 For the bins that no unit of these can hit, the argument stands alone:
 
 {argued}
@@ -59,9 +58,10 @@ fail the run: the text says `THE COVERAGE MODEL IS WRONG`, the page of `--html` 
 of its covergroups the bin stands under `contradicted`, with the reason that does not hold, and in UCIS XML its type is
 `illegal`.
 
-The tables below are of the largest unit of each operation in the catalogue, of small ones, and of units with keys of
+The table below is of the largest unit of each operation in the catalogue, of small ones, and of units with keys of
 their own. Their vectors are those that `mmau cosim` sends by default, 20,000 of seed 0. All bins that can be hit are;
-so they are by the vectors of a pipelined unit, which is powered up twice, the last 1,000 with seed 1.
+so they are by the vectors of a pipelined unit, which is powered up twice, the last 1,000 with seed 1. The page of `mmau
+cosim --html` has the covergroups of a unit, with the reason of each bin that cannot be hit.
 
 This page is made by `make coverage-table`."""
 
@@ -103,16 +103,14 @@ def default_counts(unit: Unit) -> Counts:
 
 def page() -> str:
     """The text of the page."""
-    found = [(unit, default_counts(unit)) for unit in sample_units()]
     rows = []
-    for unit, counts in found:
-        total = whole([counts])
+    for unit in sample_units():
+        total = whole([default_counts(unit)])
         rows.append((unit.name, unit.operation.name, f"{total.bins:,}", f"{total.reachable:,}", f"{total.hit:,}"))
     return markdown.document(
         "Functional coverage",
         introduction(),
         markdown.table(("unit", "operation", "bins", "reachable", "hit"), rows, numbers=(2, 3, 4)),
-        *(part for unit, counts in found for part in section(unit, counts)),
     )
 
 
@@ -123,21 +121,6 @@ def introduction() -> str:
         groups=markdown.table(("covergroups", "what they cross"), GROUPS),
         argued=markdown.table(("operation", "bins", "why no unit hits them"), argued),
     )
-
-
-def section(unit: Unit, counts: Counts) -> list[str]:
-    """A unit's covergroups, with the reasons of the bins that cannot be hit."""
-    keys = ", ".join(f"{key} = {value}" for key, value in unit.operation.parameters().items())
-    rows = []
-    for group in covergroups(counts.model):
-        hits = counts.hits[group.name]
-        hit = sum(reason is None and n > 0 for reason, n in zip(group.reasons, hits, strict=True))
-        reasons = Counter(reason for reason in group.reasons if reason is not None)
-        missed = len(group.bins) - hit - sum(reasons.values())
-        why = "; ".join(f"{number}: {reason}" for reason, number in reasons.items())
-        rows.append((group.name, f"{len(group.bins):,}", f"{hit:,}", f"{missed:,}", why))
-    table = markdown.table(("covergroup", "bins", "hit", "missed", "unreachable"), rows, numbers=(1, 2, 3))
-    return [f"## {unit.name}", f"{unit.operation.name}: {keys}", table]
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from hypothesis import settings
 from rtl.cost import flow
 from rtl.designs.sample_designs import slice_of
 from rtl.verilog import emit
+from tests.mapped_once import mapped_once
 from tests.optional_tools import why_missing
-from tests.yosys_in_process import mapped_once, run_yosys
 
 # Generated inputs are the same in every run and on every machine; a slow machine fails nothing.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -25,10 +25,9 @@ settings.load_profile("repeatable")
 DRAWS_FROM = "hypothesis.internal.conjecture.providers.is_local_module_file"
 pytest.MonkeyPatch().setattr(DRAWS_FROM, lambda path: False, raising=False)
 
-# The same RTLIL is the same Verilog: Yosys runs but once for each text, and inside of this process.
-pytest.MonkeyPatch().setattr(emit, "_run_yosys", cache(emit._run_yosys))
-pytest.MonkeyPatch().setattr(emit, "run_tool", run_yosys)
-pytest.MonkeyPatch().setattr(flow, "_run_in_folder", mapped_once(flow._run_in_folder))
+# The same RTLIL is the same Verilog: Yosys runs but once for each text.
+pytest.MonkeyPatch().setattr(emit, "_written", cache(emit._written))
+pytest.MonkeyPatch().setattr(flow, "run_in_folder", mapped_once(vars(flow)["run_in_folder"]))
 
 collect_ignore = ["example_project"]  # somebody else's repository: tests/cosim/test_example_project.py runs it elsewhere
 

@@ -102,10 +102,10 @@ def test_rules_are_those_of_every_package() -> None:
         ("mmau.analysis.risks", "mmau.explore.run.point_work"),
         ("mmau.explore.run.point_work", "mmau.cli.options"),
         ("mmau.explore.run.point_work", "mmau.__main__"),
-        ("mmau.cli.main", "studies.analysis.risks"),
+        ("mmau.cli.main", "studies.area.designs"),
         ("mmau.report.page", "tests.docs.documents"),
-        ("studies.native_speed", "tests.golden.rows"),
-        ("examples.accumulation", "studies.profiles"),
+        ("studies.coverage_table", "tests.golden.rows"),
+        ("examples.accumulation", "studies.area.designs"),
     ],
 )
 def test_import_of_what_lies_above_is_noticed(module: str, name: str) -> None:

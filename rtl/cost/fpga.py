@@ -19,7 +19,7 @@ from golden.cache import tool_environment
 from golden.files import temporary_folder
 from golden.processes import run_tool, supervised
 from golden.text import last_line
-from rtl.cost.flow import run_yosys
+from rtl.cost.flow import run_mapper
 from rtl.designs.ports import Port
 from rtl.tools import MissingTool, python_program
 
@@ -100,12 +100,12 @@ def place_and_route(text: str, top: str, ports: Sequence[Port], key: str, limit:
         part, luts (lookup tables or logic cells, the harness's among them), multipliers (of the part's own), fmax_mhz.
 
     Raises:
-        MissingTool: no nextpnr. YosysFailure, FPGAError: a tool failed; FPGAError too where the design is too large.
+        MissingTool: no nextpnr. YosysError, FPGAError: a tool failed; FPGAError too where the design is too large.
     """
     check_part(key)
     part = PARTS[key]
     script = f"synth_{part.family} -top {HARNESS} -json mapped.json"
-    mapped = run_yosys(text + harness(top, ports), script, ["mapped.json"], limit=limit)["mapped.json"]
+    mapped = run_mapper(text + harness(top, ports), script, ["mapped.json"], limit=limit)["mapped.json"]
     return read_report(_report(part, mapped, limit), part)
 
 

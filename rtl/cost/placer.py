@@ -38,7 +38,7 @@ class Placer:
         wanted: the cells, and the clock and activity at which power is stated.
 
     Raises:
-        ValueError: no datapath. MissingTool: no Yosys, OpenSTA or cell library. YosysFailure, TimingError, NetlistError: one
+        ValueError: no datapath. MissingTool: no Yosys, OpenSTA or cell library. YosysError, TimingError, NetlistError: one
             failed, or what it wrote cannot be trusted.
     """
 

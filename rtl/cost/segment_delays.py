@@ -56,7 +56,7 @@ def measure_segments(datapath: Datapath, library: Library, limit: float | None =
         limit: seconds after which a tool is ended.
 
     Raises:
-        MissingTool: no Yosys, or no OpenSTA. YosysFailure, TimingError, NetlistError: as `rtl.cost.cost_columns.measure`.
+        MissingTool: no Yosys, or no OpenSTA. YosysError, TimingError, NetlistError: as `rtl.cost.cost_columns.measure`.
     """
     mapped = map_whole(modules(free_running(datapath), TOP), library, limit)
     arcs = read_arcs(timing.cell_delays(mapped.verilog, TOP, library, limit))

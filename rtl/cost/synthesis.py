@@ -15,7 +15,7 @@ from rtl.cost.flow import (
     cost_of_stat,
     depths_of_ltp,
     modules_of_stat,
-    run_yosys,
+    run_mapper,
 )
 from rtl.cost.liberty import Library
 from rtl.cost.mapped_netlist import Netlist, NetlistError, cell_of, read_netlist
@@ -86,13 +86,15 @@ def synthesise(text: str, library: Library | None, limit: float | None = None) -
         limit: seconds after which Yosys is ended.
 
     Raises:
-        MissingTool: no Yosys. YosysFailure: it failed, or did not end in time. NetlistError: its netlist is not one.
+        MissingTool: no Yosys. YosysError: it failed, or did not end in time. NetlistError: its netlist is not one.
     """
     check_tool()
     if library is None:
-        return Synthesis(_gates(run_yosys(text, f"{_SYNTH}; {_GATES}", _GATES_FILES, limit=limit)), None, None)
+        return Synthesis(_gates(run_mapper(text, f"{_SYNTH}; {_GATES}", _GATES_FILES, limit=limit)), None, None)
     script = "; ".join([_SYNTH, _GATES, *(step.format(library.name) for step in (_PARTS, _WHOLE, _NETLIST))])
-    found = run_yosys(text, script, (*_GATES_FILES, "parts.json", *_MAPPED_FILES), {library.name: library.text}, limit=limit)
+    found = run_mapper(
+        text, script, (*_GATES_FILES, "parts.json", *_MAPPED_FILES), {library.name: library.text}, limit=limit
+    )
     components = component_areas(modules_of_stat(found["parts.json"]), library)
     return Synthesis(_gates(found), components, _mapped(found, library))
 
@@ -105,7 +107,7 @@ def map_whole(text: str, library: Library, limit: float | None = None) -> Mapped
     """
     check_tool()
     script = "; ".join([_SYNTH, _WHOLE.format(library.name), _NETLIST])
-    return _mapped(run_yosys(text, script, _MAPPED_FILES, {library.name: library.text}, limit=limit), library)
+    return _mapped(run_mapper(text, script, _MAPPED_FILES, {library.name: library.text}, limit=limit), library)
 
 
 def _gates(found: Mapping[str, str]) -> Cost:

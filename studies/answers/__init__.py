@@ -1,4 +1,5 @@
-"""Pages of docs/evidence/explore that answer a question from the results of an example space.
+"""Tables of the pages in docs/guides/answers, each computed from the models or counted in results that the project holds.
 
-`make answers-round-down` and its like run `mmau explore` on a space of examples/spaces, then `python -m studies.answers`.
+`python -m studies.answers docs/guides/answers` writes every table between its marks; the text around them is
+written by hand.
 """

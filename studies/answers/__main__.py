@@ -1,32 +1,40 @@
-"""`python -m studies.answers QUESTION RESULTS FOLDER`: the page of a question, from the folder of an exploration."""
+"""`python -m studies.answers docs/guides/answers`: write the tables of every page in this folder."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from golden.checks import check_choice
-from mmau.explore.report.flat_records import Record
-from studies.answers import encodings, round_down
-from studies.answers.results import read_results
-from studies.pages import Files, write_files
+from golden.files import write_atomically
+from studies.answers import codes, fp8, gpus, monotonic, tolerances
+from studies.answers.page_tables import Tables, with_tables
 
-QUESTIONS: Mapping[str, Callable[[Sequence[Record]], Files]] = {
-    "round-down": round_down.page,
-    "encodings": encodings.page,
+TABLES: Tables = {
+    "fp8-kept-bits": fp8.kept_bits,
+    "fp8-mma-and-wgmma": fp8.mma_and_wgmma,
+    "gpus-differing": gpus.differing_shares,
+    "gpus-exact": gpus.exact_beside_units,
+    "gpus-orders": gpus.orders,
+    "tolerances": tolerances.passes,
+    "zeros-and-nan": codes.zeros_and_nan,
+    "cdna": codes.cdna,
+    "rdna": codes.rdna,
+    "amx": codes.amx,
+    "vortex": codes.vortex,
+    "vortex-share": codes.vortex_share,
+    "monotonic-example": monotonic.example,
 }
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the page, its plots and its table.
+    """Write the pages.
 
     Raises:
-        ValueError: an unknown question, or results that are none. OSError: a file cannot be read or written.
+        ValueError: wrong arguments, or a page's marks are wrong. OSError: a file cannot be read or written.
     """
-    if len(arguments) != 3:
-        raise ValueError(f"arguments must be QUESTION RESULTS FOLDER, got {len(arguments)}")
-    question, results, folder = arguments
-    check_choice("question", question, tuple(QUESTIONS))
-    write_files(Path(folder), QUESTIONS[question](read_results(Path(results))))
+    if len(arguments) != 1:
+        raise ValueError(f"arguments must be FOLDER, got {len(arguments)}")
+    for page in sorted(Path(arguments[0]).glob("*.md")):
+        write_atomically(page, with_tables(page.read_text(encoding="utf-8"), TABLES).encode())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from golden.unit_file import unit_from_table
 from rtl.cost.flow import measure
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError, to_verilog
+from rtl.verilog.emit import to_verilog
+from rtl.yosys import YosysError
 
 ALLOWED_GROWTH = 0.03
 """Of the cells, as a share of the committed figure."""

@@ -25,7 +25,7 @@ from studies.golden_mutants.unnoticed import problems
 SOURCES = (
     *GOLDEN, "mmau/formal/specification/*.py", "studies/symbolic/model_copy.py", "studies/golden_mutants/judge.py",
     "studies/golden_mutants/mutations.py", "studies/golden_mutants/witnesses.py", "studies/golden_mutants/literals.py",
-    "studies/golden_mutants/boundary_rows.py", "studies/golden_mutants/boundary_rows.json", "studies/twin/*.py",
+    "studies/golden_mutants/boundary_rows.py", "studies/golden_mutants/boundary_rows.json", "tests/twin/*.py",
 )  # fmt: skip
 """All that decides who notices."""
 

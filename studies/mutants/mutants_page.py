@@ -31,7 +31,7 @@ def document(outcome: Mapping[str, Any]) -> str:
         "are settled.",
         f"{outcome['vectors']:,} vectors of seed {outcome['seed']} went to each mutant, those of `mmau cosim`. "
         f"The mutants were drawn with seed {outcome['seed']}.",
-        markdown.bullets(_of_run(each) for each in outcome["runs"]),
+        _of_run(outcome),
     ]
     for title, key, order in GROUPS:
         parts += [f"## By {title}", counts_table(grouped(mutants, itemgetter(key), order), key)]
@@ -51,10 +51,10 @@ def document(outcome: Mapping[str, Any]) -> str:
 
 
 def _of_run(run: Mapping[str, Any]) -> str:
-    """The operations of a run, its day, versions and sources."""
+    """The day of a run, its versions and sources."""
     made_with, versions = run["made_with"], ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     sources = f"sources of commit `{made_with['commit']}`, SHA-256 `{made_with['sources']}`"
-    return f"{', '.join(run['operations'])}: made on {run['date']} with {versions}; {sources}."
+    return f"Made on {run['date']} with {versions}; {sources}."
 
 
 def _of_states(states: Sequence[Row]) -> list[str]:

@@ -45,9 +45,6 @@ STORE = Path("build/formal")
 SECOND = Path("docs/evidence/second-opinions.json")
 """Second opinions, which `make formal-second` writes."""
 
-REFUTED = Path("docs/evidence/refutations.json")
-"""Checked refutations, which `make formal-refutations` writes."""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove the targets that are not proved yet, and write the outcome."""
@@ -84,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if before is not None:
         outcome = with_added(before, outcome, targets())
     write_atomically(options.outcome, sealed(outcome).encode())
-    write_atomically(options.page, document(outcome, kept(SECOND), kept(REFUTED)).encode())
+    write_atomically(options.page, document(outcome, kept(SECOND)).encode())
     print("\n".join(summary(settled)))
     return exit_status(settled)
 

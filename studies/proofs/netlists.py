@@ -26,7 +26,8 @@ from rtl.cost.flow import tool_version
 from rtl.cost.liberty import LIBRARIES, Library, read_library
 from rtl.designs.from_table import design_from_table
 from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError, to_verilog
+from rtl.verilog.emit import to_verilog
+from rtl.yosys import YosysError
 from studies.pages import made_by
 from studies.proofs.outcome import NOT_BEGUN
 from studies.proofs.proved_designs import Target, add_limits, add_options, built, main_job_targets

@@ -1,20 +1,18 @@
-"""The page of the proofs, made from the outcome alone."""
+"""The pages of the proofs, made from the outcome alone: what is proved, which is committed, and each design, on the site."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED, step_of
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.report import markdown
 from studies.proofs.opinions import sections
 
 
-def document(
-    outcome: Mapping[str, Any], second: Mapping[str, Any] | None = None, refuted: Mapping[str, Any] | None = None
-) -> str:
+def document(outcome: Mapping[str, Any], second: Mapping[str, Any] | None = None) -> str:
     """The page that is committed.
 
     Args:
-        outcome: of `make formal`. second: of `make formal-second`, if there is any. refuted: of `make formal-refutations`.
+        outcome: of `make formal`. second: of `make formal-second`, if there is any.
     """
     versions = ", ".join(f"{name} {number}" for name, number in outcome["versions"].items())
     return markdown.document(
@@ -28,10 +26,20 @@ def document(
         "Distinct questions; seconds of the solver's process.",
         _steps(outcome["questions"]),
         *([] if second is None else sections(second, outcome["subjects"])),
-        *([] if refuted is None else _refutations(refuted)),
         "## Designs",
-        "Obligations that are proved, of all; one that several designs share is counted in each of them.",
-        _designs(outcome["subjects"]),
+        "`make docs` writes a page with a row for each design, from `mmau/formal/proofs.json`. Not proved are:",
+        markdown.bullets(" ".join(_row(target)) for target in outcome["subjects"] if target["verdict"] != PROVED),
+    )
+
+
+def designs_document(outcome: Mapping[str, Any]) -> str:
+    """The page of the site that has a row for each design."""
+    header = ("design", "operation", "built", "verdict", "obligations", "assumed", "not proved")
+    return markdown.document(
+        "Designs that are proved",
+        "Obligations that are proved, of all; one that several designs share is counted in each of them. [What is "
+        "proved](proofs.md) counts them.",
+        markdown.table(header, map(_row, outcome["subjects"])),
     )
 
 
@@ -60,31 +68,6 @@ def _steps(questions: Sequence[Mapping[str, Any]]) -> str:
     ]  # fmt: skip
     header = ("step", "solver", "asked", "proved", "refuted", "seconds", "longest")
     return markdown.table(header, rows, numbers=range(2, 7))
-
-
-def _refutations(refuted: Mapping[str, Any]) -> list[str]:
-    """The part of the page about refutations that were checked, by step."""
-    steps: dict[str, list[Any]] = {}
-    for _, name, lemmas, _ in refuted["questions"]:
-        counts = steps.setdefault(step_of(name), [0, 0, 0])
-        counts[0] += 1
-        counts[1] += lemmas is not None
-        counts[2] += lemmas or 0
-    asked, found, _ = map(sum, zip(*steps.values(), strict=True))
-    rows = [(step, *(f"{count:,}" for count in counts)) for step, counts in sorted(steps.items())]
-    return [
-        "## Refutations checked here",
-        f"Written by `make formal-refutations` ({refuted['date']}; {refuted['solver']}, {refuted['seconds']:g} s for each "
-        f"attempt): of {asked:,} distinct questions that were tried {found:,} are refuted by lemmas that this "
-        "project's own checker accepts, about clauses that it makes of the question's text; for these no solver need be "
-        "believed.",
-        markdown.table(("step", "questions", "refuted", "lemmas"), rows, numbers=range(1, 4)),
-    ]
-
-
-def _designs(targets: Sequence[Mapping[str, Any]]) -> str:
-    header = ("design", "operation", "built", "verdict", "obligations", "assumed", "not proved")
-    return markdown.table(header, map(_row, targets))
 
 
 def _row(target: Mapping[str, Any]) -> Sequence[str]:

@@ -22,7 +22,7 @@ from mmau.jobs import Record, program
 from mmau.jobs.sealed import sealed, unsealed
 from rtl.designs.identity import design_key
 from rtl.tools import MissingTool
-from studies.proofs.__main__ import REFUTED, STORE, ask_all, kept, obligations
+from studies.proofs.__main__ import STORE, ask_all, kept, obligations
 from studies.proofs.opinions import Opinion, decided, opinions_of, row_of
 from studies.proofs.proofs_page import document
 from studies.proofs.proved_designs import Target, add_limits, add_options, built, chosen_targets
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "opinions": [known[key].as_list() for key in sorted(known)],
     }  # fmt: skip
     write_atomically(options.second, sealed(found).encode())
-    write_atomically(options.page, document(proofs, found, kept(REFUTED)).encode())
+    write_atomically(options.page, document(proofs, found).encode())
     mine = [known[key] for key in questions if key in known]
     print(f"{sum(each.is_confirmed for each in mine)} of {len(questions)} questions confirmed by a second solver")
     lines = [contradiction(each, questions[each.question], KEPT) for each in mine if each.is_contradicted]

@@ -15,8 +15,9 @@ from typing import Any
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from rtl.cost.flow import CELLS, GATES, YosysFailure, run_yosys
+from rtl.cost.flow import CELLS, GATES, run_mapper
 from rtl.cost.liberty import Library
+from rtl.yosys import YosysError
 
 TOP = "unit"
 """The name of the top module."""
@@ -65,12 +66,12 @@ def synthesise(verilog: str, library: Library | None, limit: float, flat: bool =
             module by itself.
 
     Raises:
-        MissingTool: no Yosys. YosysFailure: it failed, or did not end in time.
+        MissingTool: no Yosys. YosysError: it failed, or did not end in time.
     """
     mapping = GATES if library is None else CELLS.format(library.name)
     kept = "proc; setattr -set keep 1 t:$dff; " if flat else ""
     script = f"{kept}synth -noshare {'-flatten ' if flat else ''}-top {TOP}; {mapping}; write_verilog -noattr netlist.v"
-    return run_yosys(verilog, script, ["netlist.v"], _files(library), limit=limit)["netlist.v"]
+    return run_mapper(verilog, script, ["netlist.v"], _files(library), limit=limit)["netlist.v"]
 
 
 def compared(verilog: str, netlist: str, library: Library | None, limit: float, module: str | None = None) -> Compared:
@@ -86,11 +87,11 @@ def compared(verilog: str, netlist: str, library: Library | None, limit: float, 
     modules = read_netlist(verilog)
     of = modules[module or TOP]
     try:
-        found = run_yosys(
+        found = run_mapper(
             verilog, _script(modules, of.name, module is not None, library), ["gold.json", "gate.json", "answer.txt"],
             {**_files(library), "netlist.v": netlist}, limit=limit,
         )  # fmt: skip
-    except YosysFailure as error:
+    except YosysError as error:
         return Compared(OPEN, re.sub(r"\s+", " ", str(error)))
     for side in ("gold", "gate"):
         problem = next(undefined(json.loads(found[f"{side}.json"])["modules"][side]), None)

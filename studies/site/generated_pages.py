@@ -1,4 +1,4 @@
-"""Pages of the site that are made, not written: a page for each architecture's instructions, and the API reference."""
+"""Pages of the site that are made, not written: each architecture's instructions, the API reference, all proved designs."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -8,8 +8,11 @@ from urllib.parse import urlencode
 import golden
 from golden.catalogue import ARCHITECTURES, marketing_names
 from golden.instruction import EVIDENCE, Instruction
+from mmau.formal.recorded_outcomes import PROOFS
+from mmau.jobs.sealed import unsealed
 from mmau.report.markdown import document, table
 from studies.explorer.catalogue import describe
+from studies.proofs.proofs_page import designs_document
 
 API = {
     "golden": "Models, formats, the catalogue, matrix products.",
@@ -24,6 +27,13 @@ functions of a module without one."""
 
 SHOWN = 12
 """Names of one arithmetic that stand open on an instruction page; more can be unfolded."""
+
+
+def made_pages() -> Iterator[tuple[str, str]]:
+    """Path and Markdown of every page that is made."""
+    yield from api_pages()
+    yield from instruction_pages()
+    yield "evidence/proved-designs.md", designs_document(unsealed(PROOFS.read_bytes()))
 
 
 def api_pages() -> Iterator[tuple[str, str]]:

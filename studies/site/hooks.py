@@ -9,7 +9,7 @@ from mkdocs.structure.files import File, Files
 sys.path.insert(0, str(Path(__file__).parents[2]))  # MkDocs loads this file by its path
 
 from studies.explorer.explorer_page import page as explorer_page
-from studies.site.generated_pages import api_pages, instruction_pages
+from studies.site.generated_pages import made_pages
 from studies.site.last_written import dated
 from studies.site.navigation import expanded
 from studies.site.outside import DOCS, PAGES, ROOT, linked_sources, with_site_links
@@ -26,7 +26,7 @@ EXPLORER = ("the instruction explorer", "the [instruction explorer](explorer.htm
 
 def on_config(config: Any) -> Any:
     """Write out the patterns of the navigation."""
-    made = [path for path, _ in (*api_pages(), *instruction_pages())]
+    made = [path for path, _ in made_pages()]
     written = [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))]
     config.nav = expanded(config.nav, [*PAGES.values(), *made, *written])
     return config
@@ -45,7 +45,7 @@ def on_files(files: Files, config: Any) -> Files:
         sources |= set(linked_sources((DOCS / file.src_uri).read_text(encoding="utf-8"), f"docs/{file.src_uri}"))
     for source in sorted(sources):
         kept.append(File.generated(config, f"sources/{source}", content=(ROOT / source).read_bytes()))
-    for path, text in (*api_pages(), *instruction_pages()):
+    for path, text in made_pages():
         kept.append(File.generated(config, path, content=text))
     kept.append(File.generated(config, "explorer.html", content=explorer_page()))
     for asset in ASSETS:

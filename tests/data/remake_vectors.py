@@ -3,10 +3,10 @@
 Needs the extra `peer` (MMA-Sim 2.1.1 and PyTorch). For each of the 326 instructions of those vectors and each of the six
 classes of `golden.stimulus`, in their order, 16 rows come from `numpy.random.default_rng([SEED, instruction, class])`, with
 SEED 0 where none is given. MMA-Sim computes d, but for the rows in which it departs from numerics.md
-(`studies.mma_sim`):
+(`tests.data.mma_sim`):
 
 - where it may lose a NaN or infinite accumulator (GTR-FDPA), d is what numerics.md, section 3, says, computed by the
-  exact-rational twin (`studies.twin.twin`);
+  exact-rational twin (`tests.twin.twin`);
 - where it may err about overflow (E-FDPA) or takes −0 for +0 (FTZ-AddMul), the row is left out and the next one is drawn.
 """
 
@@ -21,9 +21,9 @@ import golden
 from golden.recording import OWN, VERSION, Header, Recording
 from golden.recording_index import write
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
-from studies import mma_sim
-from studies.twin import twin
+from tests.data import mma_sim
 from tests.data.load import vector_sets
+from tests.twin import twin
 
 MMA_SIM_VERSION = "2.1.1"
 ROWS_A_CLASS = 16

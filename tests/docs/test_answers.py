@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from studies.answers.questions.__main__ import TABLES
-from studies.answers.questions.page_tables import names, with_tables
+from studies.answers.__main__ import TABLES
+from studies.answers.page_tables import names, with_tables
 from tests.docs.documents import ROOT, blocks, commands, links
 from tests.docs.test_own_design import run
 
@@ -34,7 +34,7 @@ def parts(document: Path) -> tuple[str, str]:
 def test_tables_are_what_the_models_give_now(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert names(text) != []
-    assert with_tables(text, TABLES) == text, "run python -m studies.answers.questions docs/guides/answers"
+    assert with_tables(text, TABLES) == text, "run python -m studies.answers docs/guides/answers"
 
 
 def test_every_table_stands_on_a_page() -> None:
@@ -60,7 +60,7 @@ def test_page_has_a_question_an_answer_a_command_and_who_asked(document: Path) -
     assert re.fullmatch(r"# [^\n]+\?", title)
     assert first[0].isalpha()
     assert "?" not in first
-    assert "python -m studies.answers.questions docs/guides/answers" in text
+    assert "python -m studies.answers docs/guides/answers" in text
     _, _, asked = text.partition("\n## Who asked\n")
     assert "](https://" in asked, "a page links to who asked"
     assert links(document) != [], "an answer leads to the rule or the evidence"

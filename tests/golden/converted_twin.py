@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from studies.twin import twin
-from studies.twin.twin_numbers import Number, decode, encode, is_nan
+from tests.twin import twin
+from tests.twin.twin_numbers import Number, decode, encode, is_nan
 
 
 def fp8_as_fp16_work(fp16_operation: Any, fp8_a: str, fp8_b: str, a: Sequence[int], b: Sequence[int], c: int) -> int:

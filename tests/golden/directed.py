@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import golden
-from studies.twin.twin_numbers import exponent_of, two_to
 from tests.golden.inputs import Operands
+from tests.twin.twin_numbers import exponent_of, two_to
 
 Values = Mapping[int, Fraction]
 """Product k → its exact value, ± a power of two; the products that are not named are zero."""

@@ -6,9 +6,9 @@ Written from numerics.md, section 12. Of golden/ it sees the attributes of param
 from collections.abc import Sequence
 from typing import Any
 
-from studies.twin import twin
-from studies.twin.twin_numbers import LAYOUTS, decode, encode, infinity_code, is_nan
 from tests.golden.converted_twin import fp8_as_fp16_work
+from tests.twin import twin
+from tests.twin.twin_numbers import LAYOUTS, decode, encode, infinity_code, is_nan
 
 Piece = tuple[int, int]
 

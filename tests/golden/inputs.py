@@ -10,8 +10,8 @@ from fractions import Fraction
 from random import Random
 from typing import Any, NamedTuple
 
-from studies.twin.twin_numbers import LAYOUTS, decode, encode
-from studies.twin.x86_twin import BITS
+from tests.twin.twin_numbers import LAYOUTS, decode, encode
+from tests.twin.x86_twin import BITS
 
 STYLES = ("bits", "near", "near", "near", "tiny", "huge", "corners")
 """How the codes of one vector are drawn; `near` counts most, for there the terms overlap."""

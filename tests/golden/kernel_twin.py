@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from studies.twin import twin
-from studies.twin.twin_numbers import decode, encode
 from tests.golden.converted_twin import fp8_as_fp16_work
 from tests.golden.gemm_twin import added, narrowed, widened
+from tests.twin import twin
+from tests.twin.twin_numbers import decode, encode
 
 ABSENT = -1
 """The index of a product that pads K: +0·+0."""

@@ -12,9 +12,9 @@ import pytest
 import golden
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.native.library import library
-from studies.twin import twin
 from tests.golden import gemm_twin, kernel_twin
 from tests.golden.test_gemm_order import HOPPER, MODELS, WGMMA, matrices, near, product
+from tests.twin import twin
 
 KERNEL_MODELS = [model for model in MODELS if instruction_products(model) % 4 == 0]
 

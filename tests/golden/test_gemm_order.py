@@ -11,10 +11,10 @@ import golden
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.native.library import library
 from golden.ordered_chain import ChainTable
-from studies.twin import twin
 from tests.golden import gemm_twin
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import unit
+from tests.twin import twin
 
 ENGINES = ["reference", pytest.param("native", marks=pytest.mark.skipif(library() is None, reason="not installed"))]
 

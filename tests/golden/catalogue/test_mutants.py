@@ -15,13 +15,13 @@ import pytest
 import golden
 from golden.chain import Chain
 from golden.operations.t_fdpa import TruncatedFDPA
-from studies.twin import twin
-from studies.twin.twin_numbers import LAYOUTS, two_to
 from tests.data.load import Case, vector_sets
 from tests.golden.differences import differing_rows
 from tests.golden.directed import products
 from tests.golden.inputs import Operands
 from tests.golden.rows import distinct_instructions, reference, unit
+from tests.twin import twin
+from tests.twin.twin_numbers import LAYOUTS, two_to
 
 NEXT_RHO = {"RZ-FP32": "RNE-FP32", "RNE-FP32": "RZ-FP32", "RNE-FP16": "RZ-FP16", "RZ-E8M13": "RZ-FP32"}
 OTHER_TRUNCATION = {"RZ": "RD", "RD": "RZ"}

@@ -8,10 +8,10 @@ import pytest
 import golden
 from golden.chain import Chain
 from golden.operations.tr_fdpa import RoundedFDPA
-from studies.twin.twin_numbers import two_to
 from tests.golden.directed import exact_code, products
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import distinct_instructions, family, reference, unit
+from tests.twin.twin_numbers import two_to
 from tests.volume import one_of_each
 
 DISCREPANCY_A = [Fraction(-(2**13)), Fraction(-1, 2), Fraction(-1, 4), Fraction(-1, 8)]

@@ -15,8 +15,7 @@ import pytest
 import golden
 from golden.recording import content
 from golden.stimulus import Operands, OperandShape, generate
-from studies import mma_sim
-from tests.data import remake_vectors
+from tests.data import mma_sim, remake_vectors
 from tests.data.load import Case, vector_sets
 from tests.golden.differences import differing_rows, first_difference
 

@@ -1,7 +1,6 @@
 """OC-FDPA and PS-FDPA, RDNA3 and RDNA4: every recorded row on every engine, NaN payloads too, and checks of their rules."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,17 @@ from hypothesis import strategies as st
 
 import golden
 from golden.native.observe import observe
-from studies.changed_statements import statements
-from studies.rdna_statements import disagreeing, rows_needed
-from studies.twin import rdna_twin
 from tests.data.load import RDNA, Case
 from tests.data.load import cases as recordings_of
+from tests.golden.catalogue.changed_statements import disagreeing, rows_needed, statements
 from tests.golden.differences import differing_rows, first_difference
 from tests.golden.inputs import operands
 from tests.golden.native.native_rows import needs_native
+from tests.twin import rdna_twin
 from tests.volume import one_in
 
 OPERATIONS: dict[str, Any] = dict(golden.OPERATIONS)
 """The operations by name; each takes its own parameters, which only the running program knows."""
-
-PAGE = Path(__file__).parents[3] / "docs/evidence/rdna-statements.md"
 
 RECORDINGS = recordings_of(*RDNA)
 FLOATS = [recording for recording in RECORDINGS if "i32" not in recording.instruction_name]
@@ -101,31 +97,6 @@ def test_recorded_rows_tell_a_changed_statement(arch: str, statement: str) -> No
     assert found == (statement not in UNPINNED[arch])
 
 
-def on_page(arch: str, name: str) -> dict[str, int | None]:
-    """The column of an instruction on the page of the statements, those left out that it cannot have."""
-    text = PAGE.read_text(encoding="utf-8").partition(f"## {arch}\n")[2]
-    lines = [line for line in text.partition("\n## ")[0].splitlines() if line.startswith("|")]
-    header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    cells = {row[0]: row[header.index(f"`{name}`")] for row in rows}
-    return {statement: None if cell == "**none**" else int(cell) for statement, cell in cells.items() if cell}
-
-
-@pytest.mark.attack("a page of evidence that is out of date")
-def test_page_with_one_other_number_has_another_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = {
-        (arch, name): on_page(arch, name) for arch, name in (("gfx1201", "v_dot2_f16_f16"), ("gfx1100", "v_dot2_f16_f16"))
-    }
-    text = PAGE.read_text(encoding="utf-8")
-    row = next(line for line in reversed(text.splitlines()) if line.startswith("| F=25 |"))
-    cells = row.split("|")
-    cells[5] = " 7777 "
-    (tmp_path / "page.md").write_text(text.replace(row, "|".join(cells)), encoding="utf-8")
-    monkeypatch.setattr("tests.golden.catalogue.test_rdna.PAGE", tmp_path / "page.md")
-    changed = {key: on_page(*key) for key in sound}
-    assert [key for key in sound if changed[key] != sound[key]] == [("gfx1201", "v_dot2_f16_f16")]
-    assert changed["gfx1201", "v_dot2_f16_f16"]["F=25"] == 7777
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "name"),
@@ -138,9 +109,8 @@ def test_page_with_one_other_number_has_another_column(tmp_path: Path, monkeypat
     ],
 )
 def test_default_vectors_tell_a_changed_statement(arch: str, name: str) -> None:
-    """Few enough that any run shows them, but for the floor that OC-FDPA's own flush hides; as the page has it."""
+    """Few enough that any run shows them, but for the floor that OC-FDPA's own flush hides."""
     needed = rows_needed(golden.instruction(arch, name))
-    assert needed == on_page(arch, name), "run make rdna-statements"
     hidden = {"no floor of e_max for c"} if (arch, name) == ("gfx1100", "v_dot2_f32_bf16") else set()
     assert {statement for statement, rows in needed.items() if rows is None} == hidden
     assert max(rows or 0 for rows in needed.values()) <= 8_000

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import golden
-from studies.twin import x86_twin
-from studies.twin.x86_twin import Arithmetic, Number
 from tests.data.load import X86, Bits, Case, cases
 from tests.golden.differences import differing_rows, first_difference
+from tests.twin import x86_twin
+from tests.twin.x86_twin import Arithmetic, Number
 
 RECORDINGS = cases(*X86)
 INTEGERS = ("TDPBSSD", "TDPBSUD", "TDPBUSD", "TDPBUUD", "VPDPBUSD", "VPDPBUSDS")

@@ -13,8 +13,8 @@ from golden.native import cuda
 from golden.native.cubins import cubin
 from golden.stimulus import OperandShape
 from hwtests.nvidia.disassembly import sass
-from studies.analysis.distinct_arithmetics import distinct_arithmetic
-from studies.native_difference import class_rows
+from tests.golden.distinct_arithmetics import distinct_arithmetic
+from tests.golden.native.native_rows import class_rows
 from tests.golden.native.test_engine import EXTREMES
 from tests.hwtests.compilers import needs_cuda_compiler
 

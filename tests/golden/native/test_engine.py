@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 import golden
 from golden.stimulus import OperandShape, generate
-from studies.analysis.distinct_arithmetics import distinct_arithmetic
-from studies.native_difference import class_rows
-from tests.golden.native.native_rows import first_difference, needs_native
+from tests.golden.distinct_arithmetics import distinct_arithmetic
+from tests.golden.native.native_rows import class_rows, first_difference, needs_native
 from tests.golden.rows import family, unit
 from tests.golden.strategies import operations, products
 from tests.volume import one_in
@@ -32,7 +31,7 @@ FEW_ROWS = 120
 """For the others, which differ from that one in the formats of A and B and the number of steps alone."""
 
 LONG_ROWS_A_CLASS = 560
-"""3,360 rows of the classes for each distinct arithmetic, other ones than `ROWS`; `make campaign-native` has the volume."""
+"""3,360 rows of the classes for each distinct arithmetic, other ones than `ROWS`."""
 
 
 FIRST = {family(i): i for i in reversed(distinct_arithmetic())}

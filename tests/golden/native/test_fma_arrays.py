@@ -13,8 +13,7 @@ from golden.engines import Batch, run
 from golden.formats import FP32, FP64, Format
 from golden.operations import FMA
 from golden.stimulus import OperandShape
-from studies.native_difference import class_rows
-from tests.golden.native.native_rows import INSTRUCTION_SETS, has_instruction_set, needs_native
+from tests.golden.native.native_rows import INSTRUCTION_SETS, class_rows, has_instruction_set, needs_native
 from tests.golden.rows import unit
 
 pytestmark = needs_native

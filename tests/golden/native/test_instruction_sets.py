@@ -18,8 +18,8 @@ IN_ANOTHER_PROCESS = """
 import sys, zlib
 from golden.native.library import isa
 from golden.stimulus import OperandShape, generate
-from studies.native_difference import class_rows
-from studies.analysis.distinct_arithmetics import distinct_arithmetic
+from tests.golden.native.native_rows import class_rows
+from tests.golden.distinct_arithmetics import distinct_arithmetic
 sums = 0
 for instruction in distinct_arithmetic():
     d = instruction.dot(*class_rows(OperandShape.of_instruction(instruction), 50, seed=13), engine="native")

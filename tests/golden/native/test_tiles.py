@@ -8,7 +8,7 @@ import pytest
 
 import golden
 from golden.gemm_order import instruction_products
-from studies.analysis.distinct_arithmetics import distinct_arithmetic
+from tests.golden.distinct_arithmetics import distinct_arithmetic
 from tests.golden.native.native_rows import INSTRUCTION_SETS, has_instruction_set, needs_native
 from tests.golden.rows import unit
 from tests.volume import one_in

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import golden
-from studies.twin import twin
-from studies.twin.twin_numbers import LAYOUTS, Number, decode, exponent_of, two_to
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import distinct_instructions, family, reference, unit
+from tests.twin import twin
+from tests.twin.twin_numbers import LAYOUTS, Number, decode, exponent_of, two_to
 from tests.volume import one_of_each
 
 STEPS = 30

@@ -11,10 +11,10 @@ import pytest
 
 from golden.formats import FP16, FP64
 from golden.operations import FMA
-from studies.twin.twin_numbers import infinity_code, is_nan
 from tests.golden.inputs import operands
 from tests.golden.native.native_rows import needs_native
 from tests.golden.rows import unit
+from tests.twin.twin_numbers import infinity_code, is_nan
 
 LARGEST = Fraction(math.nextafter(math.inf, 0))
 NEXT_AFTER_LARGEST = Fraction(2) ** 1024

@@ -7,11 +7,11 @@ import pytest
 import golden
 from golden.formats import E4M3, FP32
 from golden.operations import STFDPA
-from studies.twin import twin
-from studies.twin.twin_numbers import two_to
 from tests.golden.directed import exact_code, products
 from tests.golden.inputs import Operands
 from tests.golden.rows import reference, unit
+from tests.twin import twin
+from tests.twin.twin_numbers import two_to
 
 NVFP4 = "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32"
 

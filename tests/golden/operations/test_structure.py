@@ -11,9 +11,10 @@ from golden import Operation, steps
 from golden.chain import steps_for
 from golden.formats import FP32, Cls, Decoded
 from golden.operations.ieee import is_zero_negative
-from golden.operations.structure import Addend, Partial, Product, Rounding, Structure, Sum, Summand, Zero
-from golden.rounding import shift_and_round
+from golden.operations.structure import Addend, Partial, Product, Rounding, Sum, Summand, Zero
+from golden.rounding import Overflow, shift_and_round
 from golden.steps import Term
+from golden.unit_file import operation_from_table
 from tests.golden.inputs import Operands
 from tests.golden.strategies import cases
 
@@ -146,7 +147,7 @@ class Reading:
         if not total:
             return d.negative_zero if negative and structure.zero == "ieee" else 0
         if structure.rho is not None:
-            overflow = getattr(self.operation, "overflow", "infinity")
+            overflow: Overflow = getattr(self.operation, "overflow", "infinity")
             if structure.nan == "cause":
                 code = structure.rho.rounded(total, lsb, overflow, rounding.flushes)
                 if structure.rho.rounding_format.decode(code).cls is Cls.ZERO:
@@ -204,5 +205,5 @@ def test_structure_read_node_by_node_is_the_step(name: str, data: st.DataObject)
 
 
 def test_leaves_are_the_products_of_each_sum() -> None:
-    structure: Structure = golden.OPERATIONS["FTZ-EO-FMA"](a="bf16", b="bf16", c="fp32", L=4).structure
-    assert structure.leaves == ((0,), (1,), (2, 0), (3, 1), (2, 0, 3, 1), (2, 0, 3, 1))
+    table = {"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 4}
+    assert operation_from_table(table).structure.leaves == ((0,), (1,), (2, 0), (3, 1), (2, 0, 3, 1), (2, 0, 3, 1))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import golden
 from golden.chain import ConvertedChain
 from golden.stimulus import OperandShape, generate
-from studies.twin import twin
 from tests.golden.converted_twin import fp8_as_fp16_work
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import distinct_instructions, reference, unit
 from tests.golden.strategies import cases, operations
+from tests.twin import twin
 from tests.volume import one_of_each
 
 

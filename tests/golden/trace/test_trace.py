@@ -16,7 +16,7 @@ from golden.chain import Chain, product_order, steps_for
 from golden.formats import FP16, FP32
 from golden.operations import TFDPA
 from golden.trace import Exact, Rounding, Special, Sum, Trace, trace_of
-from studies.analysis.distinct_arithmetics import distinct_arithmetic
+from tests.golden.distinct_arithmetics import distinct_arithmetic
 from tests.golden.inputs import operands
 from tests.golden.strategies import cases
 from tests.golden.trace.trace_problems import problems

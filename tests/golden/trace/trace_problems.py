@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from golden.trace import Exact, Narrowing, Rounding, Scaling, Special, Step, Sum, Term, Trace
-from studies.twin.twin_numbers import decode
+from tests.twin.twin_numbers import decode
 
 Problems = list[str]
 

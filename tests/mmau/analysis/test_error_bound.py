@@ -16,7 +16,7 @@ from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
 from mmau.analysis.bound_search import searched, shares
 from mmau.analysis.error_bound import INPUT_FTZ, OUTPUT_FTZ, OUTPUT_ROUNDING, Bounded
 from mmau.analysis.exact_value import Arithmetic
-from studies.probe_sweep.random_units import random_operation
+from tests.mmau.probe.known_units import random_operation
 
 ONE_EACH = (
     ("sm_80", "mma.m8n8k4.f64.f64.f64.f64"),

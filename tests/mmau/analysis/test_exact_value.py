@@ -9,7 +9,7 @@ from golden.formats import FP16
 from golden.stimulus import Row
 from mmau.analysis.adverse_rows import stimulus_rows
 from mmau.analysis.exact_value import Arithmetic
-from studies.analysis.distinct_arithmetics import arithmetics
+from tests.golden.distinct_arithmetics import arithmetics
 
 
 def by_fractions(arithmetic: Arithmetic, row: Row) -> Fraction:

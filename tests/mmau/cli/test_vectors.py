@@ -17,8 +17,8 @@ from golden.program import RowForm
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
 from golden.unit_file import load_unit, unit_from_table, unit_to_toml
 from mmau.cli import main
-from studies.twin import twin
 from tests.mmau.cli.wrong_request import wrong
+from tests.twin import twin
 
 FMA = 'name = "fma"\noperation = "FMA"\na = "{0}"\nb = "{0}"\nc = "{0}"\n'
 SCALED = """name = "scaled"

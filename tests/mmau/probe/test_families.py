@@ -15,8 +15,7 @@ from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 from mmau.probe.loop import probe
 from mmau.probe.model import CONVERTED, FAMILIES
 from mmau.probe.start_models import possible_families, starts
-from studies.probe_sweep.__main__ import RECOVERED, verdict
-from studies.probe_sweep.random_units import random_operation
+from tests.mmau.probe.known_units import RECOVERED, random_operation, verdict
 
 DRAWN = 3
 """Units of each operation that a search must begin at; the probe is run on the first."""

@@ -12,8 +12,8 @@ from golden.unit_file import operation_from_table
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction
 from mmau.probe.loop import CORNER_ROWS, chunk_bounds, probe
 from mmau.probe.model import FAMILIES, toml_of
-from studies.probe_sweep.__main__ import verdict
 from tests.mmau.probe.devices import TINY, changed, dut, rarely_wrong
+from tests.mmau.probe.known_units import verdict
 
 
 def of(operation: str, **keys: object) -> golden.Operation:

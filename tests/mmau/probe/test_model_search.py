@@ -4,8 +4,8 @@ import pytest
 
 from mmau.probe.model import values_of
 from mmau.probe.start_models import starts, varied_starts
-from studies.probe_sweep.__main__ import RECOVERED, tried, truth
 from tests.mmau.probe.devices import dut
+from tests.mmau.probe.known_units import is_recovered, random_unit
 
 
 def test_varied_starts_have_every_rounding_and_every_way_to_cut_each_once() -> None:
@@ -25,4 +25,4 @@ def test_varied_starts_have_every_rounding_and_every_way_to_cut_each_once() -> N
 def test_a_rounding_to_few_bits_hides_no_family() -> None:
     """A GTR-FDPA of two steps whose results keep 13 bits, as those of a small F do: no start of its own family and length is
     among the best of the first round."""
-    assert tried(*truth("random", 150), vectors=2_000)["verdict"] in RECOVERED
+    assert is_recovered(random_unit(150), vectors=2_000)

@@ -15,7 +15,7 @@ import pytest
 from golden import Implementation, Unit
 from golden.operations import TFDPA
 from mmau.cli import main
-from rtl import MissingTool, UnitDesign, YosysError, cost_report
+from rtl import MissingTool, UnitDesign, YosysError, cost_report, yosys
 from rtl.cost import flow
 from rtl.cost.cost_results import Cost, CostReport
 from rtl.cost.flow import library_area, measure, measure_joined, measure_parts
@@ -123,6 +123,7 @@ def test_failure_of_yosys_runtime_is_one_line_and_status_2(
 ) -> None:
     monkeypatch.setattr(flow, "python_program", lambda code, *arguments: [sys.executable, "-c", program])
     monkeypatch.setattr(flow, "find_spec", lambda name: name)
+    monkeypatch.setattr(flow, "compile_tool", lambda progress: None)
     status = main.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
     assert (status, capsys.readouterr().err.splitlines()[-1]) == (2, f"mmau rtl: {message}")
 
@@ -147,10 +148,12 @@ def test_a_limit_does_not_count_the_compilation_of_yosys_itself(tmp_path: Path, 
         return CompletedProcess(command, 0, "Yosys", "")
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(flow, "run_tool", run)
+    monkeypatch.setattr(yosys, "run_tool", run)
+    lines: list[str] = []
     for _ in range(2):
-        flow.run_yosys("", "", ["found.txt"], limit=5.0)
+        flow.run_mapper("", "", ["found.txt"], progress=lines.append, limit=5.0)
     assert asked == [("-V", None), ("-q", 5.0), ("-q", 5.0)]
+    assert lines == ["compiling Yosys, once on this machine: a minute or two"]
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_report_that_is_not_whole_is_an_error(change: dict[str, Any], message: s
 def test_tool_that_fails_is_an_error(program: str, limit: float, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fpga, "python_program", lambda code, *arguments: [sys.executable, "-c", program])
     monkeypatch.setattr(fpga, "find_spec", lambda name: name)
-    monkeypatch.setattr(fpga, "run_yosys", lambda *arguments, **options: {"mapped.json": "{}"})
+    monkeypatch.setattr(fpga, "run_mapper", lambda *arguments, **options: {"mapped.json": "{}"})
     with pytest.raises(FPGAError, match=f"^{re.escape(f'nextpnr for Lattice iCE40 HX8K {message}')}$"):
         place_and_route(ADDER, "unit", PORTS, "ice40", limit=limit)
 

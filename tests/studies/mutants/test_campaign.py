@@ -1,6 +1,5 @@
 """When mutants leave nothing to do, and the committed outcome."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +10,15 @@ from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from mmau.jobs.provenance import ROOT
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
-from mmau.mutation.outcome_table import COLUMNS, is_accounted_for, is_clean
-from mmau.mutation.sample import Mutant
-from mmau.mutation.unit_work import MUTANTS, SEED, VECTORS
+from mmau.mutation.outcome_table import COLUMNS, is_clean
+from mmau.mutation.unit_work import MUTANTS
 from rtl.verilog.emit import to_verilog
 from studies.mutants import __main__
-from studies.mutants.__main__ import merged, outcome_of, tasks
+from studies.mutants.__main__ import outcome_of, tasks
 from studies.mutants.mutants_page import document
 from studies.mutants.mutated_units import mutated_units
 
-OUTCOME = ROOT / "docs" / "evidence" / "mutants.json"
+PAGE = ROOT / "docs" / "evidence" / "mutants.md"
 
 OF_EACH_OPERATION = 200
 """Mutants, at least."""
@@ -114,45 +112,6 @@ def test_parts_of_units_are_joined() -> None:
     ]
 
 
-def unit_of(name: str, operation: str, number: int = 1) -> dict[str, Any]:
-    return {"unit": name, "operation": operation, "mutants": [{"number": number}], "models": [], "states": []}
-
-
-def test_an_outcome_says_of_which_sources_it_is() -> None:
-    found = outcome_of([unit_of("FMA fp32", "FMA")], {"commit": "c0ffee", "sources": "5eed"})
-    (run,) = found["runs"]
-    assert (run["operations"], run["made_with"]) == (["FMA"], {"commit": "c0ffee", "sources": "5eed"})
-    empty = {**found, "units": []}
-    assert "\n- FMA: made on " in document(empty)
-    assert "; sources of commit `c0ffee`, SHA-256 `5eed`.\n" in document(empty)
-
-
-def test_an_operation_that_is_run_again_replaces_its_units_alone() -> None:
-    before = outcome_of([unit_of("FMA fp32", "FMA"), unit_of("OC-FDPA bf16", "OC-FDPA")], {"commit": "1"})
-    found = merged(before, outcome_of([unit_of("FMA fp32", "FMA", 2)], {"commit": "2"}))
-    assert [(unit["unit"], unit["mutants"][0]["number"]) for unit in found["units"]] == [
-        ("FMA fp32", 2),
-        ("OC-FDPA bf16", 1),
-    ]
-    assert [(run["operations"], run["made_with"]["commit"]) for run in found["runs"]] == [(["OC-FDPA"], "1"), (["FMA"], "2")]
-    whole = merged(found, outcome_of([unit_of("OC-FDPA bf16", "OC-FDPA", 3)], {"commit": "3"}))
-    assert [run["operations"] for run in whole["runs"]] == [["FMA"], ["OC-FDPA"]]
-
-
-def test_runs_of_another_length_are_not_joined() -> None:
-    before = outcome_of([unit_of("FMA fp32", "FMA")], {})
-    with pytest.raises(
-        ValueError, match=r"^vectors of the outcome must be 20000 as those of the run, got 10; leave out --operation$"
-    ):
-        merged({**before, "vectors": 10}, before)
-
-
-def test_tasks_of_one_operation_are_of_its_units_alone() -> None:
-    units = [task.content["design"]["unit"] for task in tasks(22, {}, ["OC-FDPA"])]
-    assert len(units) == 2
-    assert all('operation = "OC-FDPA"' in text for text in units)
-
-
 def without(unit: Unit, key: str) -> Unit:
     """The unit with the key of its implementation at the default."""
     default = getattr(Implementation(), key)
@@ -179,40 +138,25 @@ def test_zeros_of_ieee_754_are_those_of_units_with_and_without_registers() -> No
     assert built == {False, True}
 
 
-@pytest.fixture(scope="module")
-def committed() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(OUTCOME.read_text(encoding="utf-8"))
-    return found
+def test_a_page_says_of_which_sources_it_is() -> None:
+    text = document(outcome_of([], {"commit": "c0ffee", "sources": "5eed"}))
+    assert "\nMade on " in text
+    assert "; sources of commit `c0ffee`, SHA-256 `5eed`.\n" in text
 
 
-def test_the_committed_outcome_has_all_mutants_of_all_units(committed: dict[str, Any]) -> None:
-    assert [unit["unit"] for unit in committed["units"]] == [each.name for each in mutated_units()]
-    assert (committed["vectors"], committed["seed"]) == (VECTORS, SEED)
-    for unit in committed["units"]:
-        assert [mutant["number"] for mutant in unit["mutants"]] == list(range(1, MUTANTS + 1)), unit["unit"]
-        assert (unit["vectors"], unit["seed"]) == (VECTORS, SEED)
-        assert all(set(mutant) >= set(Mutant.__dataclass_fields__) for mutant in unit["mutants"])
-    for operation in OPERATIONS:
-        count = sum(len(unit["mutants"]) for unit in committed["units"] if unit["operation"] == operation)
-        assert count >= OF_EACH_OPERATION, operation
+def rows_of(title: str) -> dict[str, list[int]]:
+    """The numbers of a table of the committed page, by the first cell."""
+    lines = PAGE.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0].strip().splitlines()
+    cells = [line.strip("| ").split(" | ") for line in lines[2:]]
+    return {name: [int(number.replace(",", "")) for number in numbers] for name, *numbers in cells}
 
 
-def test_the_committed_outcome_has_nothing_that_is_not_killed_or_proved_equal(committed: dict[str, Any]) -> None:
-    mutants = [mutant for unit in committed["units"] for mutant in unit["mutants"]]
-    assert [mutant["name"] for mutant in mutants if not is_accounted_for(mutant)] == []
-    killed = sum(mutant["status"] == KILLED for mutant in mutants)
-    equal = sum(mutant["status"] == SURVIVED and mutant["settled"]["verdict"] == EQUAL for mutant in mutants)
-    assert killed + equal == len(mutants)
-    models = [model for unit in committed["units"] for model in unit["models"]]
-    assert [model["name"] for model in models if not model["seen"] and not model.get("same")] == []
-
-
-def test_the_committed_outcome_says_of_which_sources_it_is(committed: dict[str, Any]) -> None:
-    for run in committed["runs"]:
-        assert all(run["made_with"][key] for key in ("commit", "sources", "library", "compiler", "isa", "python"))
-        assert not run["made_with"]["commit"].endswith("+")
-    assert sorted(name for run in committed["runs"] for name in run["operations"]) == sorted(OPERATIONS)
-
-
-def test_the_page_is_that_of_the_outcome(committed: dict[str, Any]) -> None:
-    assert document(committed) == OUTCOME.with_suffix(".md").read_text(encoding="utf-8")
+def test_the_committed_page_has_all_mutants_of_all_units_killed_or_proved_equal() -> None:
+    operations, units = rows_of("By operation"), rows_of("By unit")
+    assert [name for name in operations if name != "all"] == list(OPERATIONS)
+    assert [name for name in units if name != "all"] == [each.name for each in mutated_units()]
+    assert {mutants for name, (mutants, *_) in units.items() if name != "all"} == {MUTANTS}
+    for name, (mutants, killed, _, crashed, lived, equal, different, undecided) in {**operations, **units}.items():
+        assert mutants >= (OF_EACH_OPERATION if name in operations else MUTANTS), name
+        assert (crashed, different, undecided, killed + equal) == (0, 0, 0, mutants), name
+        assert lived == equal, name

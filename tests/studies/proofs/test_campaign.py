@@ -28,7 +28,7 @@ from rtl.designs.unit_design import UnitDesign
 from studies.proofs import __main__
 from studies.proofs.__main__ import prove
 from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, missing, summary, table, with_added
-from studies.proofs.proofs_page import document
+from studies.proofs.proofs_page import designs_document, document
 from studies.proofs.proved_designs import FURTHER, Target, distinct_targets, main_job_targets, targets
 from studies.proofs.tasks import question_key
 from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
@@ -84,7 +84,8 @@ def test_the_table() -> None:
     (row,) = outcome["questions"]
     assert (row["asked"], row["proved"], row["seconds"]) == (2, 1, 1.0)
     text = document({"date": "2026-01-01", "versions": {"z3": "1"}, "seconds": 60.0, **outcome})
-    assert "| unit | T-FDPA | ones-complement | open | 1 of 2 |  | decode_x_1: open |" in text
+    assert "| unit | T-FDPA | ones-complement | open | 1 of 2 |  | decode_x_1: open |" in designs_document(outcome)
+    assert "- unit T-FDPA ones-complement open 1 of 2  decode_x_1: open" in text
     assert "| T-FDPA | datapath | 1 | 0 | 0 | 1 |" in text
 
 

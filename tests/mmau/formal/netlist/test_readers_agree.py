@@ -15,11 +15,11 @@ from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.netlist.yosys_json import read_circuit
-from rtl.cost.flow import run_yosys
 from rtl.designs.design import Design
 from rtl.designs.sample_designs import multi_format_designs
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
+from rtl.yosys import run_yosys
 from tests.mmau.formal.netlist.test_expressions import expression, module
 from tests.mmau.formal.pipelines.designs import piped, small_tile
 from tests.mmau.formal.provable_units import OPERATIONS
@@ -27,7 +27,7 @@ from tests.volume import one_in
 
 pytestmark = pytest.mark.slow
 
-READ = "proc; flatten; write_json made.json"
+READ = "read_verilog made.v; proc; flatten; write_json made.json"
 """Yosys changes nothing but that."""
 
 EXPRESSIONS = 400
@@ -35,7 +35,7 @@ EXPRESSIONS = 400
 
 def by_yosys(verilog: str) -> dict[str, Any]:
     """The modules of a file in JSON, flat."""
-    modules: dict[str, Any] = json.loads(run_yosys(verilog, READ, ("made.json",))["made.json"])["modules"]
+    modules: dict[str, Any] = json.loads(run_yosys(READ, ("made.json",), {"made.v": verilog})["made.json"])["modules"]
     return modules
 
 

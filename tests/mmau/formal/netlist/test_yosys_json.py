@@ -17,7 +17,7 @@ from mmau.formal.netlist.yosys_json import BINARY as OPERATORS
 from mmau.formal.netlist.yosys_json import UNARY as SIGNS
 from mmau.formal.netlist.yosys_json import UnreadableCircuit, read_circuit
 from mmau.formal.user_design.row_evaluation import columns
-from rtl.cost.flow import run_yosys
+from rtl.yosys import run_yosys
 
 BINARY = (
     "$and", "$or", "$xor", "$xnor", "$add", "$sub", "$mul", "$lt", "$le", "$gt", "$ge", "$eq", "$ne", "$eqx", "$nex",
@@ -66,7 +66,7 @@ def yosys_rows(chosen: int) -> tuple[dict[str, Any], str]:
     script = (
         f"read_rtlil cells.il; write_json cells.json; cd top; tee -q -o table.txt eval -set s 1'b{chosen} -table a,b {shown}"
     )
-    made = run_yosys("", script, ("cells.json", "table.txt"), {"cells.il": rtlil()})
+    made = run_yosys(script, ("cells.json", "table.txt"), {"cells.il": rtlil()})
     return json.loads(made["cells.json"])["modules"]["top"], made["table.txt"]
 
 

@@ -92,7 +92,8 @@ LANGUAGE = {
     "a line that counts": Wrong("assign d = `__LINE__ > 0 ? ~r : r;", ""),
     "an alias of two words": Wrong("wire [31:0] q; alias q = d; assign q = r; assign d = a == 8'd9 ? 32'd0 : 32'bz;", ""),
     "a file that is read": Wrong(
-        'logic [31:0] m [0:1]; initial $readmemh("/nonexistent/table.hex", m); assign d = r ^ m[a[0]];', ""
+        'logic [31:0] m [0:1]; initial $readmemh("/dev/null", m); assign d = r ^ m[a[0]];',
+        "its memories are loaded from files, which are no part of its text: $readmemh",
     ),
     "a table that a run may change": clocked(
         "logic [31:0] m [0:1]; initial begin m[0] = 0; m[1] = 0; end\n"

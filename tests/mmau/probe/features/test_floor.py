@@ -8,18 +8,19 @@ from golden.comparison import differing
 from golden.engines import Batch, run
 from golden.formats import BF16, E4M3, FP32, UE4M3
 from golden.stimulus import GeneratorDraws, OperandShape
+from mmau.probe.device_under_test import dut_of_unit
 from mmau.probe.features.feature import Feature
 from mmau.probe.features.floor import FLOOR, NEARLY_CANCELLED, SMALL_SUMS
-from studies.probe_sweep.__main__ import RECOVERED, tried, truth
+from tests.mmau.probe.known_units import is_recovered, random_unit
 
-NEVER_COUNTS = truth("random", 570)
-"""A unit of the sweep, an ST-FDPA, whose e_zero lies below all terms."""
+NEVER_COUNTS = random_unit(570)
+"""An ST-FDPA whose e_zero lies below all terms."""
 
 
 def told(feature: Feature, e_zero: int) -> int:
     """How many of a feature's questions tell the unit from the one with another e_zero."""
-    _, dut, chain = NEVER_COUNTS
-    rows = Batch(*feature.questions(dut.shape, GeneratorDraws(np.random.default_rng(0))))
+    chain = Chain(NEVER_COUNTS.operation)
+    rows = Batch(*feature.questions(dut_of_unit(NEVER_COUNTS).shape, GeneratorDraws(np.random.default_rng(0))))
     other = Chain(chain.operation.changed(e_zero=e_zero))
     return int(differing(run(None, other, rows), run(None, chain, rows), chain.operation).sum())
 
@@ -33,7 +34,7 @@ def test_a_floor_that_truncates_only_nearly_cancelled_products_is_found() -> Non
 
 @pytest.mark.long
 def test_a_unit_whose_floor_lies_below_all_terms_is_recovered() -> None:
-    assert tried(*NEVER_COUNTS, vectors=20_000)["verdict"] in RECOVERED
+    assert is_recovered(NEVER_COUNTS, vectors=20_000)
 
 
 @pytest.mark.parametrize("K", [1, 2, 8])

@@ -1,1 +1,0 @@
-"""How fast co-simulation is, beside the same simulator with nothing to do: `make bench-cosim`."""

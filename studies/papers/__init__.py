@@ -1,1 +1,0 @@
-"""The papers' own tests and published values beside the models', docs/evidence/papers.md."""

@@ -1,1 +1,0 @@
-"""The probe tried on the catalogue and on random units, docs/evidence/probing-sweep.md."""

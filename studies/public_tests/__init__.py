@@ -1,1 +1,0 @@
-"""An audit of eight public tests of matrix products; `make public-tests` writes the page."""
