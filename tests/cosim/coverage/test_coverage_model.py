@@ -12,12 +12,12 @@ import golden
 from cosim.coverage import sampled_facts as seen_module
 from cosim.coverage.counts import Counts, Model
 from cosim.coverage.coverage_model import count, covergroups, report, results, whole
-from cosim.coverage.sample_units import sample_units
 from cosim.coverage.unreachable import ARGUED_ALONE
 from cosim.regressions.coverage_job import coverage_units
 from golden.native.observe import Observation, observe
 from golden.operations import TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
+from rtl.designs.sample_units import sample_units
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of, missed, operands, wrongly_unreachable
 from tests.golden.native.native_rows import needs_native
 from tests.golden.strategies import operations, products

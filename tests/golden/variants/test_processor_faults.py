@@ -11,7 +11,7 @@ from golden.steps import flushed
 from golden.stimulus import OperandShape, generate
 from golden.variants.faults import fault_variants
 from golden.variants.processor_faults import ONE, multiply_add
-from studies.mutants.mutated_units import mutated_units
+from rtl.designs.sample_units import mutated_units
 
 OPERATIONS = {
     unit.name: unit.operation for unit in mutated_units() if unit.operation.name in ("FTZ-FMA", "FTZ-EO-FMA", "IDPA")
