@@ -14,6 +14,7 @@ MINUTES ?=
 SLICE ?=
 SEED ?= 23
 ARCH ?= x86-avx512
+USUAL := not peer and not site and not kernels and not long and not campaign
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 
@@ -35,16 +36,19 @@ coverage: $(VENV)/.cosim  ## verify: Co-simulate every parameter set and option,
 verilog: $(VENV)/.cosim  ## design: Write the Verilog of every distinct datapath to build/verilog, and lint it; SLICE=0/3 does a third
 	$(BIN)/python -m rtl.verilog.lint build/verilog $(if $(SLICE),--slice $(SLICE))
 
-test: $(VENV)/.dev  ## project: Run the tests, all but volume, GPU kernels, peers and campaigns
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign"
+test: $(VENV)/.dev  ## project: Run the tests for every change, a few minutes: all quick ones, one case of each slow one, a few simulations
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not merge and $(USUAL)"
 
-test-fast: $(VENV)/.dev  ## project: Run the quick tests: nothing that compiles, simulates or searches long
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign and not slow and not simulator"
+test-all: $(VENV)/.dev  ## project: Run the tests for every merge: proofs, wrong designs and simulations too; the rest is volume, peers, campaigns
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "$(USUAL)"
+
+test-fast: $(VENV)/.dev  #: Run the quick tests: nothing that compiles, simulates or searches long
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not simulator and $(USUAL)"
 
 test-tools: $(VENV)/.dev  #: Run the tests that need or use optional tools (Icarus, OpenSTA, QEMU, Chromium …), where these are installed
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "(needs or uses) and not peer and not site and not kernels and not long and not campaign"
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "(needs or uses) and $(USUAL)"
 
-test-long: $(VENV)/.dev  #: Run the tests of volume, which `make test` leaves out; SLICE=0/3 runs the first third
+test-long: $(VENV)/.dev  #: Run the tests of volume, which `make test-all` leaves out; SLICE=0/3 runs the first third
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "long and not site and not peer" $(if $(SLICE),--slice $(SLICE))
 
 attack: $(VENV)/.dev  ## project: Try every broken design, proof and record that should be caught; SEED=N draws other faults, SLICE=0/24 tries a part
@@ -104,11 +108,11 @@ formal-golden: $(VENV)/.dev  #: Prove that specifications are golden's own step,
 formal-compare: $(VENV)/.dev  #: Check that the recorded proofs stand: make their Verilog, specifications and questions again, without a solver
 	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --jobs $(JOBS)
 
-formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second, unrelated solver; writes docs/evidence/second-opinions.json and proofs.md; resumes
-	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --jobs $(JOBS)
+formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second, unrelated solver; adds to the recorded proofs and docs/evidence/proofs.md; resumes
+	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
 
 formal-second-main: $(VENV)/.dev  #: Likewise for the units of `make cosim` alone
-	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
 
 formal-registers: $(VENV)/.dev  #: Prove every distinct datapath of the catalogue with 1, 3 and 8 stages equal to the one without; writes docs/evidence/registers.md; resumes
 	$(BIN)/python -m studies.proofs.registers docs/evidence/registers.md --jobs $(JOBS)
@@ -123,8 +127,8 @@ coverage-table: $(VENV)/.cosim  #: Write the page of functional coverage, docs/e
 recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
 
-h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json; with STATE=, UNPACKED= and LOGS= of a run of studies.h200 these facts first
-	$(BIN)/python -m studies.h200.measured_page docs/evidence $(STATE) $(UNPACKED) $(LOGS)
+h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json
+	$(BIN)/python -m studies.h100_page docs/evidence
 
 library-products: $(VENV)/.dev  #: Find the orders of golden.gemm that give the recorded products of cuBLAS and Triton; writes docs/evidence/library-products.md
 	$(BIN)/python -m studies.library_products.found_orders studies/library_products/h100.npz docs/evidence/library-products.json

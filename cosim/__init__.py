@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosim.bench.comparison_rules import Compare
-    from cosim.bench.selection import Selection
+    from cosim.bench.scoreboard import Selection
     from cosim.build.build import SIMULATORS
     from cosim.build.errors import SimulationError
     from cosim.dut.connection import PortMismatch
     from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
-    from cosim.dut.elaborate import ElaborationError
     from cosim.dut.generated import dut_like, load_ports
+    from cosim.dut.tool_log import ElaborationError
     from cosim.regressions.coverage_job import coverage_job, coverage_units
     from cosim.regressions.main_job import main_job
     from cosim.runner.report import Report
@@ -61,12 +61,12 @@ _MODULES = {
     "CampaignError": "runner.run",
     "Compare": "bench.comparison_rules",
     "Dut": "dut.description",
-    "ElaborationError": "dut.elaborate",
+    "ElaborationError": "dut.tool_log",
     "PortMismatch": "dut.connection",
     "Report": "runner.report",
     "Request": "runner.request",
     "Reset": "dut.description",
-    "Selection": "bench.selection",
+    "Selection": "bench.scoreboard",
     "SimulationError": "build.errors",
     "coverage_job": "regressions.coverage_job",
     "coverage_units": "regressions.coverage_job",

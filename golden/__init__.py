@@ -6,7 +6,8 @@
     >>> float(d)
     16.5
 
-`instruction` and `instructions` return entries of the catalogue; `load_unit` reads a user's unit from a TOML file. An
+`instruction`, `instructions` and `sparse_instructions` return entries of the catalogue; `load_unit` reads a user's unit from
+a TOML file. An
 instruction and a unit both have `.dot`, which computes dot products, and `.explain`, which shows the steps of one. `gemm`
 multiplies matrices of any size with an instruction or a unit; `load_order` reads the order of its accumulation from a file,
 and `recipes` has the orders of libraries.
@@ -14,7 +15,15 @@ and `recipes` has the orders of libraries.
 """
 
 from golden import recipes
-from golden.catalogue import ARCHITECTURES, PROCESSORS, architecture, catalogue_units, instruction, instructions
+from golden.catalogue import (
+    ARCHITECTURES,
+    PROCESSORS,
+    architecture,
+    catalogue_units,
+    instruction,
+    instructions,
+    sparse_instructions,
+)
 from golden.formats import FORMATS, Cls, Decoded, Format
 from golden.gemm_file import load_order
 from golden.gemm_order import GemmOrder
@@ -50,4 +59,5 @@ __all__ = [
     "load_unit",
     "recipes",
     "set_threads",
+    "sparse_instructions",
 ]

@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from golden.arrays import check_shape, to_bits
 from golden.batched_dot import batched_dot, explained
 from golden.chain import Chain, ConvertedChain, Order
 from golden.checks import check_choice, check_int, check_name, check_type
-from golden.formats import Format
+from golden.formats import TF32, Format
 from golden.matrix import matrix_product
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
 from golden.ordered_chain import ChainTable, OrderedChain
 from golden.paired_chain import PairedChain
+from golden.sparse import ONE_OF_TWO, PAIRS_OF_FOUR, Selections, selected
 from golden.trace import Trace
 
 EVIDENCE: dict[str, str] = {
@@ -36,12 +38,14 @@ class Instruction:
 
     Attributes:
         arch, name: architecture and name in the catalogue.
-        m, n, k: shape (elements): A is m×k, B is k×n, C and D are m×n.
+        m, n, k: shape (elements): A is m×k, B is k×n, C and D are m×n. Of a sparse instruction k counts the stored elements
+            of a row of A, half of the k in its name, and B is 2k×n.
         a, b: formats of the elements of A and B, before any conversion in the chain.
         operation: the elementary operation, with L at most k.
         chain: the order in which steps of the operation consume the k products.
         evidence: one of `EVIDENCE`.
         note: the part of the model that is not measured, or empty.
+        sparse: whether metadata say which elements of B the stored elements of A are multiplied by.
     """
 
     arch: str
@@ -55,6 +59,7 @@ class Instruction:
     chain: Chain | ConvertedChain
     evidence: str
     note: str = ""
+    sparse: bool = False
 
     def __post_init__(self) -> None:
         check_name("arch of an instruction", self.arch)
@@ -67,6 +72,7 @@ class Instruction:
         check_type(f"chain of {self.name}", self.chain, Chain, ConvertedChain)
         check_choice(f"evidence of {self.name}", self.evidence, EVIDENCE)
         check_type(f"note of {self.name}", self.note, str)
+        check_type(f"sparse of {self.name}", self.sparse, bool)
         self._check_consistent()
 
     def _check_consistent(self) -> None:
@@ -92,6 +98,18 @@ class Instruction:
     def d(self) -> Format:
         """Format of the result."""
         return self.operation.d
+
+    @property
+    def selections(self) -> Selections:
+        """Code of the metadata of a group to the positions in it that it selects; empty where dense."""
+        if not self.sparse:
+            return {}
+        return dict(ONE_OF_TWO if self.a == TF32 else PAIRS_OF_FOUR)
+
+    @property
+    def b_k(self) -> int:
+        """Rows of B: k, or 2k where sparse."""
+        return 2 * self.k if self.sparse else self.k
 
     @property
     def fp16_order(self) -> Order | None:
@@ -148,12 +166,16 @@ class Instruction:
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
+        *,
+        metadata: Any = None,
     ) -> Any:
         """Compute d = c + Σ a_k·b_k for each row, as the instruction computes one element of D.
 
         Args:
             a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] if block-scaled, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
+            metadata: of a sparse instruction, a code of `selections` for each group [..., groups]; b is then [..., 2k]. None
+                where b holds the k selected elements alone.
 
         Returns:
             d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
@@ -161,13 +183,32 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
-        return batched_dot(self.chain, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
+        operands = a, self._selected(b, metadata), c, scale_a, scale_b
+        return batched_dot(self.chain, self.k, operands, engine, self.a, self.b)
 
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
+    def _selected(self, b: Any, metadata: Any) -> Any:
+        """The elements of b that are multiplied: all of it, or what the metadata select.
+
+        Raises:
+            TypeError, ValueError: as `golden.sparse.selected`, or metadata of a dense instruction.
+        """
+        if metadata is None:
+            if self.sparse and getattr(b, "shape", ())[-1:] == (self.b_k,):
+                raise ValueError(
+                    f"{self.name} multiplies {self.k} of {self.b_k} elements of b: give metadata, which say which, or the "
+                    f"selected elements alone"
+                )
+            return b
+        if not self.sparse:
+            raise ValueError(f"{self.name} is dense and takes no metadata")
+        return selected(self.name, to_bits("b", b, self.b), metadata, self.selections, self.k)
+
+    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None) -> Trace:
         """Trace the steps of one dot product.
 
         Args:
             a, b: operands [k]; c: one accumulator; scale_a, scale_b: [k/K_block] if block-scaled, else None.
+            metadata: as in `dot`.
 
         Returns:
             The trace, as text, HTML and JSON.
@@ -176,7 +217,7 @@ class Instruction:
             TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
         """
         name = f"{self.arch} {self.name}"
-        return explained(name, self.chain, self.k, (a, b, c, scale_a, scale_b), self.a, self.b)
+        return explained(name, self.chain, self.k, (a, self._selected(b, metadata), c, scale_a, scale_b), self.a, self.b)
 
     def __call__(
         self,
@@ -186,12 +227,16 @@ class Instruction:
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
+        *,
+        metadata: Any = None,
     ) -> Any:
         """Compute D = A·B + C.
 
         Args:
-            A: [m, k]. B: [k, n]. C: [m, n]. scale_a: [m, k/K_block]. scale_b: [k/K_block, n].
-            engine: as in `dot`.
+            A: [m, k]. B: [k, n], of a sparse instruction [2k, n]. C: [m, n]. scale_a: [m, k/K_block].
+            scale_b: [k/K_block, n]. engine: as in `dot`.
+            metadata: of a sparse instruction, codes [m, groups]: row i of A is multiplied by the elements of B that row i of
+                the metadata selects.
 
         Returns:
             D [m, n]: bit patterns or floats, like C.
@@ -199,11 +244,26 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
+        if self.sparse or metadata is not None:
+            return self._sparse_product(A, B, C, metadata, engine)
         if engine is None and scale_a is None and scale_b is None and self._prepared is not None:
             d = self._prepared(A, B, C)
             if d is not None:
                 return d
         return matrix_product(self, (self.m, self.n, self.k), (A, B, C, scale_a, scale_b), engine)
+
+    def _sparse_product(self, A: Any, B: Any, C: Any, metadata: Any, engine: str | None) -> Any:
+        """D of a sparse instruction, row i with the selection of row i."""
+        if metadata is None:
+            raise ValueError(f"{self.name} is sparse: its metadata must say which elements of B the stored ones of A meet")
+        a, b = to_bits("A", A, self.a), to_bits("B", B, self.b)
+        check_shape("A", a, (self.m, self.k), f"m×k of {self.name}")
+        check_shape("B", b, (self.b_k, self.n), f"2k×n of {self.name}")
+        check_shape("C", C, (self.m, self.n), f"m×n of {self.name}")
+        groups = metadata.shape[-1] if hasattr(metadata, "shape") and metadata.ndim else 0
+        check_shape("metadata", metadata, (self.m, groups), f"codes of every row of A of {self.name}")
+        b = self._selected(b.T[None], metadata[:, None])  # [m, n, k]
+        return self.dot(a[:, None].repeat(self.n, axis=1), b, C, engine=engine)
 
     @cached_property
     def _prepared(self) -> PreparedProduct | None:
@@ -228,6 +288,7 @@ class Instruction:
             "parameters": self.operation.parameters(),
             "fp16_order": self.fp16_order,
             "order": self.order,
+            "sparse": self.sparse,
             "evidence": self.evidence,
             "note": self.note,
         }

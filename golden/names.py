@@ -20,7 +20,7 @@ AMD_TYPES: dict[str, str] = {
 """CDNA type names (xf32 has tf32's bits)."""
 
 _NVIDIA = re.compile(
-    r"(?P<family>mma|wmma|wgmma|tcgen05)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)"
+    r"(?P<family>mma|wmma|wgmma|tcgen05)(?P<sparse>\.sp)?\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)"
     r"(?:\.satfinite)?(?:\.kind::(?P<kind>\w+?))?(?:\.block(?P<block>\d+))?(?P<types>(?:\.[a-z]\w*?)+?)(?:\.(?:xor|and)\.popc)?"
 )
 _AMD = re.compile(
@@ -74,7 +74,8 @@ ZVBDOTA_TYPES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class ParsedName:
-    """The facts that a name states: shape, formats, elements a scale covers and the scale's format (None where unscaled)."""
+    """The facts that a name states: shape, formats, elements a scale covers and the scale's format (None where unscaled),
+    and whether half of A's k is stored alone, which is then the k here."""
 
     m: int
     n: int
@@ -85,6 +86,7 @@ class ParsedName:
     d: Format
     block_size: int | None
     scale: Format | None
+    sparse: bool = False
 
 
 def expand(pattern: str) -> list[str]:
@@ -164,4 +166,5 @@ def _parse_nvidia(name: str, match: re.Match[str]) -> ParsedName:
     block = int(match["block"]) if match["block"] else None
     scale = formats[-1] if block else None
     c = d if accumulates_in_place else formats[3]
-    return ParsedName(int(match["m"]), int(match["n"]), int(match["k"]), a, b, c, d, block, scale)
+    sparse = match["sparse"] is not None
+    return ParsedName(int(match["m"]), int(match["n"]), int(match["k"]) // (1 + sparse), a, b, c, d, block, scale, sparse)

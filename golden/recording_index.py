@@ -90,10 +90,13 @@ def write(folder: Path, recording: Recording, place: str = "") -> Path:
         (folder / place).mkdir(parents=True, exist_ok=True)
     write_atomically(folder / name, data)
     listed[name] = entry_of(recording, data)
-    write_atomically(
-        folder / INDEX, (json.dumps(dict(sorted(listed.items())), indent=1, ensure_ascii=False) + "\n").encode()
-    )
+    write_atomically(folder / INDEX, text_of(listed).encode())
     return folder / name
+
+
+def text_of(listed: dict[str, dict[str, Any]]) -> str:
+    """The text of an index."""
+    return json.dumps(dict(sorted(listed.items())), indent=1, ensure_ascii=False) + "\n"
 
 
 def entry_of(recording: Recording, data: bytes) -> dict[str, Any]:

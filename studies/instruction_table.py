@@ -32,7 +32,7 @@ bits on sm_100 and sm_120: the compiler makes several instructions of 8 bits, or
 def rows() -> dict[str, dict[tuple[str, str], list[str]]]:
     """Vendor to (source name, target instructions) to architectures, in the catalogue's order."""
     found: dict[str, dict[tuple[str, str], list[str]]] = {"NVIDIA": {}, "AMD": {}}
-    for entry in golden.instructions():
+    for entry in golden.instructions() + golden.sparse_instructions():
         if not is_nvidia(entry) and not amd.has_kernel(entry):
             continue  # a processor's own instruction, or one that no kernel of a GPU runs
         if is_nvidia(entry):

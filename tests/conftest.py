@@ -4,7 +4,7 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -31,6 +31,9 @@ pytest.MonkeyPatch().setattr(flow, "run_in_folder", mapped_once(vars(flow)["run_
 
 collect_ignore = ["example_project"]  # somebody else's repository: tests/cosim/test_example_project.py runs it elsewhere
 
+FOR_MERGES = ("tests/mmau/formal/", "tests/mmau/explore/", "tests/studies/")
+"""Folders whose slow tests `make test` leaves out: proofs, explorations, the programs that write docs/."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -38,8 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the part of --slice. Every test is in exactly one of N parts, the same on every machine."""
+    """Mark what `make test` leaves out. Keep the part of --slice: every test is in exactly one of N parts, the same on every
+    machine."""
+    mark_for_merges(items)
     if (wanted := config.getoption("--slice")) is None:
         return
     try:
@@ -48,6 +54,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(str(error)) from error
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
+
+
+def mark_for_merges(items: Iterable[pytest.Item]) -> None:
+    """Give the marker `merge` to what `make test` leaves to `make test-all`: simulations but for those marked core, slow
+    tests of wrong designs, those below `FOR_MERGES`, and of every other slow test all cases but the first."""
+    seen: set[str] = set()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        slow = item.get_closest_marker("slow") is not None
+        left = test in seen or item.get_closest_marker("attack") is not None or test.startswith(FOR_MERGES)
+        if (slow and left) or (item.get_closest_marker("simulator") and not item.get_closest_marker("core")):
+            item.add_marker("merge")
+        if slow and not item.get_closest_marker("long"):
+            seen.add(test)
 
 
 def pytest_collection_finish() -> None:

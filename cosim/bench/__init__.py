@@ -7,18 +7,13 @@ design, `user_rows` helps to write another one. docs/guides/testbench.md shows e
 
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.coverage import Coverage
-from cosim.bench.driver import Driver
-from cosim.bench.handshake import Stalls
-from cosim.bench.monitor import Monitor
-from cosim.bench.pins import Inverted, Lanes, fields
-from cosim.bench.products import Chunk, DotProducts, Element, Vector
-from cosim.bench.protocol import Timing
+from cosim.bench.handshake import Driver, Monitor, Stalls
+from cosim.bench.products import Bits, Chunk, DotProducts, Element, Rows, Vector
+from cosim.bench.protocol import Inverted, Lanes, Timing, fields
 from cosim.bench.run_vectors import exercise
-from cosim.bench.scoreboard import Result, Scoreboard
-from cosim.bench.specified_rows import Bits, Rows
+from cosim.bench.scoreboard import Outcome, Result, Scoreboard
 from cosim.bench.stimulus import Specification, specification_of
 from cosim.bench.user_rows import PortCodes, UserRows, user_rows
-from cosim.bench.verdict import Outcome
 from golden.stimulus import Stimulus
 
 __all__ = [

@@ -1,21 +1,184 @@
-"""Coverage of a run: compared elements by class and corner of the stimulus and by class of result, and the coverage-model
-bins (cosim.coverage) of golden's dot products that agreed."""
+"""What the compared vectors met: classes, pairs of classes, bins; and the sample that the reference engine computes too."""
 
+import random
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from cosim.bench.products import DotProducts, Element
-from cosim.bench.result_pairs import PairCounts, result_classes
-from cosim.bench.specified_rows import Rows
+from cosim.bench.products import Bits, DotProducts, Element, Rows, Vector
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.coverage_model import count
-from cosim.coverage.sampled_facts import classes
+from cosim.coverage.sampled_facts import CLASSES, NORMAL, ZERO, classes
 from golden import Cls, Format
 from golden.integer_format import IntegerFormat
 from golden.native.library import library
+
+INTEGER_CLASSES = ("zero", "", "", "", "nonzero")
+"""The classes of codes that are not floating-point numbers, at the places of +0 and +normal."""
+
+
+STREAK = 6
+"""Results of one class in a row, after the pairs: for what counts them."""
+
+
+def result_classes(products: Rows) -> list[str]:
+    """The class of each expected result, with its sign."""
+    result = products.result
+    names = class_names(result)
+    if names is CLASSES and isinstance(result, Format):
+        return [names[n] for n in classes(result, np.array(products.expected, np.uint64)).tolist()]
+    return [names[ZERO if result.decode(code).cls is Cls.ZERO else NORMAL] for code in products.expected]
+
+
+def class_names(result: Format | Bits) -> Sequence[str]:
+    """The names of the classes of results, by number."""
+    is_float = isinstance(result, Format) and not isinstance(result, IntegerFormat)
+    return CLASSES if is_float else INTEGER_CLASSES
+
+
+def pairs_by_name(counts: Sequence[int], result: Format | Bits) -> dict[str, int]:
+    """The count of each pair that occurred, by name.
+
+    Args:
+        counts: the numbers of each pair [first · second], for all classes of floating-point numbers.
+    """
+    names = class_names(result)
+    pairs = ((*divmod(place, len(CLASSES)), count) for place, count in enumerate(counts))
+    return {f"{names[first]}, {names[second]}": count for first, second, count in pairs if count}
+
+
+def with_pairs(blocks: Sequence[Sequence[Vector]], part: int, rng: random.Random) -> list[Vector]:
+    """The vectors in an order that begins with as many pairs of classes as they allow, then with a few results of each class
+    in a row; the others keep their order.
+
+    Args:
+        blocks: the vectors; only those that are alone in their block change their places.
+        part: the number of the vectors' chunk; the classes of another element of the results count for each.
+    """
+    known: dict[int, list[str]] = {}
+    pools: dict[str, list[int]] = defaultdict(list)
+    for place, block in enumerate(blocks):
+        if len(block) > 1:
+            continue
+        elements = block[0].elements
+        products, row, _ = elements[part % len(elements)]
+        if id(products) not in known:
+            known[id(products)] = result_classes(products)
+        pools[known[id(products)][row]].append(place)
+    for pool in pools.values():
+        rng.shuffle(pool)
+    walk = [*_walk(pools, rng), *(place for pool in pools.values() for place in pool[:STREAK])]
+    moved = set(walk)
+    later = [vector for place, block in enumerate(blocks) if place not in moved for vector in block]
+    return [blocks[place][0] for place in walk] + later
+
+
+def _walk(pools: dict[str, list[int]], rng: random.Random) -> list[int]:
+    """Places taken from the pools so that each class follows each class, as far as the pools reach."""
+    missing = {first: [*pools] for first in pools}
+    for classes_after in missing.values():
+        rng.shuffle(classes_after)
+    walk: list[int] = []
+    at: str | None = None
+    while True:
+        if at is None or not any(pools[each] for each in missing[at]):
+            starts = [first for first in pools if pools[first] and any(len(pools[e]) > (e == first) for e in missing[first])]
+            if not starts:
+                return walk
+            at = rng.choice(starts)
+        else:
+            after = next(each for each in missing[at] if pools[each])
+            missing[at].remove(after)
+            at = after
+        walk.append(pools[at].pop())
+
+
+class PairCounts:
+    """Counts of pairs of classes of expected results, one after the other in the same element of a result."""
+
+    def __init__(self) -> None:
+        self._before: list[str] = []
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def count(self, found: Sequence[str], of_result: int) -> None:
+        """Count the classes of consecutive results, with `of_result` elements each."""
+        line = [*self._before, *found]
+        self._counts.update(zip(line, line[of_result:], strict=False))
+        self._before = line[-of_result:]
+
+    def as_dict(self) -> dict[str, int]:
+        """The count of each pair that occurred, by name."""
+        return {f"{first}, {second}": count for (first, second), count in sorted(self._counts.items())}
+
+
+SAMPLE = 200
+"""Rows of a run that the reference engine computes; more only where there are more classes: then one of each."""
+
+RESERVOIR = 64
+"""Rows of each class and corner that the sample is chosen from."""
+
+
+@dataclass
+class ReferenceSample:
+    """A seeded sample of the rows of a run, spread over its classes and over its length (reservoir sampling).
+
+    Attributes:
+        seed: seed of the sample.
+    """
+
+    seed: int
+    _reservoirs: dict[str, list[Rows]] = field(default_factory=dict)
+    _seen: dict[str, int] = field(default_factory=dict)
+    _rng: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rng = np.random.default_rng([self.seed, SAMPLE])
+
+    def add(self, products: Rows, rows: Sequence[int] | None = None) -> None:
+        """Offer rows of the run to the sample; None for all rows."""
+        names = products.classes()
+        chosen = np.arange(len(products.label)) if rows is None else np.asarray(rows, dtype=np.int64)
+        labels = products.label[chosen]
+        for label in np.unique(labels).tolist():
+            self._add(names[label], products, chosen[labels == label].tolist())
+
+    def _add(self, name: str, products: Rows, rows: list[int]) -> None:
+        """Offer rows of one class: the n-th row of the class enters its reservoir with probability RESERVOIR/n."""
+        seen, reservoir = self._seen.get(name, 0), self._reservoirs.setdefault(name, [])
+        drawn = self._rng.integers(0, np.arange(seen + 1, seen + 1 + len(rows))).tolist()
+        chosen: dict[int, int] = {}  # place to the last row that took it: the others need no copy
+        for number, (any_place, row) in enumerate(zip(drawn, rows, strict=True), seen):
+            place = number if number < RESERVOIR else any_place
+            if place < RESERVOIR:
+                chosen[place] = row
+        for place in sorted(chosen):
+            reservoir[place : place + 1] = [products.alone(chosen[place])]
+        self._seen[name] = seen + len(rows)
+
+    def rows(self) -> list[Rows]:
+        """The sample, as `Rows` of one row each, taken from the classes in turn."""
+        turns = max(map(len, self._reservoirs.values()), default=0)
+        ordered = [rows[turn] for turn in range(turns) for rows in self._reservoirs.values() if turn < len(rows)]
+        return ordered[: max(SAMPLE, len(self._reservoirs))]
+
+    def disagreements(self) -> list[str]:
+        """A description of every row of the sample for which the reference engine computes other bits than expected."""
+        return [text for rows in self.rows() for text in [disagreement(rows)] if text is not None]
+
+
+def disagreement(rows: Rows) -> str | None:
+    """Compute the only row with the reference engine; return a description where its bits differ from those expected, or
+    None."""
+    code = rows.recomputed(0)
+    if code == rows.expected[0]:
+        return None
+    d = rows.result
+    lines = [f"a row of {rows.made_by(0)}", *rows.described(0, code)[:-2]]
+    return "\n".join([*lines, f"  reference {d.describe(code)}", f"  expected  {d.describe(rows.expected[0])}"])
+
 
 TOGETHER = 4096
 """Elements that are counted at a time; their rows stay in memory until then."""

@@ -1,11 +1,13 @@
-"""Parts that driver and monitor share: pins, stalls, and how a signal is read."""
+"""The driver, which offers vectors to a design, and the monitor, which receives its results, each with random pauses."""
 
 import random
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cosim.bench.scoreboard_interface import Board
+from cosim.bench.products import Vector
+from cosim.bench.protocol import Timing
+from cosim.bench.scoreboard import Board
 
 STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
 """Probabilities that a side pauses in a cycle; one of them holds for a period, so that full speed and backpressure both
@@ -190,3 +192,213 @@ def code_of(pin: Any) -> int | str:
 def width_of(pin: Any) -> int:
     """The width of a signal (bits)."""
     return len(pin) if hasattr(pin, "__len__") else 1
+
+
+MIXED_FOR = (0, 0, 1, float("inf"))
+"""Cycles from the beginning of a gap in which some ports may keep their operands; one is drawn for each gap."""
+
+
+class Driver:
+    """Offers the transfers of one vector after another; under valid/ready it holds each until it is accepted.
+
+    Args:
+        vectors: the vectors to send.
+
+    Attributes:
+        refused: whether the transfer on offer was not accepted in this cycle.
+        waited: cycles for which it was not accepted although nothing stood in its way.
+    """
+
+    def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls, vectors: Iterator[Vector]) -> None:
+        self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
+        self._valid = Level(pins["in_valid"], stalls.further) if "in_valid" in timing.controls else None
+        self._ready = "in_ready" in timing.controls
+        self._vectors, self._drawn = vectors, stalls.further
+        self._again: list[Vector] = []
+        self._shown: Mapping[str, int] = {}
+        self._mixed_for: float | None = None
+        self._vector = next(vectors, None)
+        self._accepted = self._disturbed = 0
+        self._offering = self.refused = False
+        self.waited = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether every transfer was accepted."""
+        return self._vector is None
+
+    @property
+    def is_offering(self) -> bool:
+        """Whether a transfer is on offer that was not accepted yet."""
+        return self._offering
+
+    def drive(self) -> None:
+        """Offer the next transfer, keep offering the current one, or pause, with other operands at the ports."""
+        if self._offering:
+            return
+        self._offering = self._vector is not None and not self._stalls.pause()
+        if self._valid is not None:
+            self._valid.show(self._offering)
+        if self._offering and self._vector is not None:
+            self._show(self._vector.transfers[self._accepted])
+        elif self._vector is not None:  # a vector that is sent alone, for a diagnosis, has no neighbour
+            self._pass()
+
+    def disturb(self) -> None:
+        """Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under
+        valid/ready in_valid, which may be high from the last transfer, falls every other time; else it comes and goes."""
+        if self._offering or self._vector is None:
+            return
+        self._show(self._vector.transfers[self._accepted])
+        self._disturbed += 1
+        if self._valid is not None and not self._ready:
+            self._valid.waver()
+        elif self._valid is not None and self._disturbed % 2:
+            self._valid.show(False)
+
+    def sample(self, is_free: bool = True) -> bool:
+        """Check whether the transfer on offer is accepted at the coming edge.
+
+        Args:
+            is_free: whether no result that the consumer leaves waiting can stand in its way.
+
+        Returns:
+            Whether it was accepted and was the last transfer of its vector, which then counts as sent.
+        """
+        accepted = self._offering and (not self._ready or is_high("in_ready", self._pins, self._scoreboard))
+        self.refused = self._offering and not accepted
+        self.waited = self.waited + is_free if self.refused else 0
+        if not accepted or self._vector is None:
+            return False
+        last = self._vector.transfers[self._accepted]
+        self._accepted += 1
+        self._offering = False
+        is_complete = self._accepted == len(self._vector.transfers)
+        if is_complete:
+            self._scoreboard.send(self._vector)
+            self._vector, self._accepted = self._next(), 0
+        if self._vector is not None:
+            coming = self._vector.transfers[self._accepted]
+            self._stalls.before_repeated(tuple(port for port, value in coming.items() if value == last.get(port)))
+        return is_complete
+
+    def reset(self, dropped: Sequence[Vector], offers: bool) -> None:
+        """Begin a reset of the design, and then start again: send the dropped vectors once more, after the one that would
+        have come next. An operand that stays in the design over the reset is thus another one than the first that comes.
+
+        Args:
+            offers: whether operands are on offer during the reset, which the design must not take.
+        """
+        self._again = [*([] if self._vector is None else [self._vector]), *dropped, *self._again]
+        self._vector, self._accepted, self._offering, self.waited = self._next(), 0, False, 0
+        if self._valid is not None:
+            self._valid.show(offers)
+        self._invert()
+
+    def _show(self, transfer: Mapping[str, int]) -> None:
+        """Drive a transfer on the operand ports."""
+        for port, value in transfer.items():
+            self._pins[port].value = value
+        self._shown, self._mixed_for = transfer, None
+
+    def _pass(self) -> None:
+        """Drive other operands in a gap: the inverse of the last ones, or, for all of it or its first cycle, at each port
+        these, their inverse or zero, so that one operand changes while another stays."""
+        if self._shown and self._mixed_for is None:
+            self._mixed_for = self._drawn.choice(MIXED_FOR)
+            for port, value in self._shown.items() if self._mixed_for else ():
+                self._pins[port].value = self._drawn.choice((value, 0, self._inverse(port, value)))
+        if self._mixed_for:
+            self._mixed_for -= 1
+        else:
+            self._invert()
+
+    def _invert(self) -> None:
+        """Invert the operands at the ports, once: a design that takes them without in_valid, or late, takes wrong ones."""
+        for port, value in self._shown.items():
+            self._pins[port].value = self._inverse(port, value)
+        self._shown, self._mixed_for = {}, None
+
+    def _inverse(self, port: str, value: int) -> int:
+        return value ^ ((1 << width_of(self._pins[port])) - 1)
+
+    def _next(self) -> Vector | None:
+        return self._again.pop(0) if self._again else next(self._vectors, None)
+
+
+AFTER_VALID = 8
+"""Results at the beginning of each `PERIOD` for which out_ready rises only after out_valid, which must not wait for it."""
+
+PERIOD = 512
+"""Results."""
+
+
+class Monitor:
+    """Receives results when out_valid marks them, or `latency` edges after their operands, and checks that a stalled result
+    does not change.
+
+    Attributes:
+        ready: whether a result is taken in this cycle.
+        waited: cycles without a result while vectors are inside. was_ready: whether out_ready was high in one of them.
+    """
+
+    def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls) -> None:
+        self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
+        self._latency = timing.latency
+        self._valid = "out_valid" in timing.controls
+        self._can_take = Level(pins["out_ready"], stalls.further) if "out_ready" in timing.controls else None
+        self.ready = True
+        self._stalled_result: int | str | None = None
+        self._edges = 0
+        self._due: deque[int] = deque()
+        self._taken = 0
+        self.waited = 0
+        self.was_ready = False
+
+    def drive(self) -> None:
+        """Be ready for a result, or pause; at times be ready only for a result that waits."""
+        if self._can_take is not None:
+            after_valid = self._taken % PERIOD < AFTER_VALID and not self._stalls.is_at_speed
+            self.ready = self._stalled_result is not None if after_valid else not self._stalls.pause()
+            self._can_take.show(self.ready)
+
+    def disturb(self) -> None:
+        """Change out_ready while the design is disabled, which must not give a result."""
+        if self._can_take is not None:
+            self._can_take.waver()
+
+    def sample(self, sent: bool) -> None:
+        """Receive the result of the coming edge, if any.
+
+        Args:
+            sent: whether the coming edge accepts a vector.
+        """
+        result = self._result()
+        if self._stalled_result is not None and result != self._stalled_result:
+            self._scoreboard.stop("a result changed, or was withdrawn, while out_valid was high and out_ready low")
+        self._stalled_result = None if self.ready else result
+        is_waited_for = result is None and self._scoreboard.waiting > 0
+        if result is not None and self.ready:
+            self._scoreboard.receive(result)
+            self._taken += 1
+        self.waited = self.waited + 1 if is_waited_for else 0
+        self.was_ready = is_waited_for and (self.was_ready or self.ready)
+        if sent and not self._valid:
+            self._due.append(self._edges + self._latency)
+        self._edges += 1
+
+    def reset(self) -> None:
+        """Start again after a reset of the design."""
+        self._stalled_result = None
+        self._due.clear()
+        self.waited = 0
+        self.was_ready = False
+
+    def _result(self) -> int | str | None:
+        """The result at d, or None."""
+        if self._valid:
+            return code_of(self._pins["d"]) if is_high("out_valid", self._pins, self._scoreboard) else None
+        if not self._due or self._due[0] != self._edges:
+            return None
+        self._due.popleft()
+        return code_of(self._pins["d"])

@@ -1,11 +1,12 @@
-"""Mismatches: the operands, the result, the expected result, their place and time, and the distance between the two."""
+"""Elements that differ from what they should be: their rows and texts, and their groups."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
-from cosim.bench.specified_rows import Bits, FixedPoint
+from cosim.bench.products import Bits, Element, FixedPoint, heading
 from golden import Cls, Format
 
 UNDEFINED = "undefined"
@@ -160,3 +161,188 @@ def _bucket(ulp: int) -> str:
         if size <= high:
             return f"{sign}{high:,} ulp" if high == low + 1 else f"{sign}{low + 1:,} to {sign}{high:,} ulp"
     return f"beyond {sign}{BUCKETS[-1]:,} ulp"
+
+
+RECORDED = 8
+"""Mismatches of a group that are recorded in full; the others are only counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Mismatches with the same class of stimulus, classes of expected and received results, and range of distances.
+
+    Attributes:
+        stimulus_class, expected_class, got_class, distance: as in `Mismatch`.
+        count: elements of results in the group.
+        first: the first mismatch in full, as text.
+        mismatches: the first `RECORDED` mismatches.
+        diagnoses: change of the model to the number of recorded mismatches that it explains; empty before the diagnosis.
+    """
+
+    stimulus_class: str
+    expected_class: str
+    got_class: str
+    distance: str
+    count: int
+    first: str
+    mismatches: tuple[Mismatch, ...]
+    diagnoses: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> GroupKey:
+        """The properties that its mismatches share."""
+        return GroupKey(self.stimulus_class, self.expected_class, self.got_class, self.distance)
+
+    @property
+    def result_class(self) -> str:
+        """The classes of expected and received results, as text."""
+        if self.expected_class == self.got_class:
+            return self.expected_class
+        return f"{self.got_class} for {self.expected_class}"
+
+    @property
+    def diagnosis(self) -> str:
+        """The diagnoses of the recorded mismatches, as text."""
+        recorded = len(self.mismatches)
+        return ", ".join(f"{text} ({count} of {recorded})" for text, count in self.diagnoses.items())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The group for JSON; `from_dict` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> "Group":
+        """The group that `as_dict` converted."""
+        return cls(**{**table, "mismatches": tuple(Mismatch.from_dict(each) for each in table["mismatches"])})
+
+
+class Groups:
+    """Mismatches of a run by group, in memory that does not grow with their number."""
+
+    def __init__(self) -> None:
+        self._groups: dict[GroupKey, Group] = {}
+
+    def add(self, mismatch: Mismatch, text: str) -> bool:
+        """Add a mismatch to its group.
+
+        Args:
+            text: the mismatch in full; used where it is the first of its group.
+
+        Returns:
+            Whether it is recorded in full; otherwise it is only counted.
+        """
+        group = self._groups.get(mismatch.group)
+        if group is None:
+            key = mismatch.group._asdict()
+            self._groups[mismatch.group] = Group(**key, count=1, first=text, mismatches=(mismatch,))
+            return True
+        recorded = group.mismatches if len(group.mismatches) == RECORDED else (*group.mismatches, mismatch)
+        self._groups[mismatch.group] = replace(group, count=group.count + 1, mismatches=recorded)
+        return recorded is not group.mismatches
+
+    def all(self) -> tuple[Group, ...]:
+        """The groups, the largest first; groups of equal size by their first mismatch."""
+        return ordered(self._groups.values())
+
+
+def ordered(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Sort groups: the largest first, groups of equal size by their first mismatch."""
+    return tuple(sorted(groups, key=lambda group: (-group.count, group.mismatches[0].vector, group.mismatches[0].place)))
+
+
+def joined(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Join the groups of several simulations: those with the same key become one."""
+    found: dict[GroupKey, Group] = {}
+    for group in groups:
+        same = found.get(group.key)
+        if same is None:
+            found[group.key] = group
+            continue
+        recorded = (*same.mismatches, *group.mismatches)[:RECORDED]
+        found[group.key] = replace(same, count=same.count + group.count, mismatches=recorded)
+    return ordered(found.values())
+
+
+AGREEING = 64
+"""Elements of each class that are recorded although they agreed: a diagnosis of the mismatches must fit them too."""
+
+DIFFERING = 20_000
+"""Differing elements that are recorded, enough for a run of default length; beyond that only the first of each group."""
+
+OPERANDS = ("a", "b", "c", "scale_a", "scale_b")
+"""The operands of a dot product, fields of `ComparedRow`; anything else that a specification sends is in its `ports`."""
+
+
+class Record:
+    """Compared elements of a run, in memory that does not grow with their number."""
+
+    def __init__(self) -> None:
+        self.first_mismatch: str | None = None
+        self._groups = Groups()
+        self._differing: list[ComparedRow] = []
+        self._agreed: Counter[str] = Counter()
+        self._enough: set[tuple[str, int]] = set()  # (name of rows, label) of classes with AGREEING elements
+        self._agreeing: list[tuple[int, Element, int | str, Arrival]] = []
+
+    def differs(self, vector: int, element: Element, code: int | str, arrival: Arrival) -> None:
+        """Record an element that differs."""
+        row = compared_row(vector, element, code, arrival)
+        mismatch = Mismatch.of(row, element.products.result)
+        text = described(vector, element, code)
+        self.first_mismatch = self.first_mismatch or text
+        recorded = self._groups.add(mismatch, text)
+        if recorded or len(self._differing) < DIFFERING:
+            self._differing.append(row)
+
+    def agrees(self, vector: int, element: Element, code: int | str, now: Callable[[], Arrival]) -> None:
+        """Record an element that agrees, unless its class has enough of them."""
+        class_of = element.products.name, element.products.label.item(element.row)
+        if class_of in self._enough:
+            return
+        name = element.products.made_by(element.row)
+        if self._agreed[name] >= AGREEING:
+            self._enough.add(class_of)
+        else:
+            self._agreed[name] += 1
+            self._agreeing.append((vector, Element(element.products.alone(element.row), 0, element.place), code, now()))
+
+    def differing(self) -> tuple[ComparedRow, ...]:
+        """The first elements that differ, and all that are recorded in groups."""
+        return tuple(self._differing)
+
+    def groups(self) -> tuple[Group, ...]:
+        """All mismatches, the largest group first."""
+        return self._groups.all()
+
+    def agreeing(self) -> tuple[ComparedRow, ...]:
+        """The first elements of each class that agreed."""
+        return tuple(compared_row(*each) for each in self._agreeing)
+
+
+def compared_row(vector: int, element: Element, code: int | str, arrival: Arrival) -> ComparedRow:
+    """The `ComparedRow` of an element."""
+    products, row = element.products, element.row
+    codes = products.codes_by_name(row)
+    return ComparedRow(
+        vector=vector,
+        place=element.place,
+        products=products.name,
+        stimulus_class=products.made_by(row),
+        a=codes.get("a", ()),
+        b=codes.get("b", ()),
+        c=codes.get("c", (0,))[0],
+        scale_a=codes.get("scale_a"),
+        scale_b=codes.get("scale_b"),
+        got=code,
+        expected=int(products.expected[row]),
+        cycle=arrival.cycle,
+        time=arrival.time,
+        ports={name: value for name, value in codes.items() if name not in OPERANDS},
+    )
+
+
+def described(vector: int, element: Element, code: int | str) -> str:
+    """Describe an element that differs: its place, its inputs, the result and the expected result."""
+    products = element.products
+    first = heading(vector, element.place, products.made_by(element.row))
+    return "\n".join([first, *products.described(element.row, code)])

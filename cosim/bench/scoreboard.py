@@ -1,20 +1,195 @@
-"""The scoreboard: compares the results of a design with those of the golden model."""
+"""The scoreboard: compares the results of a design with those of the golden model, and says why a run does not pass."""
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
 
-from cosim.bench.compared_elements import Record, described
 from cosim.bench.comparison_rules import Compare, Judge
-from cosim.bench.coverage import Coverage
-from cosim.bench.crosscheck import ReferenceSample
-from cosim.bench.mismatch import Arrival
+from cosim.bench.coverage import Coverage, ReferenceSample
+from cosim.bench.mismatch import Arrival, ComparedRow, Group, Record, described
 from cosim.bench.products import Chunk, Element, Vector
-from cosim.bench.selection import Selection
 from cosim.bench.stimulus import Specification
-from cosim.bench.verdict import Outcome
+from cosim.coverage.counts import Counts
+from golden.checks import check_least, unknown
 from golden.engines import fastest_engine
+
+
+class Board(Protocol):
+    """A scoreboard, which compares results, or `cosim.bench.run_vectors.Answers`, which only collects them."""
+
+    stopped: str | None
+    now: Callable[[], Arrival]
+
+    @property
+    def waiting(self) -> int:
+        """The number of vectors sent that have no result yet."""
+
+    def vectors(self) -> Iterator[Vector]:
+        """The vectors to send, each once."""
+
+    def send(self, vector: Vector) -> None:
+        """Record that the design has accepted all transfers of a vector."""
+
+    def drop(self) -> list[Vector]:
+        """Record a reset of the design, and return the vectors that it dropped, in order."""
+
+    def receive(self, result: int | str) -> None:
+        """Record a result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
+
+    def stop(self, reason: str) -> None:
+        """End the run early, for this reason."""
+
+
+ALL_SHOWN = 100
+"""An error message lists all classes up to this number of them."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A selection of the vectors of a run.
+
+    Attributes:
+        only: send only vectors with an element of one of these classes of the stimulus; empty for every class.
+        exclude: send no vector with an element of one of these classes.
+        vector: number of the only vector to send, from 0; None for all.
+    """
+
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    vector: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.vector is not None:
+            check_least("the number of a vector", self.vector, 0)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether all vectors are sent."""
+        return self == Selection()
+
+    def takes(self, vector: Vector) -> bool:
+        """Whether a vector is sent."""
+        if self.vector is not None and vector.number != self.vector:
+            return False
+        classes = {name for e in vector.elements for made in [e.products.made_by(e.row)] for name in (made, _plain(made))}
+        return bool(not self.only or classes & set(self.only)) and not classes & set(self.exclude)
+
+    def ends_before(self, number: int) -> bool:
+        """Whether neither this vector nor any later one is sent."""
+        return self.vector is not None and number > self.vector
+
+    def check(self, classes: Collection[str], count: int) -> None:
+        """Raise ValueError for classes that the stimulus does not have, or a vector beyond the end of the run.
+
+        Args:
+            classes: every class and corner of the stimulus. count: number of vectors of the run.
+        """
+        known = dict.fromkeys(name for each in classes for name in (each, _plain(each)))
+        for option, names in (("only", self.only), ("exclude", self.exclude)):
+            for name in names:
+                if name not in known:
+                    raise ValueError(unknown(f"the class to {option}", name, known, ALL_SHOWN))
+        if self.vector is not None and self.vector >= count:
+            raise ValueError(f"the number of a vector must be from 0 to {count - 1}, got {self.vector}")
+
+    def as_table(self) -> dict[str, Any]:
+        """The selection for JSON; `from_table` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_table(cls, table: dict[str, Any]) -> "Selection":
+        """The selection that `as_table` converted."""
+        return cls(tuple(table["only"]), tuple(table["exclude"]), table["vector"])
+
+
+def _plain(name: str) -> str:
+    """The name of a class without its format."""
+    return name.rpartition(": ")[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The outcome of a scoreboard. The run passed only if `failures` is empty.
+
+    Attributes:
+        vectors: number of vectors requested; a vector makes one result: a row of operands, or all steps of a tile.
+        left_out: vectors that the run's selection did not send.
+        sent, received: vectors that the design accepted, and results for them; dropped: vectors that were sent more than
+            once because a reset in the middle of the stream dropped them.
+        waiting: vectors without a result; surplus: results without a vector.
+        first_surplus: cycle of the first surplus result (rising clock edges before it), or None.
+        mismatches: results that differ from the golden model's; first_mismatch: the first one in full. groups: all elements
+            that differ, by group. differing: the first of them, and those recorded in groups. agreeing: some elements that
+            agreed, of a run with mismatches.
+        engine: golden's engine that computed the expected results.
+        checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: rows
+            for which it computed other bits; first_disagreement: the first one in full.
+        coverage: bins hit by results that agreed, by coverage model (cosim.coverage); empty where the native engine is not
+            installed.
+        waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
+        stopped: why the run ended before all vectors were sent and answered, or None.
+        classes: compared elements of each class and corner of the stimulus; result_classes: of each class of the expected
+            results, zero to NaN. A result has one element, a tile's as many as D. result_pairs: pairs of classes of
+            expected results, with their signs, that came one after the other in the same element.
+    """
+
+    vectors: int
+    left_out: int
+    sent: int
+    dropped: int
+    received: int
+    waiting: int
+    surplus: int
+    mismatches: int
+    first_mismatch: str | None
+    groups: tuple[Group, ...]
+    differing: tuple[ComparedRow, ...]
+    agreeing: tuple[ComparedRow, ...]
+    engine: str
+    checked: int
+    disagreements: int
+    first_disagreement: str | None
+    waived: dict[str, int]
+    stopped: str | None
+    classes: dict[str, int]
+    result_classes: dict[str, int]
+    coverage: tuple[Counts, ...] = ()
+    result_pairs: dict[str, int] = field(default_factory=dict)
+    first_surplus: int | None = None
+
+    @property
+    def selected(self) -> int:
+        """The number of vectors that the run should send."""
+        return self.vectors - self.left_out
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Every reason why the run does not pass. It passes if all N > 0 vectors were sent, all N results came and agreed,
+        and the engines agree."""
+        first = "" if self.first_surplus is None else f", the first in cycle {self.first_surplus:,}"
+        reasons = [
+            (self.stopped is not None, str(self.stopped)),
+            (self.sent == 0, "no vector went in"),
+            (self.received == 0, "no result came out"),
+            (self.sent != self.selected, f"{self.sent:,} of {self.selected:,} vectors went in"),
+            (self.received != self.sent, f"{self.received:,} results came out for {self.sent:,} vectors"),
+            (self.waiting > 0, f"{self.waiting:,} vectors have no result"),
+            (self.surplus > 0, f"{self.surplus:,} results came out that no vector asked for{first}"),
+            (self.mismatches > 0, f"{self.mismatches:,} of {self.received:,} results differ from the golden model"),
+            (
+                self.disagreements > 0,
+                f"the engines {self.engine} and reference differ for {self.disagreements:,} of {self.checked:,} rows",
+            ),
+            (self.checked == 0, "no expected result was checked by the reference engine"),
+        ]
+        return tuple(text for failed, text in reasons if failed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every vector was sent and its result came and agreed."""
+        return not self.failures
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,19 @@
-"""Specifications: stimulus and golden's results, chunk by chunk, for a unit, a multi-format datapath and a tile."""
+"""The vectors that are sent, from golden's stimulus, and the runs among them that repeat operands."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import combinations, pairwise, zip_longest
 from typing import Any, Protocol
 
 import numpy as np
 
 import golden
-from cosim.bench.fixed_point import with_fixed_results
-from cosim.bench.operand_widths import THE_UNITS, OperandWidths
-from cosim.bench.packing import packed
-from cosim.bench.products import Chunk, DotProducts, Element, Vector
-from cosim.bench.repeated_operands import REPEATED, Run, blocks_of, gathered, repeat_in_tiles, repeated
-from cosim.bench.result_pairs import with_pairs
+from cosim.bench.coverage import with_pairs
+from cosim.bench.products import THE_UNITS, Chunk, DotProducts, Element, OperandWidths, Vector, packed, with_fixed_results
 from golden import Format, Instruction, Unit
 from golden.arrays import BitArray
-from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
+from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
 from golden.stimulus.codes import uniform_codes
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
@@ -25,6 +21,138 @@ from rtl.designs.ports import step_operands, tile_operands
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit_design import UnitDesign
+
+REPEATED = "repeated"
+"""The class of a vector that has operands of the one before it."""
+
+EVERY = 192
+"""Vectors for each run; shorter streams have one."""
+
+LENGTHS = (*(2,) * 12, *(3,) * 4, *(4,) * 4, *(20,) * 3, 80)
+"""Vectors of a run, all equally likely: mostly pairs; long ones for what counts repetitions."""
+
+
+LONG = 272
+"""Vectors of a longer run at the beginning of each large chunk, for what counts repetitions in 8 bits."""
+
+BLOCK_OF_LONG = 1024
+"""Vectors among which its rows are chosen."""
+
+LARGE = 2048
+"""Vectors of a chunk that has one."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Consecutive vectors with equal operands.
+
+    Attributes:
+        first: place of its first vector, which is as the stimulus has it.
+        length: number of vectors. held: names of the operands that are equal in all of them.
+    """
+
+    first: int
+    length: int
+    held: frozenset[str]
+
+    @property
+    def all(self) -> slice:
+        """The places of its vectors."""
+        return slice(self.first, self.first + self.length)
+
+    @property
+    def later(self) -> slice:
+        """The places of the vectors that repeat the first one's operands."""
+        return slice(self.first + 1, self.first + self.length)
+
+
+def gathered(stimulus: Stimulus, of_vector: int, rng: np.random.Generator, part: int) -> tuple[Stimulus, list[Run]]:
+    """Choose runs, and move rows of random classes into them: rows of corners are never changed.
+
+    Args:
+        of_vector: rows of a vector. part: number of the chunk; in each other one the long run holds every operand.
+
+    Returns:
+        The rows in an order in which the vectors of each run are of random classes alone; and the runs.
+    """
+    vectors = len(stimulus) // of_vector
+    is_random = np.isin(stimulus.label, [n for n, name in enumerate(stimulus.names) if name in CLASSES])
+    order, runs = np.arange(len(stimulus)), []
+    kinds = _kinds(stimulus.operands, rng)
+    every = frozenset(name for name, codes in stimulus.operands._asdict().items() if codes is not None)
+    for start, end in _blocks(vectors):
+        is_long = end - start > EVERY
+        places = np.arange(start * of_vector, end * of_vector)
+        random = places[is_random[places]]
+        wanted = min(LONG, vectors // 12) if is_long else min(int(rng.choice(LENGTHS)), vectors // 16 + 2)
+        length = min(wanted, len(random) // of_vector)
+        if length < 2:
+            continue
+        chosen = random[: length * of_vector]
+        order[places] = np.concatenate([chosen, np.setdiff1d(places, chosen)])
+        runs.append(Run(start, length, every if is_long and part % 2 == 0 else next(kinds)))
+    return stimulus.rows(order), runs
+
+
+def _blocks(vectors: int) -> list[tuple[int, int]]:
+    """The first vector of each block with a run, and the one behind its last: a large chunk begins with a long block."""
+    first = BLOCK_OF_LONG if vectors >= LARGE else 0
+    further = (min(start + EVERY, vectors) for start in range(first, vectors - 1, EVERY))
+    return list(pairwise([*dict.fromkeys((0, first)), *further]))
+
+
+def repeated(stimulus: Stimulus, runs: Sequence[Run], of_vector: int) -> Stimulus:
+    """The rows with the operands that their runs hold; the changed rows have the class `REPEATED`."""
+    label, names = stimulus.label.copy(), (*stimulus.names, REPEATED)
+    arrays = {name: None if codes is None else codes.copy() for name, codes in stimulus.operands._asdict().items()}
+    for run in runs:
+        label[run.later.start * of_vector : run.later.stop * of_vector] = len(names) - 1
+        for name in run.held:
+            codes = arrays[name]
+            assert codes is not None
+            by_vector = codes[: len(codes) // of_vector * of_vector].reshape(-1, of_vector, *codes.shape[1:])
+            by_vector[run.later] = by_vector[run.first]
+    return Stimulus(Operands(**arrays), label, names)  # type: ignore[arg-type]
+
+
+def repeat_in_tiles(tiles: Tiles, runs: Sequence[Run], products: Sequence[Sequence[int]], scales: Sequence[slice]) -> Tiles:
+    """The tiles with the operands that their runs hold: equal in every step of every tile, the first one's among them.
+
+    Args:
+        products: the k of each step. scales: the blocks of each step; none where unscaled.
+    """
+    arrays = [None if codes is None else codes.copy() for codes in (tiles.a, tiles.b, tiles.c, tiles.scale_a, tiles.scale_b)]
+    for run in runs:
+        for name, codes in zip(Operands._fields, arrays, strict=True):
+            if name not in run.held or codes is None:
+                continue
+            if name == "c":
+                codes[run.all] = codes[run.first]
+                continue
+            steps = products if name in ("a", "b") else scales
+            for step in steps:
+                codes[run.all, :, step] = codes[run.first][:, steps[0]]
+    return Tiles(*arrays)
+
+
+def blocks_of(vectors: Sequence[Vector], runs: Sequence[Run]) -> list[Sequence[Vector]]:
+    """The vectors in blocks, which must not be taken apart: a run is one, any other vector is one by itself."""
+    blocks: list[Sequence[Vector]] = []
+    place = 0
+    for run in runs:
+        blocks += [(vector,) for vector in vectors[place : run.first]]
+        place = run.later.stop
+        blocks.append(vectors[run.first : place])
+    return [*blocks, *((vector,) for vector in vectors[place:])]
+
+
+def _kinds(operands: Operands, rng: np.random.Generator) -> Iterator[frozenset[str]]:
+    """Sets of operands that a run holds, each set once before any comes again."""
+    names = [name for name, codes in operands._asdict().items() if codes is not None]
+    kinds = [frozenset(kind) for count in range(1, len(names) + 1) for kind in combinations(names, count)]
+    while True:
+        yield from (kinds[n] for n in rng.permutation(len(kinds)))
+
 
 CHUNK = 4096
 """Dot products that are computed and held in memory at a time: enough that NumPy's call overhead is negligible."""

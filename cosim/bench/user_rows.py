@@ -8,10 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cosim.bench.comparison_rules import Judge
-from cosim.bench.mismatch_text import operand_lines, result_lines
-from cosim.bench.packing import packed
-from cosim.bench.products import Chunk, Element, Vector
-from cosim.bench.specified_rows import Bits
+from cosim.bench.products import Bits, Chunk, Element, Vector, operand_lines, packed, result_lines
 from golden import Format
 from golden.arrays import BitArray
 

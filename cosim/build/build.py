@@ -11,19 +11,23 @@ from typing import Any, TextIO
 from cocotb_tools.config import libs_dir
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-from cosim.build.arguments import (
+from cosim.build.cache import (
     COVERAGE_ARGUMENTS,
     LAST_ARGUMENTS,
     MAKE_ARGUMENTS,
+    PRECOMPILED,
+    RUNTIME,
     TIMESCALE,
     VERILATOR_ARGUMENTS,
+    Runtime,
+    compiled,
+    content_of,
+    is_what_was_elaborated,
+    new_folder,
     runtime_arguments,
 )
-from cosim.build.cache_key import compiled, content_of, is_what_was_elaborated
 from cosim.build.errors import simulation_error
-from cosim.build.runtime import PRECOMPILED, RUNTIME, Runtime, new_folder
 from cosim.build.sources import Sources
-from cosim.dut.elaborate import WRAPPER
 from golden.cache import content_key
 from golden.processes import ending, run_tool
 
@@ -135,7 +139,7 @@ def program_key(sources: Sources, waves: bool, rtl_coverage: bool) -> str | None
 
 def counted_files(sources: Sources) -> list[Path]:
     """The files whose coverage is counted: all but the wrapper around a user design."""
-    return [file for file in sources.files if sources.top != WRAPPER or file != sources.files[-1]]
+    return list(sources.files[:-1] if sources.read else sources.files)
 
 
 def _compile(built: Built, waves: bool, arguments: Sequence[str], first: Sequence[Any]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from cosim.bench.protocol import Timing
-from cosim.bench.selection import Selection
+from cosim.bench.scoreboard import Selection
 
 VERILATOR_SEEDS = 2**31 - 2
 """Largest seed that Verilator accepts; the smallest is 1."""

@@ -4,18 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cosim.bench.protocol import Timing
 from cosim.build.errors import SimulationError
-from cosim.dut.connection import connect, operands_of
-from cosim.dut.description import Dut
-from cosim.dut.elaborate import INSTANCE, WRAPPER, compiler_arguments, elaborated
 from cosim.dut.files_read import FileRead, changed_since, digests_of
 from cosim.dut.generated import write_generated
-from cosim.dut.vhdl import in_verilog
-from cosim.dut.wrapper import wrapper
 from golden.checks import listed
 from rtl.designs.design import Design
+
+if TYPE_CHECKING:
+    from cosim.dut.description import Dut
 
 ASSERTIONS = ("--assert", "--no-assert-case")
 """Failed assertions of a user design fail the run. Violations of `unique` and `priority` do not: the standard makes them
@@ -68,7 +67,7 @@ class Sources:
             )
 
 
-def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
+def sources_of(design: Design, dut: "Dut | None", folder: Path) -> Sources:
     """The sources of the generated design, or of a user design in a wrapper that gives it the same ports.
 
     Raises:
@@ -80,6 +79,11 @@ def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
         source = write_generated(design, folder)
         instances = instance_ports(source.read_text(encoding="utf-8"))
         return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
+    from cosim.dut.connection import connect, operands_of  # a generated design does without these
+    from cosim.dut.elaborate import INSTANCE, WRAPPER, compiler_arguments, elaborated
+    from cosim.dut.vhdl import in_verilog
+    from cosim.dut.wrapper import wrapper
+
     dut = in_verilog(dut, folder)
     operands = operands_of(design, dut.widths)
     design_read = elaborated(dut)

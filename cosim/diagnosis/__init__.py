@@ -4,7 +4,6 @@
 `late_operands` whether right results or operands come at the wrong time.
 """
 
-from cosim.diagnosis.diagnose import diagnose
-from cosim.diagnosis.diagnosis import Cause, Diagnosis
+from cosim.diagnosis.explain import Cause, Diagnosis, diagnose
 
 __all__ = ["Cause", "Diagnosis", "diagnose"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.bench.comparison_rules import Compare, is_hexadecimal
-from cosim.bench.operand_widths import THE_UNITS, OperandWidths
+from cosim.bench.products import THE_UNITS, OperandWidths
 from cosim.bench.protocol import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.filelist import Filelist, read_filelist
 from cosim.dut.operand_widths import widths_from_table

@@ -11,7 +11,7 @@ from typing import Any
 
 from cosim.dut.description import Dut
 from cosim.dut.files_read import FileRead, files_read
-from cosim.dut.tool_log import first_error
+from cosim.dut.tool_log import ElaborationError, first_error
 from golden.checks import listed, near
 from golden.files import temporary_folder
 from golden.processes import run_tool
@@ -33,10 +33,6 @@ _NUMBER = re.compile(r"\??(\d+)\??'")
 
 _ESCAPED = re.compile(r"\\(?:([0-7]{3})|.)")
 """A byte as in C, or a character that JSON escapes."""
-
-
-class ElaborationError(Exception):
-    """Verilator cannot read the design; the message is Verilator's first error."""
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cosim.bench.protocol import Timing
-from cosim.dut.description import Dut, Reset
 from golden.checks import unknown
 from golden.files import read_toml
 from rtl.designs.design import Design
 from rtl.designs.identity import TOP
 from rtl.verilog.emit import to_verilog
+
+if TYPE_CHECKING:
+    from cosim.dut.description import Dut
 
 GENERATED = "unit.v"
 """The file of generated Verilog in the folder of a run."""
@@ -26,7 +29,7 @@ def write_generated(design: Design, folder: Path) -> Path:
     return source
 
 
-def dut_like(design: Design, sources: Sequence[Path], top: str, ports: Mapping[str, str] | None = None) -> Dut:
+def dut_like(design: Design, sources: Sequence[Path], top: str, ports: Mapping[str, str] | None = None) -> "Dut":
     """A user design with the ports and timing of a generated design: combinational, or with `clk`, `rst` and a valid/ready
     handshake, and then of any latency.
 
@@ -39,6 +42,8 @@ def dut_like(design: Design, sources: Sequence[Path], top: str, ports: Mapping[s
     Raises:
         ValueError: `ports` renames a port that the design does not have; a file does not exist.
     """
+    from cosim.dut.description import Dut, Reset  # a generated design does without
+
     ports, known = dict(ports or {}), [port.name for port in design.ports]
     for port in ports:
         if port not in known:

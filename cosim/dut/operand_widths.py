@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cosim.bench.operand_widths import OperandWidths
-from cosim.bench.specified_rows import FixedPoint
+from cosim.bench.products import FixedPoint, OperandWidths
 from golden.checks import check_int, unknown
 
 MOST_BITS_OF_C = 32

@@ -1,4 +1,4 @@
-"""The first error in the logs of compilers and simulators."""
+"""The first error in the logs of compilers and simulators, and the exception for a design that Verilator cannot read."""
 
 import re
 from pathlib import Path
@@ -13,6 +13,10 @@ _MARKED = re.compile(
     re.IGNORECASE,
 )
 """Marks of errors from Verilator, g++, Icarus, the linker and the file system."""
+
+
+class ElaborationError(Exception):
+    """Verilator cannot read the design; the message is Verilator's first error."""
 
 
 def read_log(log: Path) -> str:

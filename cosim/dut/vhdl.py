@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import ElaborationError
+from cosim.dut.tool_log import ElaborationError
 from golden.processes import run_tool
 from rtl.tools import MissingTool
 

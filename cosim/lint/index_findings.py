@@ -10,26 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosim.dut.elaborate import nodes_of, resolved_type, width_of_type
+from cosim.lint.tree import Tree, written
 
 _NUMBER = re.compile(r"(\d+)'s?h([0-9a-f]+)")
 
 
-def written_beyond(tree: Any) -> list[str]:
+def written_beyond(tree: Tree) -> list[str]:
     """The vectors, arrays and structures of which an index writes a part that may lie beyond the vector, the array or the
     member. By the standard nothing is written then; Verilator, which cuts the index, writes another part."""
-    types = {node["addr"]: node for node in nodes_of(tree) if str(node.get("type")).endswith("DTYPE")}
-    variables = {node["addr"]: node for node in nodes_of(tree) if node.get("type") == "VAR"}
+    types = {node["addr"]: node for node in tree.within(tree.root) if str(node.get("type")).endswith("DTYPE")}
     found = set[str]()
-    for choice in (node for node in nodes_of(tree) if node.get("type") in ("SEL", "ARRAYSEL") and _is_written(node)):
-        if (_is_beyond_part if choice["type"] == "SEL" else _is_beyond_array)(choice, types, variables):
-            names = (variables[each]["origName"] for each in _written(choice) if each in variables)
-            found.update(str(name) for name in names if not str(name).startswith("__V"))
+    for choice in (node for node in tree.of_type("SEL", "ARRAYSEL") if _is_written(node)):
+        if (_is_beyond_part if choice["type"] == "SEL" else _is_beyond_array)(choice, types, tree.variables):
+            found |= {name for name in tree.named(written(tree.within(choice))) if not name.startswith("__V")}
     return sorted(found)
-
-
-def _written(choice: Mapping[str, Any]) -> set[str]:
-    """The variables that a choice writes."""
-    return {str(node["varp"]) for node in nodes_of(choice) if "varp" in node and node.get("access") in ("WR", "RW")}
 
 
 def _is_written(choice: Mapping[str, Any]) -> bool:

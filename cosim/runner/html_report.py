@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from cosim.bench.groups import Group
+from cosim.bench.mismatch import Group
 from cosim.coverage.counts import Counts
 from cosim.coverage.coverage_model import covergroups, results
 from cosim.rtl_coverage.file_coverage import FileCoverage, sums

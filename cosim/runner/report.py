@@ -3,18 +3,19 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cosim.bench.groups import Group, joined
 from cosim.bench.minimise import Minimised
-from cosim.bench.mismatch import ComparedRow
-from cosim.bench.verdict import Outcome
+from cosim.bench.mismatch import ComparedRow, Group, joined
+from cosim.bench.scoreboard import Outcome
 from cosim.coverage.counts import Counts, merged
 from cosim.coverage.coverage_model import Bins, whole
 from cosim.coverage.coverage_model import report as coverage_report
-from cosim.rtl_coverage.file_coverage import FileCoverage
-from cosim.runner.explanation import Explanation, diagnosed, explanation_of
 from rtl.designs.design import Design
+
+if TYPE_CHECKING:
+    from cosim.diagnosis.explain import Explanation
+    from cosim.rtl_coverage.file_coverage import FileCoverage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +46,8 @@ class Report(Outcome):
     seconds: float
     mode: str = "cocotb"
     minimised: Minimised | None = None
-    explanation: Explanation | None = None
-    rtl_coverage: tuple[FileCoverage, ...] | None = None
+    explanation: "Explanation | None" = None
+    rtl_coverage: "tuple[FileCoverage, ...] | None" = None
     design: str = ""
     verilog: str = ""
     input_bits: int = 0
@@ -113,9 +114,12 @@ class Report(Outcome):
         Args:
             latency: the design's latency by its description (cycles), None where its results have a valid signal.
         """
-        explanation = explanation_of(self, self.minimised, design, latency)
-        if explanation is None:
+        if not self.differing:
             return self
+        from cosim.diagnosis.explain import diagnosed, explanation_of  # a run that passes does without
+
+        explanation = explanation_of(self, self.minimised, design, latency)
+        assert explanation is not None
         return replace(self, explanation=explanation, groups=diagnosed(self.groups, self.differing, explanation))
 
     def _plain(self) -> dict[str, Any]:

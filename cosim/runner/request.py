@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cosim.bench.comparison_rules import Compare
-from cosim.bench.operand_widths import THE_UNITS, OperandWidths
-from cosim.bench.selection import Selection
+from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import specification_of
 from cosim.build.build import SIMULATORS
-from cosim.dut.description import Dut
 from golden.checks import check_choice
 from golden.files import check_output
 from rtl.designs.design import Design
+
+if TYPE_CHECKING:
+    from cosim.dut.description import Dut
 
 CLASSES_OF = 64
 """Vectors that are generated to find the names of the classes: the largest number of formats of a datapath."""
@@ -59,7 +62,7 @@ class Request:
     simulator: str = "verilator"
     mode: str = "cocotb"
     processes: int = 1
-    dut: Dut | None = None
+    dut: "Dut | None" = None
     work_dir: Path | None = None
     waves: Path | None = None
     rtl_coverage: bool = False
@@ -110,7 +113,7 @@ class Request:
             self._check_sources_outside(self.work_dir.resolve(), self.dut)
 
     @staticmethod
-    def _check_sources_outside(work_dir: Path, dut: Dut) -> None:
+    def _check_sources_outside(work_dir: Path, dut: "Dut") -> None:
         """The build writes files of many names (lint.sv, tree.sv …) into its folder."""
         if work_dir in (*(each.resolve() for each in dut.include), *(source.resolve().parent for source in dut.sources)):
             raise ValueError(

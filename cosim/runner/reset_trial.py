@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cosim.bench.selection import Selection
+from cosim.bench.scoreboard import Selection
 from cosim.build.errors import SimulationError
 from cosim.dut.description import Dut, Reset
-from cosim.dut.elaborate import ElaborationError
+from cosim.dut.tool_log import ElaborationError
 from cosim.runner.report import Report
 from cosim.runner.request import Request
 from golden.files import temporary_folder

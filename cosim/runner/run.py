@@ -9,19 +9,16 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from cosim.bench.operand_widths import THE_UNITS, OperandWidths
+from cosim.bench.products import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
 from cosim.build.errors import NO_ROOM, SimulationError
 from cosim.build.sources import sources_of
-from cosim.dut.elaborate import ElaborationError
 from cosim.dut.generated import GENERATED
-from cosim.lint.other_readings import other_readings
-from cosim.runner.in_cocotb import run_in_cocotb
-from cosim.runner.in_volume import run_in_volume
+from cosim.dut.tool_log import ElaborationError
 from cosim.runner.needed_tools import check_tools
 from cosim.runner.report import Report
 from cosim.runner.request import Request
-from cosim.runner.reset_trial import reset_finding
+from cosim.runner.simulate import run_in_cocotb
 from golden import Unit
 from golden.files import in_use, temporary_folder
 from golden.processes import in_parallel, supervised
@@ -140,14 +137,17 @@ def _changed(request: Request | None, changes: Mapping[str, Any]) -> Request:
 def _run(design: Design, request: Request) -> Report:
     """Run a design with a checked request."""
     with _folder(request.work_dir) as folder:
-        sent = run_in_volume if request.mode == "volume" else run_in_cocotb
+        sent = _sent_in_volume if request.mode == "volume" else run_in_cocotb
         timing = Timing.of_design(design) if request.dut is None else request.dut.timing
         report = sent(design, request, folder)
         if request.widths.d is None:  # the changes of the model that explain mismatches have results of the unit's format
             report = report.explained(design, timing.latency if timing.protocol == "fixed-latency" else None)
         report = replace(report, input_bits=input_bits(design, request.results, request.widths))
-        report = replace(report, reset=reset_finding(design, request, report, sent))
         if request.dut is not None:
+            from cosim.lint.lint import other_readings  # a generated design does without these
+            from cosim.runner.reset_trial import reset_finding
+
+            report = replace(report, reset=reset_finding(design, request, report, sent))
             sources = sources_of(design, request.dut, folder)
             if sources.digests != report.sources:
                 raise SimulationError("the design's files changed while it was simulated: run again")
@@ -159,6 +159,12 @@ def _run(design: Design, request: Request) -> Report:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     request.report_progress(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
     return report
+
+
+def _sent_in_volume(design: Design, request: Request, folder: Path) -> Report:
+    from cosim.runner.in_volume import run_in_volume  # a run in cocotb does without
+
+    return run_in_volume(design, request, folder)
 
 
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:

@@ -1,19 +1,28 @@
-"""Simulate a design that was built; a design that hangs or ends the simulation yields a report too."""
+"""Simulations in cocotb: a whole run, or a few vectors alone; a design that hangs or ends one yields a report too."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
-from cosim.bench.verdict import Outcome
-from cosim.build.arguments import TIMESCALE
-from cosim.build.build import Built
+from cosim.bench.scoreboard import Outcome
+from cosim.build.build import Built, build
+from cosim.build.cache import TIMESCALE
 from cosim.build.errors import full_disk, place_in_log, simulation_error
+from cosim.build.power_up import PowerUp, power_ups
+from cosim.build.sources import sources_of
 from cosim.dut.tool_log import first_error, read_log
-from cosim.runner.heartbeat import Beat, Watch
-from cosim.runner.job import ENDED, JOB_VARIABLE, Job, write_job
+from cosim.runner.job import ENDED, JOB_VARIABLE, Beat, Job, Watch, write_job
 from cosim.runner.report import Report
+from cosim.runner.request import Request
 from golden.engines import fastest_engine
 from rtl.designs.design import Design
+
+if TYPE_CHECKING:
+    from cosim.rtl_coverage.coverage_files import CoverageFiles
 
 ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
 """Endings of a simulator that the design may have caused: Verilator calls abort() on a loop that does not settle. Any other
@@ -140,3 +149,90 @@ def _broken_off(design: Design, job: Job, beat: Beat, reason: str) -> Report:
         result_classes={},
     )
     return Report.of(design, outcome, job.simulator, job.seed, 0.0)
+
+
+def run_in_cocotb(design: Design, request: Request, folder: Path) -> Report:
+    """Run all simulations and join them to one report, without explanation."""
+    say, simulator, waves = request.report_progress, request.simulator, request.waves
+    say(f"{design.name}: building with {simulator}")
+    sources = sources_of(design, request.dut, folder)
+    built = build(
+        simulator, sources, folder, waves is not None, request.work_dir is not None, rtl_coverage=request.rtl_coverage
+    )
+    say(f"{design.name}: {request.vectors:,} vectors")
+    parts: list[Report] = []
+    coverage = _coverage_files(folder) if request.rtl_coverage else None
+    simulations = power_ups(simulator, sources.timing, request.vectors, request.seed)
+    chosen = [part for part in simulations if part.has_any(request.selection)]
+    for part in chosen:
+        plusargs = (*part.plusargs, *(() if coverage is None else coverage.plusargs(len(parts))))
+        with _exchange(folder) as files:
+            job = _job(design, request, part, built, files)
+            parts.append(simulate(design, built, job, plusargs, waves is not None and not parts))
+        if waves is not None and len(parts) == 1:
+            _save_waves(built, waves)
+        if parts[-1].stopped is not None:
+            break
+    joined = Report.joined(parts)
+    left_out = joined.left_out + sum(part.vectors for part in simulations if part not in chosen)
+    executed = None if coverage is None else coverage.executed(len(parts), joined.stopped is not None)
+    joined = replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed, rtl_coverage=executed)
+    return replace(joined, sources=sources.digests)
+
+
+def replay(design: Design, request: Request, folder: Path, given: Mapping[str, Any]) -> Report:
+    """Send a few vectors alone, such as one of a volume run.
+
+    Args:
+        given: the vectors, as `Job.given`.
+    """
+    waves = request.waves
+    sources = sources_of(design, request.dut, folder)
+    built = build("verilator", sources, folder, waves is not None, request.work_dir is not None)
+    (part,) = power_ups("verilator", sources.timing, len(given["rows"]), request.seed)
+    first = given["rows"][0]["vector"]
+    with _exchange(folder) as files:
+        job = replace(_job(design, request, part, built, files), given=dict(given), first=first, selection=None)
+        report = simulate(design, built, job, part.plusargs, waves is not None)
+    if waves is not None:
+        _save_waves(built, waves)
+    return replace(report, sources=sources.digests)
+
+
+def _coverage_files(folder: Path) -> "CoverageFiles":
+    from cosim.rtl_coverage.coverage_files import CoverageFiles  # most runs do without
+
+    return CoverageFiles(folder)
+
+
+def _save_waves(built: Built, waves: Path) -> None:
+    from cosim.runner.waves import save_waves  # most runs do without
+
+    save_waves(built, waves)
+
+
+@contextmanager
+def _exchange(folder: Path) -> Iterator[Path]:
+    """A context with a folder for job and report whose name no design knows: a simulated design can write files too."""
+    with TemporaryDirectory(prefix="job-", dir=folder) as name:
+        yield Path(name)
+
+
+def _job(design: Design, request: Request, part: PowerUp, built: Built, files: Path) -> Job:
+    """The job of one simulation, for the testbench, with its report in the folder `files`."""
+    return Job(
+        design=design.as_table(),
+        vectors=part.vectors,
+        seed=part.seed,
+        first=part.first,
+        selection=request.selection.as_table(),
+        fail_fast=request.fail_fast,
+        simulator=request.simulator,
+        timing=built.sources.timing.as_table(),
+        compare=asdict(request.compare),
+        results=request.results,
+        widths=request.widths.as_table(),
+        parent=os.getpid(),
+        report_file=str(files / "report.json"),
+        heartbeat_file=str(files / "heartbeat"),
+    )

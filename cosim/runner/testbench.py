@@ -10,22 +10,16 @@ from typing import Any
 
 import cocotb
 
-from cosim.bench.compared_elements import compared_row
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.minimise import Minimised, minimised
-from cosim.bench.mismatch import ComparedRow
-from cosim.bench.operand_widths import OperandWidths
-from cosim.bench.products import Vector
+from cosim.bench.mismatch import ComparedRow, compared_row
+from cosim.bench.products import OperandWidths, Vector
 from cosim.bench.protocol import Timing
-from cosim.bench.run_vectors import exercise
-from cosim.bench.scoreboard import Result, Scoreboard
-from cosim.bench.selection import Selection
-from cosim.bench.single_results import ask
+from cosim.bench.run_vectors import ask, exercise
+from cosim.bench.scoreboard import Result, Scoreboard, Selection
 from cosim.bench.stimulus import specification_of
-from cosim.runner.heartbeat import Heartbeat
-from cosim.runner.job import ENDED, Job
+from cosim.runner.job import ENDED, Heartbeat, Job
 from cosim.runner.report import Report
-from cosim.volume.decoded_vectors import GivenVectors
 from golden.files import write_atomically
 from golden.processes import end_with_parent
 from rtl.designs.from_table import design_from_table
@@ -62,10 +56,13 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
         def beat(self) -> None:
             heartbeat.beat(self.sent, self.received, self.mismatches)
 
+    specification = specification_of(design, job.results, widths)
+    if job.given is not None:
+        from cosim.volume.decoded_vectors import GivenVectors  # the stimulus of a seed does without
+
+        specification = GivenVectors.of(design, job.results, job.given)
     scoreboard = Beating(
-        specification_of(design, job.results, widths)
-        if job.given is None
-        else GivenVectors.of(design, job.results, job.given),
+        specification,
         job.vectors,
         job.seed,
         compare,

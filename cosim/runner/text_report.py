@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from cosim.bench.groups import Group
-from cosim.rtl_coverage.file_coverage import sums
-from cosim.runner.explanation import Explanation
+from cosim.bench.mismatch import Group
 from cosim.runner.report import Report
+
+if TYPE_CHECKING:
+    from cosim.diagnosis.explain import Explanation
 
 MISSED = 8
 """Missed bins of a run that are listed; --json and the HTML page list all."""
@@ -89,14 +91,17 @@ def contradictions(report: Report) -> list[str]:
 
 def executed_lines(report: Report) -> list[str]:
     """The coverage of each source file with its first missed lines, and the sums."""
-    files = report.rtl_coverage or ()
-    text = []
+    files, text = report.rtl_coverage, list[str]()
+    if not files:
+        return []
+    from cosim.rtl_coverage.file_coverage import sums  # a run without it does without
+
     for file in files:
         missed = [str(line) for line, count in file.lines.items() if not count]
         more = [] if len(missed) <= MISSED else [f"and {len(missed) - MISSED:,} more"]
         behind = f"; missed lines: {', '.join([*missed[:MISSED], *more])}" if missed else ""
         text.append(f"{report.unit}: {file.file}: {sums([file])}{behind}")
-    return [*text, f"{report.unit}: {sums(files)}"] if files else []
+    return [*text, f"{report.unit}: {sums(files)}"]
 
 
 def summary(reports: Sequence[Report], seed: int) -> str:
@@ -148,7 +153,7 @@ def failures_in_full(report: Report) -> list[str]:
     return lines
 
 
-def group_table(groups: Sequence[Group], explanation: Explanation | None = None) -> str:
+def group_table(groups: Sequence[Group], explanation: "Explanation | None" = None) -> str:
     """A table with a line for each group and its first mismatch.
 
     Args:

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from cosim.bench.crosscheck import SAMPLE
-from cosim.bench.operand_widths import THE_UNITS, OperandWidths
+from cosim.bench.coverage import SAMPLE
+from cosim.bench.products import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
-from cosim.bench.repeated_operands import REPEATED
-from cosim.bench.selection import Selection
-from cosim.bench.stimulus import specification_of
+from cosim.bench.scoreboard import Selection
+from cosim.bench.stimulus import REPEATED, specification_of
 from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
 from cosim.volume.design_plan import products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows

@@ -9,10 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import golden.native
-from cosim.build.arguments import LAST_ARGUMENTS, MAKE_ARGUMENTS, TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
-from cosim.build.cache_key import compiled, content_of, is_what_was_elaborated
+from cosim.build.cache import (
+    LAST_ARGUMENTS,
+    MAKE_ARGUMENTS,
+    PRECOMPILED,
+    RUNTIME,
+    TIMESCALE,
+    VERILATOR_ARGUMENTS,
+    Runtime,
+    compiled,
+    content_of,
+    is_what_was_elaborated,
+    new_folder,
+    runtime_arguments,
+)
 from cosim.build.errors import SimulationError, place_in_log, simulation_error
-from cosim.build.runtime import PRECOMPILED, RUNTIME, Runtime, new_folder
 from cosim.build.sources import Sources
 from golden.cache import content_key
 from golden.processes import ending, run_tool

@@ -5,10 +5,9 @@ from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cosim.bench.coverage import Coverage
-from cosim.bench.crosscheck import ReferenceSample
+from cosim.bench.coverage import Coverage, ReferenceSample
 from cosim.bench.products import Vector
-from cosim.bench.selection import Selection
+from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import Specification
 from cosim.volume.design_plan import operand_ports, products_of
 from rtl.designs.design import Design

@@ -56,7 +56,8 @@ def _recorded(arch: str) -> dict[str, str]:
 def table_evidence(arch: str) -> dict[str, str]:
     """The evidence that the table of an architecture states, by name: where rows of silicon give a stronger one, that of
     `Instruction.evidence` is another."""
-    return {name: row["evidence"] for row in _table(arch)["instructions"] for name in expand(row["name"])}
+    rows = _table(arch)["instructions"] + _table(arch).get("sparse", [])
+    return {name: row["evidence"] for row in rows for name in expand(row["name"])}
 
 
 _SPELLING = re.compile(r"[A-Za-z0-9]+(?:(?:[ _-]|(?<=[0-9])\.(?=[0-9]))[A-Za-z0-9]+)*")
@@ -91,12 +92,19 @@ def architecture(name: str) -> str:
 
 @cache
 def load(arch: str) -> dict[str, Instruction]:
-    """All instructions of one architecture, by name, in the order of its table."""
-    instructions: dict[str, Instruction] = {}
-    for row in _table(arch)["instructions"]:
-        for name in expand(row["name"]):
-            instructions[name] = _instruction(arch, name, row)
-    return instructions
+    """The dense instructions of one architecture, by name, in the order of its table."""
+    return _entries(arch, "instructions")
+
+
+@cache
+def _sparse(arch: str) -> dict[str, Instruction]:
+    """The sparse instructions of one architecture, likewise."""
+    return _entries(arch, "sparse")
+
+
+def _entries(arch: str, key: str) -> dict[str, Instruction]:
+    rows = _table(arch).get(key, [])
+    return {name: _instruction(arch, name, row) for row in rows for name in expand(row["name"])}
 
 
 def instruction(arch: str, name: str) -> Instruction:
@@ -105,7 +113,8 @@ def instruction(arch: str, name: str) -> Instruction:
     Args:
         arch: `sm_90`, `gfx942` …, or the marketing name (`Hopper`, `CDNA3` …).
         name: as in numerics.md, sections 7 and 11; also a `wmma` of CUDA, such as wmma.m16n16k16.f32.f16.f16.f32, which
-            `instructions` does not list.
+            `instructions` does not list; and a sparse instruction, such as mma.sp.m16n8k32.f32.f16.f16.f32
+            (`sparse_instructions`).
 
     Raises:
         ValueError: an unknown architecture or instruction; the message suggests near spellings, or says what is known of an
@@ -114,20 +123,35 @@ def instruction(arch: str, name: str) -> Instruction:
     found = load(architecture(arch))
     if isinstance(name, str) and name.startswith("wmma."):
         return wmma(architecture(arch), name, found)
+    sparse = _sparse(architecture(arch))
+    if isinstance(name, str) and name in sparse:
+        return sparse[name]
     if not isinstance(name, str) or name not in found:
         known = unrecorded(architecture(arch), name) if isinstance(name, str) else None
-        raise ValueError(known or unknown(f"{architecture(arch)} instruction", name, found))
+        near = sparse if sparse and ".sp." in str(name) else found
+        raise ValueError(known or unknown(f"{architecture(arch)} instruction", name, near))
     return found[name]
 
 
 def instructions(arch: str | None = None) -> list[Instruction]:
-    """All entries of the catalogue, of one architecture or of all.
+    """All dense entries of the catalogue, of one architecture or of all.
 
     Raises:
         ValueError: an unknown architecture; the message suggests near spellings.
     """
     archs = ARCHITECTURES if arch is None else (architecture(arch),)
     return [entry for a in archs for entry in load(a).values()]
+
+
+def sparse_instructions(arch: str | None = None) -> list[Instruction]:
+    """All sparse entries of the catalogue, of one architecture or of all. Apart from the dense ones, because they have no
+    unit of their own: each computes what a dense one does, on the products that its metadata select.
+
+    Raises:
+        ValueError: as `instructions`.
+    """
+    archs = ARCHITECTURES if arch is None else (architecture(arch),)
+    return [entry for a in archs for entry in _sparse(a).values()]
 
 
 def representatives() -> list[Instruction]:
@@ -180,6 +204,7 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
     return Instruction(
         arch=arch, name=name, m=parts.m, n=parts.n, k=parts.k, a=parts.a, b=parts.b, operation=operation, chain=chain,
         evidence=_strongest(row["evidence"], _recorded(arch).get(name)), note=row.get("note", ""),
+        sparse=parts.sparse,
     )  # fmt: skip
 
 

@@ -44,7 +44,8 @@ class Job:
     Attributes:
         arch: the architecture that the device must have, None for any. pattern: which instructions, as a shell pattern.
         vectors: results to compare of each. seed: of all inputs.
-        record: folder for recordings, None for none. mismatches: folder for rows that differ, None for none.
+        record: folder for recordings, None for none; who: whose name they have.
+        mismatches: folder for rows that differ, None for none.
         retry: whether instructions that hung, crashed or failed are tried again.
         seconds: after so long no further instruction is begun and the one at hand stops; None for no limit.
         done: progress of earlier runs, by instruction.
@@ -55,6 +56,7 @@ class Job:
     vectors: int
     seed: int
     record: str | None = None
+    who: str = recording.OWN
     mismatches: str | None = None
     retry: bool = False
     seconds: float | None = None
@@ -71,7 +73,8 @@ def chosen(arch: str, pattern: str) -> list[Instruction]:
     Raises:
         ValueError: none does.
     """
-    found = [entry for entry in golden.instructions(arch) if fnmatchcase(entry.name, pattern) and can_run(entry)]
+    entries = golden.instructions(arch) + golden.sparse_instructions(arch)
+    found = [entry for entry in entries if fnmatchcase(entry.name, pattern) and can_run(entry)]
     if not found:
         raise ValueError(f"no instruction of {arch} fits the pattern {pattern!r}; `mmau list --arch {arch}` shows them all")
     return found
@@ -141,7 +144,7 @@ def check_one(
 
     def keep(stimulus: Stimulus, d: Any) -> None:
         assert folder is not None
-        record(folder, device, entry, job.seed, progress, stimulus, d)
+        recording_index.write(folder, recorded(device, entry, job.seed, progress, stimulus, d, job.who))
 
     try:
         check(
@@ -178,17 +181,23 @@ def has_recording(instruction: Instruction, folder: str | None) -> bool:
     return recording.file_name(instruction.arch, instruction.name) in recording_index.read_index(Path(folder))
 
 
-def record(
-    folder: Path, device: Device, instruction: Instruction, seed: int, progress: Progress, stimulus: Stimulus, d: Any
-) -> None:
-    """Write what the device gave for the stimulus, whether the model agrees or not."""
+def recorded(
+    device: Device,
+    instruction: Instruction,
+    seed: int,
+    progress: Progress,
+    stimulus: Stimulus,
+    d: Any,
+    who: str = recording.OWN,
+) -> recording.Recording:
+    """The recording of what a device gave for the stimulus, whether the model agrees or not."""
     about = device.describe()
     header = recording.Header(
         version=recording.VERSION, arch=instruction.arch, instruction=instruction.name, kind="silicon", device=about.device,
         driver=about.driver, runtime=about.runtime, compiler=about.compiler, machine_code=progress.machine_code,
-        date=datetime.now(UTC).date().isoformat(), seed=seed, names=stimulus.names, who=recording.OWN, licence=OWN_LICENCE,
+        date=datetime.now(UTC).date().isoformat(), seed=seed, names=stimulus.names, who=who, licence=OWN_LICENCE,
     )  # fmt: skip
-    recording_index.write(folder, recording.Recording(header, stimulus.operands, d, stimulus.label))
+    return recording.Recording(header, stimulus.operands, d, stimulus.label)
 
 
 def main(open_device: OpenDevice) -> int:

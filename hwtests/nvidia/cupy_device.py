@@ -19,6 +19,7 @@ from hwtests.nvidia.kernels import kernels_of
 from hwtests.nvidia.launch import MAX_BLOCKS, cuda_errors, loaded, unwritten
 from hwtests.nvidia.smi import queried
 from hwtests.nvidia.volume import Volume
+from hwtests.sparse import Selection, route_of, spread, words
 from hwtests.tally import Tally
 
 ARCH_OF_CAPABILITY: dict[str, str] = {
@@ -72,8 +73,9 @@ class CudaDevice:
         if instruction.arch != self.arch:
             raise DeviceError(f"{instruction.name} of {instruction.arch} does not run on this machine's GPU, {self.arch}")
         return tuple(
-            CudaProgram(self.xp, instruction, kernel, cubin(kernel.source, kernel.target))
+            CudaProgram(self.xp, instruction, kernel, cubin(kernel.source, kernel.target), selection)
             for kernel in kernels_of(instruction)
+            for selection in instruction.selections.items() or (None,)
         )
 
     def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
@@ -96,11 +98,18 @@ class CudaDevice:
 
 
 class CudaProgram:
-    """A loaded kernel."""
+    """A loaded kernel.
 
-    def __init__(self, xp: Any, instruction: Instruction, kernel: Kernel, binary: bytes) -> None:
+    Args:
+        selection: of a sparse instruction, what its metadata select (`hwtests.sparse`); None where dense.
+    """
+
+    def __init__(
+        self, xp: Any, instruction: Instruction, kernel: Kernel, binary: bytes, selection: Selection | None = None
+    ) -> None:
         self._xp, self._instruction, self._kernel, self._binary = xp, instruction, kernel, binary
-        self.route, self.expected_code = kernel.route, expected(instruction)
+        self._selection, self.expected_code = selection, expected(instruction)
+        self.route = ", ".join(filter(None, (kernel.route, "" if selection is None else route_of(selection))))
         self.sha256 = hashlib.sha256(binary).hexdigest()
         with cuda_errors(xp):
             self._function = loaded(xp, binary, ENTRY)
@@ -116,11 +125,14 @@ class CudaProgram:
         with cuda_errors(xp):
             blocks = -(-count // kernel.tiles_per_block)
             padded = blocks * kernel.tiles_per_block
+            if self._selection is not None:
+                tiles = spread(xp, self._instruction, self._selection, tiles)
             arrays = [_padded(xp, array, padded) for array in tiles.arrays()]
             d = unwritten(xp, (padded, *tiles.c.shape[1:]), bits_dtype(self._instruction.d))
             a, b, c, *scales = arrays
             extra = [xp.uint32(value) for value in kernel.arguments]
-            arguments = (a, b, c, *scales, d, xp.uint32(padded), *extra)
+            metadata = () if self._selection is None else (words(xp, self._selection, padded),)
+            arguments = (a, b, c, *scales, *metadata, d, xp.uint32(padded), *extra)
             self._function((min(blocks, MAX_BLOCKS), 1, 1), (kernel.threads, 1, 1), arguments)
             xp.cuda.runtime.deviceSynchronize()
         return d[:count]

@@ -19,7 +19,6 @@ from golden.formats import B1
 from golden.integer_format import IntegerFormat
 from golden.native.cubins import cached
 from golden.processes import run_tool
-from hwtests.nvidia.sparse_and_integer import MatrixInstruction
 from hwtests.nvidia.tcgen05 import kind_of
 
 _INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;?\s*$", re.M)
@@ -121,7 +120,7 @@ def expected(instruction: Instruction) -> dict[str, int]:
 
 
 def _expected_mma(i: Instruction) -> dict[str, int]:
-    shape = f"{i.m}{i.n}{i.k}"
+    shape, mma = f"{i.m}{i.n}{i.b_k}", f"MMA{'.SP' if i.sparse else ''}"
     if i.a.name == "fp64":
         return {f"DMMA.{shape}" if i.arch in ("sm_80", "sm_89") else f"DMMA.{i.m}x{i.n}x{i.k}": 1}
     if isinstance(i.a, IntegerFormat):
@@ -131,9 +130,9 @@ def _expected_mma(i: Instruction) -> dict[str, int]:
         steps = 4 if d == "F32" else 2
         return {f"HMMA.884.{d}.{_RESULT_WORDS[i.c.name]}.STEP{step}": 1 for step in range(steps)}
     if isinstance(i.chain, ConvertedChain):
-        return {f"HMMA.16816.{d}": 2}
+        return {f"H{mma}.{i.m}{i.n}{i.b_k // 2}.{d}": 2}
     if i.a.name in _TYPE_WORDS:
-        return {f"HMMA.{shape}.{d}{_TYPE_WORDS[i.a.name]}": 1}
+        return {f"H{mma}.{shape}.{d}{_TYPE_WORDS[i.a.name]}": 1}
     types = f"{d}.{i.a.name.upper()}.{i.b.name.upper()}"
     if i.scale is None:
         return {f"QMMA.{shape}.{types}": 1}
@@ -155,7 +154,7 @@ def _expected_imma(i: Instruction) -> dict[str, int]:
         return {f"BMMA.{shape}{i.k}.{'XOR' if xor and not hopper else 'AND'}.POPC": 2 if xor and hopper else 1}
     if i.a.width == 4 and (hopper or blackwell):
         return {f"IMMA.{shape}{i.k // 2}.{types.replace('4', '8')}": 2}
-    return {f"IMMA.{shape}{i.k}.{types}{_saturated(i)}": 1}
+    return {f"IMMA{'.SP' if i.sparse else ''}.{shape}{i.b_k}.{types}{_saturated(i)}": 1}
 
 
 def _integer_words(i: Instruction) -> str:
@@ -168,7 +167,7 @@ def _saturated(i: Instruction) -> str:
 
 
 def _expected_wgmma(i: Instruction) -> dict[str, int]:
-    shape = f"{i.m}x{i.n}x{i.k}"
+    shape = f"{'SP.' if i.sparse else ''}{i.m}x{i.n}x{i.b_k}"
     if i.a == B1:
         return {f"BGMMA.{shape}.AND.POPC": 1}
     if isinstance(i.a, IntegerFormat):
@@ -187,21 +186,3 @@ def _expected_tcgen05(i: Instruction) -> dict[str, int]:
     if kind in ("f8f6f4", "mxf8f6f4"):
         return {"UTCQMMA": 1}
     return {"UTCOMMA" + (".4X" if i.block_size == 16 else ""): 1}
-
-
-def expected_outside(instruction: MatrixInstruction) -> dict[str, int]:
-    """The same of an instruction outside the catalogue: sparse or of integers."""
-    i, count = instruction, 1
-    d, a, b, *_ = (word.upper() for word in i.types)
-    of_fp8 = a in ("E4M3", "E5M2")
-    types = f"{d}.{a}.{b}" if of_fp8 else d + ("" if a == "F16" else f".{a}")
-    if i.family == "wgmma":
-        shape = "x".join(map(str, i.shape))
-        return {f"{'QGMMA' if of_fp8 else 'HGMMA'}.SP.{shape}.{types}": 1}
-    shape = "".join(map(str, i.shape))
-    if not i.sparse:
-        return {f"IMMA.{shape}.{a}.{b}" + (".SAT" if i.saturate else ""): 1}
-    if of_fp8 and i.arch == "sm_90":  # as the dense form: there is no FP8 datapath behind it
-        shape, types, count = "16832", d, 2
-    mnemonic = "QMMA" if of_fp8 and i.arch != "sm_90" else "HMMA"
-    return {f"{mnemonic}.SP.{shape}.{types}": count}

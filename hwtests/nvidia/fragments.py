@@ -83,14 +83,15 @@ def quad_pairs(c_is_fp32: bool) -> tuple[Table, Table, Table]:
     return a, a, tile * 64 + row * 8 + column
 
 
-def mma_fragments(m: int, n: int, k: int, element_bits: int) -> Fragments:
-    """The tables of every `mma.sync` shape but m8n8k4 fp16, whose C and D lie differently by type.
+def mma_fragments(m: int, n: int, k: int, element_bits: int, b_k: int | None = None) -> Fragments:
+    """The tables of every `mma.sync` shape but m8n8k4 fp16, whose C and D lie differently by type, and of `mma.sp`.
 
     Args:
         element_bits: width of an element of A and B inside its register: 64, 32, 16, 8 or 4.
+        b_k: elements of a column of B, where that is not k: A is sparse.
     """
     per_register = max(1, 32 // element_bits)
-    return Fragments(rows_of_a(m, k, per_register), columns_of_b(n, k, per_register), accumulators(m, n))
+    return Fragments(rows_of_a(m, k, per_register), columns_of_b(n, b_k or k, per_register), accumulators(m, n))
 
 
 def scale_rows_of_a() -> Table:

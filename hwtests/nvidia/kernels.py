@@ -48,5 +48,5 @@ def kernels_of(instruction: Instruction) -> list[Kernel]:
 
 
 def instructions() -> list[Instruction]:
-    """Every NVIDIA instruction of the catalogue."""
-    return [entry for entry in golden.instructions() if is_nvidia(entry)]
+    """Every NVIDIA instruction of the catalogue, dense and sparse."""
+    return [entry for entry in golden.instructions() + golden.sparse_instructions() if is_nvidia(entry)]

@@ -26,7 +26,7 @@ $tables
 typedef $register_type Register;
 
 $gather$scale_source
-extern "C" __global__ void $entry(const $a_type* a, const $b_type* b, const $c_type* c,$scale_parameters
+extern "C" __global__ void $entry(const $a_type* a, const $b_type* b, const $c_type* c,$scale_parameters$metadata_parameter
                                      $d_type* d, unsigned int tiles) {
     const int lane = threadIdx.x % 32;
     const unsigned int warps = gridDim.x * blockDim.x / 32;
@@ -36,7 +36,7 @@ extern "C" __global__ void $entry(const $a_type* a, const $b_type* b, const $c_t
         $c_word c_reg[$c_registers];
         $d_word d_reg[$d_registers];
         gather<$a_registers, $a_bits, $a_shift>(a_reg, a + tile * $m * $k, A_PLACE[lane]);
-        gather<$b_registers, $b_bits, $b_shift>(b_reg, b + tile * $n * $k, B_PLACE[lane]);
+        gather<$b_registers, $b_bits, $b_shift>(b_reg, b + tile * $n * $b_k, B_PLACE[lane]);
         gather<$c_registers, $c_bits, 0>(c_reg, c + tile * $m * $n, C_PLACE[lane]);
 $scale_loads        asm volatile("$ptx $operands;"
                      : $outputs
@@ -63,11 +63,12 @@ _SCALE_LOADS = Template("""\
 
 def ptx_name(instruction: Instruction) -> str:
     """The PTX spelling: `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`."""
-    match = re.fullmatch(r"mma\.(m\d+n\d+k\d+)(\.kind::\w+)?(?:\.block\d+)?(\.[.\w]+)", instruction.name)
+    match = re.fullmatch(r"mma(?:\.sp)?\.(m\d+n\d+k\d+)(\.kind::\w+)?(?:\.block\d+)?(\.[.\w]+)", instruction.name)
     assert match is not None, instruction.name
     shape, kind, types = match[1], match[2] or "", match[3]
     scaled = "" if instruction.block_size is None else f".block_scale.scale_vec::{scales_per_row(instruction)}X"
-    return f"mma.sync.aligned.{shape}.row.col{kind}{scaled}{types}"
+    sparse = ".sp::ordered_metadata" if instruction.sparse else ""
+    return f"mma{sparse}.sync.aligned.{shape}.row.col{kind}{scaled}{types}"
 
 
 def scales_per_row(instruction: Instruction) -> int:
@@ -86,12 +87,13 @@ def fragments_of(instruction: Instruction) -> tuple[Fragments, Fragments]:
     if (i.m, i.n, i.k) == (8, 8, 4) and i.a.name == "fp16":
         with_c, with_d = (Fragments(*quad_pairs(accumulator == FP32), tiles=4) for accumulator in (i.c, i.d))
         return with_c, with_d
-    fragments = mma_fragments(i.m, i.n, i.k, container_bits(i.a, fp4_is_packed(i)))
+    fragments = mma_fragments(i.m, i.n, i.k, container_bits(i.a, fp4_is_packed(i)), i.b_k)
     return fragments, fragments
 
 
 def mma_kernel(instruction: Instruction) -> Kernel:
-    """The kernel of a dense `mma.sync`, block-scaled or not."""
+    """The kernel of an `mma.sync`, block-scaled or not, or of an `mma.sp`: run_tiles(a, b, c[, metadata], d, tiles), with
+    one 32-bit word of metadata a tile for all lanes, so that nothing depends on which lane's describes which group."""
     i = instruction
     packed = fp4_is_packed(i)
     fragments, d_fragments = fragments_of(i)
@@ -115,6 +117,9 @@ def mma_kernel(instruction: Instruction) -> Kernel:
         last = sum(counts.values())
         operands += f", %{last}, {{0, 0}}, %{last + 1}, {{0, 0}}"
         inputs += ', "r"(scale_a_reg), "r"(scale_b_reg)'
+    if i.sparse:
+        operands += f", %{sum(counts.values())}, 0x0"
+        inputs += ', "r"(metadata[tile])'
     words = {64: "unsigned long long", 32: "unsigned int"}
     ptx = ptx_name(i)
     source = _SOURCE.substitute(
@@ -125,7 +130,8 @@ def mma_kernel(instruction: Instruction) -> Kernel:
         a_registers=counts["a"], b_registers=counts["b"], c_registers=counts["c"], d_registers=counts["d"],
         a_bits=a_bits, b_bits=b_bits, c_bits=i.c.storage_bits,
         a_shift=code_shift(i.a, packed), b_shift=code_shift(i.b, packed),
-        m=i.m, n=i.n, k=i.k, tiles=fragments.tiles,
+        m=i.m, n=i.n, k=i.k, b_k=i.b_k, tiles=fragments.tiles,
+        metadata_parameter=" const unsigned int* metadata," if i.sparse else "",
         outputs=constraints(f"={kinds['d']}", "d_reg", counts["d"]), inputs=inputs,
         scale_source=_SCALE_SOURCE if scaled else "",
         scale_parameters=" const unsigned char* scale_a, const unsigned char* scale_b," if scaled else "",

@@ -1,10 +1,8 @@
 """`wgmma.mma_async`: one template for every type and N. A warpgroup computes one tile; A from shared memory or registers."""
 
-from dataclasses import dataclass
 from string import Template
 
 from golden import Instruction
-from golden.formats import Format
 from golden.integer_format import IntegerFormat
 from hwtests.nvidia.fragments import accumulators, rows_of_a
 from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
@@ -57,80 +55,52 @@ _A_FROM_REGISTERS = Template("""\
 """)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Warpgroup:
-    """The parameters of the template for a `wgmma`, dense or sparse.
-
-    Attributes:
-        ptx: the PTX instruction. k: elements of a stored row of A; b_k: of a column of B, twice as many where A is sparse.
-    """
-
-    ptx: str
-    n: int
-    k: int
-    b_k: int
-    a: Format
-    b: Format
-    d: Format
-
-    @property
-    def sparse(self) -> bool:
-        """Whether the instruction takes metadata."""
-        return self.b_k != self.k
-
-
 def ptx_name(instruction: Instruction) -> str:
     """The PTX spelling: `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16`."""
-    return instruction.name.replace("wgmma.", "wgmma.mma_async.sync.aligned.", 1)
+    family = "wgmma.sp." if instruction.sparse else "wgmma."
+    return instruction.name.replace(family, family.replace("wgmma", "wgmma.mma_async") + "sync.aligned.", 1)
 
 
 def wgmma_kernel(instruction: Instruction, a_in_registers: bool = False) -> Kernel:
-    """The kernel of a `wgmma`.
+    """The kernel of a `wgmma`, dense or sparse: run_tiles(a, b, c[, metadata], d, tiles), metadata one 32-bit word a tile.
 
     Args:
         a_in_registers: A comes from registers; otherwise from shared memory. B always comes from shared memory.
     """
-    i = instruction
-    shape = Warpgroup(ptx=ptx_name(i), n=i.n, k=i.k, b_k=i.k, a=i.a, b=i.b, d=i.d)
-    return warpgroup_kernel(i.arch, i.name, shape, a_in_registers)
-
-
-def warpgroup_kernel(arch: str, name: str, shape: Warpgroup, a_in_registers: bool = False) -> Kernel:
-    """The kernel of any `wgmma`: run_tiles(a, b, c[, metadata], d, tiles), metadata one 32-bit word a tile."""
-    w, bits = shape, container_bits(shape.a, False)
-    a_place = rows_of_a(16, w.k, 32 // bits)
-    d_place = accumulators(16, w.n)
-    d_count = registers(d_place, w.d.storage_bits)
+    i, ptx, bits = instruction, ptx_name(instruction), container_bits(instruction.a, False)
+    a_place = rows_of_a(16, i.k, 32 // bits)
+    d_place = accumulators(16, i.n)
+    d_count = registers(d_place, i.d.storage_bits)
     a_count = registers(a_place, bits) if a_in_registers else 1
     a_operand = operand_list(d_count, a_count) if a_in_registers else f"%{d_count}"
-    metadata = f"%{d_count + a_count + 1}, 0, " if w.sparse else ""
+    metadata = f"%{d_count + a_count + 1}, 0, " if i.sparse else ""
     # scale-d, then, but for integers, the signs of A and B; 16-bit types also say that neither matrix is transposed.
-    signs = "" if isinstance(w.a, IntegerFormat) else ", 1, 1"
+    signs = "" if isinstance(i.a, IntegerFormat) else ", 1, 1"
     flags = f"accumulate{signs}" + (", 0" * (1 if a_in_registers else 2) if bits == 16 else "")
-    packing = packing_of(w.a, w.k)
-    b_chunks = CHUNKS_PER_ROW * w.b_k // w.k
+    packing = packing_of(i.a, i.k)
+    b_chunks = CHUNKS_PER_ROW * i.b_k // i.k
     inputs = [
         constraints("r" if a_in_registers else "l", "a_reg", a_count),
         f'"l"(descriptor(shared_address(b_shared), {b_chunks}))',
     ]
     if a_in_registers:
-        a_load = _A_FROM_REGISTERS.substitute(registers=a_count, bits=bits, m=M, k=w.k)
+        a_load = _A_FROM_REGISTERS.substitute(registers=a_count, bits=bits, m=M, k=i.k)
     else:
         a_load = _A_FROM_SHARED
     source = _SOURCE.substitute(
         tables="\n".join([table("A_PLACE", a_place), table("D_PLACE", d_place)]),
         gather=GATHER, pack=PACK, shared_address=SHARED_ADDRESS, descriptor=descriptor_source(0), entry=ENTRY,
-        a_type=storage_type(w.a), b_type=storage_type(w.b), c_type=storage_type(w.d),
-        metadata_parameter="const unsigned int* metadata, " if w.sparse else "",
-        m=M, n=w.n, k=w.k, b_k=w.b_k, row_bytes=ROW_BYTES, b_chunks=b_chunks,
+        a_type=storage_type(i.a), b_type=storage_type(i.b), c_type=storage_type(i.d),
+        metadata_parameter="const unsigned int* metadata, " if i.sparse else "",
+        m=M, n=i.n, k=i.k, b_k=i.b_k, row_bytes=ROW_BYTES, b_chunks=b_chunks,
         a_elements=packing.elements, a_bits=packing.element_bits,
         b_elements=packing.elements, b_bits=packing.element_bits,
-        d_registers=d_count, d_bits=w.d.storage_bits, a_load=a_load, ptx=w.ptx,
+        d_registers=d_count, d_bits=i.d.storage_bits, a_load=a_load, ptx=ptx,
         operands=f"{operand_list(0, d_count)}, {a_operand}, %{d_count + a_count}, {metadata}{flags}",
         outputs=constraints("+r", "d_reg", d_count),
-        inputs=", ".join([*inputs, *(['"r"(metadata[tile])'] if w.sparse else [])]),
+        inputs=", ".join([*inputs, *(['"r"(metadata[tile])'] if i.sparse else [])]),
     )  # fmt: skip
     return Kernel(
-        arch=arch, target=target_of(arch), name=name, ptx=w.ptx, source=source, threads=THREADS, tiles_per_block=1,
+        arch=i.arch, target=target_of(i.arch), name=i.name, ptx=ptx, source=source, threads=THREADS, tiles_per_block=1,
         route="A from registers" if a_in_registers else "",
     )  # fmt: skip

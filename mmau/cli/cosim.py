@@ -6,37 +6,35 @@ import sys
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import cosim
 import golden
 import rtl
 from cosim import (
     CampaignError,
-    Dut,
     ElaborationError,
     Report,
     Request,
     Selection,
     SimulationError,
-    coverage_job,
-    main_job,
     run,
     run_many,
     summary,
 )
 from cosim.runner.run import file_name
-from cosim.volume.segments import DIRECTED
 from golden.files import temporary_folder
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.chosen_design import chosen_design
 from mmau.cli.cosim_files import ReportFiles, leave_error
 from mmau.cli.json_objects import print_object
-from mmau.cli.options import WHICH_DESIGN
+from mmau.cli.options import SOURCE_OPTIONS, WHICH_DESIGN
 from mmau.cli.recorded_evidence import RecordedEvidence
 from mmau.cli.streams import progress
-from mmau.cli.user_design import SOURCE_OPTIONS, chosen_dut, dut_template
-from mmau.mutation.missed_faults import judged_states, missed_lines
 from rtl.designs.sample_designs import slice_of
+
+if TYPE_CHECKING:
+    from cosim import Dut
 
 ONE_DESIGN = {
     "waves": "--waves", "vector": "--vector", "rtl_coverage": "--rtl-coverage", "dut": "--dut", "mutants": "--mutants",
@@ -56,6 +54,8 @@ def run_cosim(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.dut_template is not None:
+        from mmau.cli.user_design import dut_template  # a generated design does without
+
         try:
             print(dut_template(arguments), end="")
         except ElaborationError as error:
@@ -72,7 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
     waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
     designs = chosen_job(arguments) if design is None else [design]
     recorded = RecordedEvidence(designs)
-    dut = None if design is None else chosen_dut(design, arguments)
+    dut = None if design is None else _chosen_dut(design, arguments)
     files = ReportFiles(arguments, len(designs), inputs(arguments, dut), recorded)
     reports: list[Report] = []
     errors: dict[str, str] = {}
@@ -97,7 +97,16 @@ def _run(arguments: argparse.Namespace) -> int:
     return status
 
 
-def mutants_of(design: rtl.Design, dut: Dut | None, report: Report, request: Request) -> list[dict[str, Any]]:
+def _chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> "Dut | None":
+    """The user design that options name; None where there are none."""
+    if not any(getattr(arguments, name) for name in ("dut", *SOURCE_OPTIONS)):
+        return None
+    from mmau.cli.user_design import chosen_dut
+
+    return chosen_dut(design, arguments)
+
+
+def mutants_of(design: rtl.Design, dut: "Dut | None", report: Report, request: Request) -> list[dict[str, Any]]:
     """Run the first vectors of a run against the design's mutants of state and protocol.
 
     Raises:
@@ -105,6 +114,9 @@ def mutants_of(design: rtl.Design, dut: Dut | None, report: Report, request: Req
     """
     if not report.passed:
         raise ValueError(f"--mutants is for a design that passes; this one fails: {report.failures[0]}")
+    from cosim.volume.segments import DIRECTED  # most runs do without
+    from mmau.mutation.missed_faults import judged_states
+
     with temporary_folder("mmau-mutants-") as folder:
         vectors, seed = min(request.vectors, DIRECTED), request.seed
         return judged_states(design, dut, vectors, seed, Path(folder), progress, request.selection)
@@ -115,7 +127,7 @@ def was_given(value: object) -> bool:
     return value is not None and value is not False
 
 
-def check_rtl_coverage(arguments: argparse.Namespace, dut: Dut | None) -> None:
+def check_rtl_coverage(arguments: argparse.Namespace, dut: "Dut | None") -> None:
     """Raise ValueError where the file of `--rtl-coverage` would name Verilog of a temporary folder."""
     if arguments.rtl_coverage is not None and dut is None and arguments.work is None:
         raise ValueError("--rtl-coverage of a generated unit needs --work DIR, the folder for its Verilog")
@@ -136,7 +148,7 @@ def chosen_request(arguments: argparse.Namespace) -> Request:
     )
 
 
-def inputs(arguments: argparse.Namespace, dut: Dut | None) -> list[Path]:
+def inputs(arguments: argparse.Namespace, dut: "Dut | None") -> list[Path]:
     """The files that a run reads, which no report may overwrite; those that a design includes are in its report."""
     named = [arguments.unit, arguments.ports, *(arguments.also or []), *(arguments.dut or [])]
     return [*(path for path in named if path is not None), *(() if dut is None else dut.files)]
@@ -159,8 +171,11 @@ def show(
         found |= {} if mutants is None else {"mutants": mutants}
         print_object("cosim", found)
     else:
-        for line in [] if mutants is None else missed_lines(mutants):
-            print(line)
+        if mutants is not None:
+            from mmau.mutation.missed_faults import missed_lines
+
+            for line in missed_lines(mutants):
+                print(line)
         print("\n".join([*recorded.summary(reports), summary(reports, arguments.seed)]))  # the sums are the last line
         if waves is not None:
             print(f"waveform: {waves}")
@@ -184,8 +199,8 @@ def as_dict(report: Report, recorded: RecordedEvidence) -> dict[str, Any]:
 def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Design]:
     """The designs to co-simulate if the options name none."""
     if not (arguments.all or arguments.coverage):
-        return main_job()
-    designs = golden.catalogue_units() if arguments.all else coverage_job()
+        return cosim.main_job()
+    designs = golden.catalogue_units() if arguments.all else cosim.coverage_job()
     if arguments.slice is None:
         return designs
     chosen = slice_of(designs, arguments.slice, attrgetter("name"))

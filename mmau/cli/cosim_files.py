@@ -11,11 +11,6 @@ from pathlib import Path
 
 from cosim import Report
 from cosim.coverage.counts import merged
-from cosim.coverage.file import add, read
-from cosim.coverage.ucis import ucis_xml
-from cosim.rtl_coverage.lcov import lcov_info
-from cosim.runner.html_report import report_page
-from cosim.runner.junit import junit_xml
 from golden.files import check_output, is_stdout, write_atomically
 from mmau.cli.recorded_evidence import RecordedEvidence
 
@@ -52,6 +47,8 @@ class ReportFiles:
             if path.resolve() == same.resolve():
                 raise ValueError(f"{option} and {other} must name two files, got {path} twice")
         if self._coverage is not None:
+            from cosim.coverage.file import read  # each format is imported where a file of it is asked for
+
             read(self._coverage)
 
     @property
@@ -78,25 +75,38 @@ class ReportFiles:
             self._write(reports, 0, errors)
             counts = merged(counts for report in reports for counts in report.coverage)
             if self._coverage is not None:
+                from cosim.coverage.file import add
+
                 counts = add(self._coverage, counts)
             if self._ucis is not None:
+                from cosim.coverage.ucis import ucis_xml
+
                 passed = all(report.passed for report in reports) and not errors
                 write_atomically(self._ucis, ucis_xml(counts, self._seed, passed, version("mmau")))
             for report in reports:
                 if self._rtl_coverage is not None and report.rtl_coverage is not None:
+                    from cosim.rtl_coverage.lcov import lcov_info
+
                     write_atomically(self._rtl_coverage, lcov_info(report.rtl_coverage).encode())
 
     def _write(self, reports: Sequence[Report], running: int, errors: Mapping[str, str]) -> None:
         if self._junit is not None:
+            from cosim.runner.junit import junit_xml
+
             unfinished = {"campaign": f"{running} designs are not done yet"} if running else {}
             write_atomically(self._junit, junit_xml(reports, {**errors, **unfinished}, self._seed))
         if self._html is not None:
+            from cosim.runner.html_report import report_page
+
             write_atomically(self._html, report_page(reports, errors, self._seed, running, self._recorded.lines_of).encode())
 
 
 def leave_error(arguments: argparse.Namespace, message: str) -> None:
     """Write the error that ended the command into the JUnit file and the page that it names, where no file is: one that
     this project wrote was removed as the command began. What cannot be written is left out."""
+    from cosim.runner.html_report import report_page
+    from cosim.runner.junit import junit_xml
+
     errors = {"cosim": message}
     for path, made in ((arguments.junit, junit_xml), (arguments.html, report_page)):
         with suppress(OSError):

@@ -9,13 +9,12 @@ from golden.text import table
 from mmau import OK
 from mmau.analysis.silicon_evidence import recorded_rows
 from mmau.cli.json_objects import print_object
-from mmau.formal.design_evidence import Known
-from mmau.formal.recorded_outcomes import committed
+from mmau.formal.records import Known, committed
 
 
 def run_list(arguments: argparse.Namespace) -> int:
     """`mmau list`."""
-    entries = golden.instructions(arguments.arch)
+    entries = golden.instructions(arguments.arch) + golden.sparse_instructions(arguments.arch)
     recorded = recorded_rows()
     remark = not_compared([known for entry in entries for known in known_of(entry.operation)])
     if arguments.json:

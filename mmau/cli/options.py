@@ -17,6 +17,12 @@ REPORTS = "reports"
 USER_DESIGN = "a design of your own"
 RUN = "how it runs"
 
+SOURCE_OPTIONS = {
+    "top": "--top", "ports": "--ports", "include": "-I", "define": "-D", "parameter": "-G", "filelist": "-f",
+    "verilator_args": "--verilator-args",
+}  # fmt: skip
+"""Options that describe Verilog files, by their names in the parsed arguments; a `dut.toml` has keys for them."""
+
 
 def add_unit_or_instruction(command: CommandParser, title: str = DESIGN) -> Group:
     """The group with a unit's file, or an instruction of the catalogue."""

@@ -16,7 +16,7 @@ from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.streams import progress
-from mmau.formal.recorded_outcomes import committed
+from mmau.formal.records import committed
 from rtl.cost.liberty import DEFAULT, check_library
 from rtl.cost.meet_clock import stage_curve
 from rtl.designs.identity import verilog_digest

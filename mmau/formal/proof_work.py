@@ -8,7 +8,7 @@ from typing import Any
 
 from cosim import load_dut
 from cosim.build.errors import SimulationError
-from cosim.dut.elaborate import ElaborationError
+from cosim.dut.tool_log import ElaborationError
 from golden import Operation
 from golden.unit_file import unit_from_table
 from mmau.formal.decision import user_decision

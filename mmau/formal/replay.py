@@ -6,10 +6,10 @@ from pathlib import Path
 
 from cosim.dut.description import Dut
 from cosim.dut.generated import dut_like
-from cosim.runner.in_cocotb import replay
 from cosim.runner.needed_tools import check_tools
 from cosim.runner.report import Report
 from cosim.runner.request import Request
+from cosim.runner.simulate import replay
 from golden import Unit
 from golden.files import temporary_folder
 from golden.processes import supervised

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cosim.bench.operand_widths import THE_UNITS
-from cosim.bench.selection import Selection
+from cosim.bench.products import THE_UNITS
+from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import Specification, specification_of
 from cosim.build.errors import SimulationError
 from cosim.build.power_up import power_ups

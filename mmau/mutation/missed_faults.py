@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cosim.bench.selection import Selection
+from cosim.bench.scoreboard import Selection
 from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
 from mmau.mutation.bench import KILLED, SURVIVED, MutantBench

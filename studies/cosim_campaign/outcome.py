@@ -9,7 +9,7 @@ from typing import Any
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
 from mmau.formal.proof_identity import operation_specification_digest
-from mmau.formal.recorded_outcomes import made_of
+from mmau.formal.records import made_of
 from mmau.jobs import Record
 from mmau.jobs.sealed import unsealed
 from mmau.report import markdown
@@ -93,7 +93,7 @@ def design_of(record: Record) -> str:
 
 def _run(records: Sequence[Record], text: str) -> dict[str, Any]:
     """All tasks of one unit. What is not done counts no vector, and one of two results that are missing is a failure.
-    `design`, `verilog` and `specification` are digests, by which the run is found (`mmau.formal.recorded_outcomes`)."""
+    `design`, `verilog` and `specification` are digests, by which the run is found (`mmau.formal.records`)."""
     each = [record for record in records if design_of(record) == text]
     done = [record for record in each if record.done]
     unit = _unit(text)

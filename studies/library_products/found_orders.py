@@ -21,9 +21,8 @@ from golden.arrays import bits_dtype
 from golden.epilogue import OUTPUTS
 from golden.files import write_atomically
 from golden.npz import read_npz
+from studies.library_products.drawn_codes import SCALE_A, SCALE_B
 from studies.library_products.recorded_products import (
-    SCALE_A,
-    SCALE_B,
     Case,
     Operands,
     Tile,

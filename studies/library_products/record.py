@@ -21,16 +21,10 @@ import torch
 
 from golden.npz import npz_bytes
 from hwtests.device import first_line
+from studies.library_products.drawn_codes import SCALE_A, SCALE_B, STREAMS, A, B, C, codes
 from studies.library_products.recorded_products import (
-    SCALE_A,
-    SCALE_B,
-    STREAMS,
-    A,
-    B,
-    C,
     Case,
     cases,
-    codes,
     probe_operands,
     sampled,
     scale_shapes,

@@ -22,7 +22,6 @@ from hwtests.device import first_line
 from hwtests.nvidia.cupy_device import CudaDevice
 from hwtests.nvidia.kernel import target_of
 from hwtests.nvidia.launch import cuda_errors, loaded
-from hwtests.nvidia.sparse_and_integer import SPARSE
 from mmau.report.figures import line_plot
 from studies.microbenchmarks.cubin_info import largest_block, registers
 from studies.microbenchmarks.published import A100_LOADS, GPUS
@@ -32,7 +31,6 @@ from studies.microbenchmarks.timed_loops import (
     ldmatrix_benchmark,
     mma_benchmark,
     shared_load_benchmark,
-    sparse_benchmark,
     wgmma_benchmark,
 )
 
@@ -49,8 +47,8 @@ class PointError(ValueError):
 
 
 class Measured(NamedTuple):
-    """One point: latency of a turn of the loop (cycles), throughput in FMA or bytes per cycle and SM. A point that could not
-    run has neither, and a note that says why."""
+    """One point: latency of a turn of the loop (cycles), the mean of the warps; throughput in FMA or bytes per cycle and
+    SM, the work of all warps in the time of the slowest. A point that could not run has neither, and a note says why."""
 
     name: str
     unit: str
@@ -67,7 +65,8 @@ def benchmarks(arch: str) -> list[Benchmark]:
     timed = [i for i in golden.instructions(arch) if i.a.name not in INTEGERS or is_timed(i)]
     entries = [i for i in timed if i.name.startswith("mma.") and ".kind::" not in i.name]
     found = [mma_benchmark(i) for i in entries if i.c == i.d]
-    found += [sparse_benchmark(instruction) for instruction in SPARSE if instruction.arch == arch]
+    sparse = [i for i in golden.sparse_instructions(arch) if i.a.name not in INTEGERS or is_timed(i)]
+    found += [mma_benchmark(i) for i in sparse if i.name.startswith("mma.")]
     found += [wgmma_benchmark(i) for i in timed if i.name.startswith("wgmma.") and i.n in (64, 256)]
     found += [ldmatrix_benchmark(matrices) for matrices in (1, 2, 4)]
     found += [shared_load_benchmark(32, ways) for ways in (1, 2, 4, 8)]
@@ -80,7 +79,7 @@ def is_timed(i: golden.Instruction) -> bool:
 
 
 def measure(benchmark: Benchmark, timer: Timer, known: Iterable[Measured] = ()) -> Iterator[Measured]:
-    """Every ILP at every number of warps that is not known yet: latency is the mean over the warps."""
+    """Every ILP at every number of warps that is not known yet."""
     done = {(point.name, point.ilp, point.warps) for point in known}
     for ilp in benchmark.sources:
         for warps in benchmark.warps:
@@ -91,14 +90,14 @@ def measure(benchmark: Benchmark, timer: Timer, known: Iterable[Measured] = ()) 
             except ValueError as error:  # PointError, or the compiler's
                 yield Measured(benchmark.name, benchmark.unit, ilp, warps, 0.0, 0.0, first_line(error))
                 continue
-            latency = sum(cycles) / len(cycles) / ITERATIONS
+            latency, slowest = sum(cycles) / len(cycles) / ITERATIONS, max(cycles) / ITERATIONS
             yield Measured(
                 benchmark.name,
                 benchmark.unit,
                 ilp,
                 warps,
                 round(latency, 2),
-                round(benchmark.work * ilp * warps / latency, 1),
+                round(benchmark.work * ilp * warps / slowest, 1),
             )
 
 

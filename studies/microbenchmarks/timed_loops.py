@@ -11,7 +11,6 @@ from golden import Instruction
 from hwtests.nvidia.mma import fragments_of, ptx_name
 from hwtests.nvidia.shared_memory import ROW_BYTES, SHARED_ADDRESS, descriptor_source
 from hwtests.nvidia.source import constraints, container_bits, operand_list, registers
-from hwtests.nvidia.sparse_and_integer import MatrixInstruction
 from hwtests.nvidia.wgmma import ptx_name as wgmma_ptx_name
 
 ENTRY = "measure"
@@ -97,21 +96,14 @@ def matrix_benchmark(name: str, ptx: str, work: int, counts: tuple[int, int, int
 
 
 def mma_benchmark(instruction: Instruction) -> Benchmark:
-    """An unscaled `mma.sync` of the catalogue whose C and D have one format."""
+    """An unscaled `mma.sync` of the catalogue whose C and D have one format, or an `mma.sp`, whose work counts all of K, as
+    the paper does."""
     i = instruction
     fragments, _ = fragments_of(i)
     bits = container_bits(i.a, packed_fp4=False)
     counts = (registers(fragments.a, bits), registers(fragments.b, bits), registers(fragments.c, i.c.storage_bits))
-    work = i.m * i.n * i.k * fragments.tiles
-    return matrix_benchmark(i.name, ptx_name(i), work, counts, wide=i.a.name == "fp64")
-
-
-def sparse_benchmark(instruction: MatrixInstruction) -> Benchmark:
-    """A sparse `mma.sp`; its work counts all of K, as the paper does."""
-    m, n, k = instruction.shape
-    bits, c_bits = instruction.element_bits, 16 if instruction.types[0] == "f16" else 32
-    counts = (m * instruction.stored_k * bits // 1024, n * k * bits // 1024, m * n * c_bits // 1024)
-    return matrix_benchmark(instruction.name, instruction.ptx, m * n * k, counts, wide=False, tail=f", %{sum(counts)}, 0x0")
+    work, tail = i.m * i.n * i.b_k * fragments.tiles, f", %{sum(counts)}, 0x0" if i.sparse else ""
+    return matrix_benchmark(i.name, ptx_name(i), work, counts, wide=i.a.name == "fp64", tail=tail)
 
 
 def wgmma_benchmark(instruction: Instruction) -> Benchmark:

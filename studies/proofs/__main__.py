@@ -4,7 +4,7 @@ by step:
 
 It resumes after an interruption: the obligations of each target and the answer to each question stay in build/formal. A
 question that two targets share is asked once. If a solver is missing, crashes or gives up, the next one is asked. The
-outcome names each design, its Verilog, its specification and its questions by digests: `mmau.formal.recorded_outcomes`
+outcome names each design, its Verilog, its specification and its questions by digests: `mmau.formal.records`
 finds proofs by them, and `studies.proofs.compare` checks whether they are still valid. `make formal-main` proves the main
 job's units, as they are built there. `make formal-missing` proves the designs that OUTCOME lacks, and adds them to it.
 Exit status: 0 if every obligation is proved, 1 if one is refuted, 3 if one is open.
@@ -22,14 +22,14 @@ from golden.files import check_output, write_atomically
 from golden.text import mmau_version
 from mmau.formal.obligations.unit_questions import Question
 from mmau.formal.proof_identity import Identity
-from mmau.formal.recorded_outcomes import PACKAGES as VERILOG_PACKAGES
-from mmau.formal.recorded_outcomes import SOURCES, asked_by, made_of
+from mmau.formal.records import PACKAGES as VERILOG_PACKAGES
+from mmau.formal.records import SOURCES, asked_by, made_of
 from mmau.formal.solvers.installed import PACKAGES, MissingSolver
 from mmau.jobs import Record, Store, program, run
 from mmau.jobs.provenance import provenance
 from mmau.jobs.sealed import sealed, unsealed
 from rtl.tools import MissingTool
-from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, missing, summary, table, with_added
+from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, keep_opinions, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
 from studies.proofs.proved_designs import Target, add_limits, add_options, chosen_targets, targets
 from studies.proofs.tasks import ask, distinct, put_together, question_task, questions_of, target_task
@@ -41,9 +41,6 @@ STUCK = 20.0
 """Factor from the time limit to the elapsed time, on a busy machine, after which the solver's process is ended."""
 
 STORE = Path("build/formal")
-
-SECOND = Path("docs/evidence/second-opinions.json")
-"""Second opinions, which `make formal-second` writes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,10 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "made_with": made_with,
         "versions": versions(), "seconds": options.seconds, **table(settled),
     }  # fmt: skip
+    keep_opinions(outcome["subjects"], rows_of(options.outcome))
     if before is not None:
         outcome = with_added(before, outcome, targets())
     write_atomically(options.outcome, sealed(outcome).encode())
-    write_atomically(options.page, document(outcome, kept(SECOND)).encode())
+    write_atomically(options.page, document(outcome).encode())
     print("\n".join(summary(settled)))
     return exit_status(settled)
 
@@ -165,9 +163,12 @@ def is_settled(answer: Mapping[str, Any]) -> bool:
     return bool(answer["verdict"] != "unknown")
 
 
-def kept(path: Path) -> dict[str, Any] | None:
-    """The outcome that another campaign has written; None without it."""
-    return unsealed(path.read_bytes()) if path.exists() else None
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of an outcome that is written anew; none where there is no whole file."""
+    try:
+        return list(unsealed(path.read_bytes())["subjects"])
+    except (OSError, ValueError, KeyError):
+        return []
 
 
 def versions() -> dict[str, str]:

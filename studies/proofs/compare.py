@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from golden.files import check_output, write_atomically
-from mmau.formal.recorded_outcomes import asked_by, made_of
-from mmau.formal.recorded_rows import TEXTS
+from mmau.formal.records import TEXTS, asked_by, made_of
 from mmau.jobs import Record, program
 from mmau.jobs.sealed import sealed, unsealed
-from rtl.designs.identity import design_key
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import STORE, obligations
-from studies.proofs.outcome import NOT_BEGUN
+from studies.proofs.outcome import NOT_BEGUN, key_of
 from studies.proofs.proved_designs import Target, add_options, chosen_targets
 
 
@@ -57,12 +55,13 @@ def compared(rows: Sequence[Mapping[str, Any]], chosen: Sequence[Target], record
     recorded = {(row["kind"], row["design"]): row for row in rows}
     lines = []
     for target, record in zip(chosen, records, strict=True):
-        row = recorded.get(_key(target))
+        row = recorded.get(key_of(target))
         problem = NOT_BEGUN if record is None else record.message
         if row is None:
             differs = "nothing is recorded of it"
         elif record is not None and record.done:
-            differs = ", ".join(text for name, text in TEXTS.items() if row.get(name) != record.result[name])
+            others = [name for name in TEXTS if row.get(name) != record.result[name]]
+            differs = f"proved for another text: {', '.join(others)}" if others else ""
         else:  # a target without obligations has no proof, neither in the record nor now
             differs = "" if row["problem"] == problem else problem
         if differs:
@@ -72,16 +71,12 @@ def compared(rows: Sequence[Mapping[str, Any]], chosen: Sequence[Target], record
 
 def unknown(rows: Sequence[Mapping[str, Any]], chosen: Sequence[Target]) -> list[str]:
     """A line for each row without a target."""
-    known = {_key(target) for target in chosen}
+    known = {key_of(target) for target in chosen}
     return [
         f"{row['kind']} {row['name']}: `make formal` no longer lists it"
         for row in rows
         if (row["kind"], row["design"]) not in known
     ]
-
-
-def _key(target: Target) -> tuple[str, str]:
-    return target.kind, design_key(target.design.as_table())
 
 
 if __name__ == "__main__":

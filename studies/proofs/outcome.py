@@ -72,7 +72,7 @@ def table(settled: Sequence[Settled]) -> dict[str, Any]:
 
 def _row(each: Settled) -> dict[str, Any]:
     """A target's row. From `design` on, all values are digests: those of the design and of its operation find the row, and
-    the row is valid while the others are unchanged (`mmau.formal.recorded_outcomes`)."""
+    the row is valid while the others are unchanged (`mmau.formal.records`)."""
     verdicts = [(question, each.verdict_of(question)) for question in each.questions]
     steps: dict[str, list[int]] = {}
     for question, verdict in verdicts:
@@ -115,10 +115,18 @@ def _by_step(settled: Iterable[Settled]) -> list[dict[str, Any]]:
     return [found[key] for key in sorted(found)]
 
 
+def keep_opinions(rows: Sequence[dict[str, Any]], before: Sequence[Mapping[str, Any]]) -> None:
+    """Copy what a row says of second opinions into the row of the same questions that takes its place."""
+    known = {(row["kind"], row["design"], row["questions"]): row["second"] for row in before if "second" in row}
+    for row in rows:
+        if (second := known.get((row["kind"], row["design"], row["questions"]))) is not None:
+            row["second"] = second
+
+
 def missing(listed: Sequence[Target], rows: Sequence[Mapping[str, Any]]) -> list[Target]:
     """The targets of which there is no row."""
     known = {(row["kind"], row["design"]) for row in rows}
-    return [target for target in listed if _key(target) not in known]
+    return [target for target in listed if key_of(target) not in known]
 
 
 def with_added(before: Mapping[str, Any], added: Mapping[str, Any], listed: Sequence[Target]) -> dict[str, Any]:
@@ -131,7 +139,7 @@ def with_added(before: Mapping[str, Any], added: Mapping[str, Any], listed: Sequ
     begun = [row for row in added["subjects"] if row["problem"] != NOT_BEGUN]
     rows = {(row["kind"], row["design"]): row for row in before["subjects"]}
     rows |= {(row["kind"], row["design"]): row | {"date": added["date"]} for row in begun}
-    order = {_key(target): place for place, target in enumerate(listed)}
+    order = {key_of(target): place for place, target in enumerate(listed)}
     counts: dict[tuple[str, str], dict[str, Any]] = {}
     for each in (*before["questions"], *added["questions"]):
         row = counts.setdefault((each["step"], each["solver"]), dict.fromkeys(each, 0) | {"longest": 0.0, "seconds": 0.0})
@@ -146,7 +154,8 @@ def with_added(before: Mapping[str, Any], added: Mapping[str, Any], listed: Sequ
     }  # fmt: skip
 
 
-def _key(target: Target) -> tuple[str, str]:
+def key_of(target: Target) -> tuple[str, str]:
+    """What a target's row is found by."""
     return target.kind, design_key(target.design.as_table())
 
 

@@ -5,15 +5,10 @@ from typing import Any
 
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.report import markdown
-from studies.proofs.opinions import sections
 
 
-def document(outcome: Mapping[str, Any], second: Mapping[str, Any] | None = None) -> str:
-    """The page that is committed.
-
-    Args:
-        outcome: of `make formal`. second: of `make formal-second`, if there is any.
-    """
+def document(outcome: Mapping[str, Any]) -> str:
+    """The page that is committed."""
     versions = ", ".join(f"{name} {number}" for name, number in outcome["versions"].items())
     return markdown.document(
         "What is proved",
@@ -25,7 +20,7 @@ def document(outcome: Mapping[str, Any], second: Mapping[str, Any] | None = None
         "## Steps",
         "Distinct questions; seconds of the solver's process.",
         _steps(outcome["questions"]),
-        *([] if second is None else sections(second, outcome["subjects"])),
+        *_second([row for row in outcome["subjects"] if "second" in row]),
         "## Designs",
         "`make docs` writes a page with a row for each design, from `mmau/formal/proofs.json`. Not proved are:",
         markdown.bullets(" ".join(_row(target)) for target in outcome["subjects"] if target["verdict"] != PROVED),
@@ -70,11 +65,35 @@ def _steps(questions: Sequence[Mapping[str, Any]]) -> str:
     return markdown.table(header, rows, numbers=range(2, 7))
 
 
+def _second(targets: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The part of the page about second opinions, if there are any."""
+    if not targets:
+        return []
+    asked, confirmed, contradicted = (
+        sum(row["second"][key] for row in targets) for key in ("asked", "confirmed", "contradicted")
+    )
+    rows = [
+        (row["name"], _built(row), f"{row['second']['confirmed']} of {row['second']['asked']}",
+         str(row["second"]["contradicted"]), ", ".join(row["second"]["solvers"]), row["second"]["date"])
+        for row in targets
+    ]  # fmt: skip
+    return [
+        "## Second opinions",
+        "Written by `make formal-second`: each question of a design put to another solver than the one that decided it. Of "
+        f"{asked:,} questions {confirmed:,} are confirmed and {contradicted} contradicted; the others are left open.",
+        markdown.table(("design", "built", "confirmed", "contradicted", "by one of", "date"), rows, numbers=[3]),
+    ]
+
+
+def _built(target: Mapping[str, Any]) -> str:
+    return str(target["built"]) if target["kind"] == "datapath" else f"{target['kind']}, {target['built']}"
+
+
 def _row(target: Mapping[str, Any]) -> Sequence[str]:
     proved = sum(counts[0] for counts in target["steps"].values())
     missing = target["problem"] or "; ".join(target["not_proved"][:4]) + (" …" if len(target["not_proved"]) > 4 else "")
-    how = target["built"] if target["kind"] == "datapath" else f"{target['kind']}, {target['built']}"
     obligations = f"{proved} of {target['obligations']}"
     return (
-        target["name"], target["operation"], how, target["verdict"], obligations, "; ".join(target["assumed"]), missing,
+        target["name"], target["operation"], _built(target), target["verdict"], obligations, "; ".join(target["assumed"]),
+        missing,
     )  # fmt: skip

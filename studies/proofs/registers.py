@@ -21,7 +21,7 @@ from golden.unit import MAX_STAGES
 from mmau import DIFFERED, OK, UNDECIDED
 from mmau.formal.obligations.unit_questions import TOP, NotProvable, Question
 from mmau.formal.pipelines.questions import register_questions
-from mmau.formal.recorded_outcomes import made_of
+from mmau.formal.records import made_of
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.jobs import Record, Store, Task, program, run
 from mmau.report import markdown

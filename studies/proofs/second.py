@@ -1,15 +1,16 @@
 """`make formal-second`: a second, unrelated solver for every question of a proof: `python -m studies.proofs.second
-PROOFS.json SECOND.json PAGE.md [--main-job] [--unit TEXT] [--seconds N]`.
+PROOFS.json PAGE.md [--main-job] [--unit TEXT] [--seconds N]`.
 
-A question goes to another solver than the one that decided it, Z3 before cvc5. The outcome holds for each question, by the
-digest of its text, who decided it and who confirmed it; what it holds is not asked again. The page of proofs is written with
-it. A contradiction is printed, and the question is kept as a script in build/formal/contradictions.
+A question goes to another solver than the one that decided it, Z3 before cvc5. The row of a design in PROOFS.json counts
+under `second` how many of its questions are confirmed; a design all of whose questions are is not asked again. The page of
+proofs is written with it. A contradiction is printed, and the question is kept as a script in build/formal/contradictions.
 Exit status: 0 if no answers contradict each other, else 1.
 """
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,13 @@ from golden.files import check_output, write_atomically
 from mmau import DIFFERED, OK
 from mmau.formal.obligations.unit_questions import Question
 from mmau.formal.solvers.installed import PACKAGES, solver_version
-from mmau.jobs import Record, program
+from mmau.jobs import program
 from mmau.jobs.sealed import sealed, unsealed
-from rtl.designs.identity import design_key
 from rtl.tools import MissingTool
-from studies.proofs.__main__ import STORE, ask_all, kept, obligations
-from studies.proofs.opinions import Opinion, decided, opinions_of, row_of
+from studies.proofs.__main__ import STORE, ask_all, obligations
+from studies.proofs.outcome import key_of
 from studies.proofs.proofs_page import document
-from studies.proofs.proved_designs import Target, add_limits, add_options, built, chosen_targets
+from studies.proofs.proved_designs import add_limits, add_options, chosen_targets
 from studies.proofs.tasks import distinct, questions_of
 
 SECONDS = 60.0
@@ -38,43 +38,75 @@ KEPT = STORE / "contradictions"
 """Folder of the questions on which solvers contradict each other."""
 
 
+@dataclass(frozen=True)
+class Opinion:
+    """The answers of two solvers to one question.
+
+    Attributes:
+        first: the solver that decided it. verdict: its answer.
+        second: another solver that decided it; empty if none did. other: its answer, `unknown` if none did.
+    """
+
+    first: str
+    verdict: str
+    second: str
+    other: str
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether both say the same."""
+        return bool(self.second) and self.verdict == self.other
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether they say the opposite."""
+        return bool(self.second) and self.verdict != self.other
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask for the opinions that are missing, and write all of them."""
     parser = argparse.ArgumentParser(prog="formal-second", description="Ask a second solver every question of the proofs.")
-    parser.add_argument("proofs", type=Path, help="outcome of `make formal` (JSON)")
-    parser.add_argument("second", type=Path, help="file for the opinions (JSON); what it holds is not asked again")
+    parser.add_argument("proofs", type=Path, help="outcome of `make formal` (JSON), to which the opinions are added")
     parser.add_argument("page", type=Path, help="file for the page of proofs (Markdown)")
     add_options(parser)
     add_limits(parser, SECONDS, "for each question")
     options = parser.parse_args(arguments)
-    for output in (options.second, options.page):
+    for output in (options.proofs, options.page):
         check_output(output)
-    proofs = unsealed(options.proofs.read_bytes())
-    before = kept(options.second) or {"opinions": [], "subjects": []}
-    chosen = chosen_targets(options)
-    records = obligations(chosen, STORE, options.jobs)
-    made = [record for record in records if record is not None and record.done]
-    questions = distinct([question for record in made for question in questions_of(record)])
-    known = opinions_of(before)
-    missing = {key: question for key, question in questions.items() if not is_known(known.get(key))}
-    known |= opinions(missing, STORE, options.seconds, options.jobs)
-    found = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"), "seconds": options.seconds,
-        "subjects": _rows(before["subjects"], chosen, records, known),
-        "opinions": [known[key].as_list() for key in sorted(known)],
-    }  # fmt: skip
-    write_atomically(options.second, sealed(found).encode())
-    write_atomically(options.page, document(proofs, found).encode())
-    mine = [known[key] for key in questions if key in known]
-    print(f"{sum(each.is_confirmed for each in mine)} of {len(questions)} questions confirmed by a second solver")
-    lines = [contradiction(each, questions[each.question], KEPT) for each in mine if each.is_contradicted]
+    outcome = unsealed(options.proofs.read_bytes())
+    rows = {(row["kind"], row["design"]): row for row in outcome["subjects"]}
+    chosen = [each for each in chosen_targets(options) if not is_confirmed(rows.get(key_of(each), {}))]
+    made: list[tuple[dict[str, Any], dict[str, Question]]] = []
+    for target, record in zip(chosen, obligations(chosen, STORE, options.jobs), strict=True):
+        row = rows.get(key_of(target))
+        if row is not None and record is not None and record.done and row["questions"] == record.result["questions"]:
+            made.append((row, distinct(questions_of(record))))
+    questions = {key: question for _, of_row in made for key, question in of_row.items()}
+    known = opinions(questions, STORE, options.seconds, options.jobs)
+    for row, of_row in made:
+        row["second"] = counted([known.get(key) for key in of_row], options.seconds)
+    write_atomically(options.proofs, sealed(outcome).encode())
+    write_atomically(options.page, document(outcome).encode())
+    print(f"{sum(each.is_confirmed for each in known.values())} of {len(questions)} questions confirmed by a second solver")
+    lines = [contradiction(each, questions[key], key, KEPT) for key, each in known.items() if each.is_contradicted]
     print("\n".join(lines), end="\n" if lines else "")
     return DIFFERED if lines else OK
 
 
-def is_known(opinion: Opinion | None) -> bool:
-    """Whether a question need not be asked again: another limit or another version may settle what is open."""
-    return opinion is not None and opinion.is_confirmed
+def is_confirmed(row: Mapping[str, Any]) -> bool:
+    """Whether a design need not be asked again: another limit or another version may settle what is open."""
+    second = row.get("second", {})
+    return bool(second) and second["confirmed"] == second["asked"]
+
+
+def counted(found: Sequence[Opinion | None], seconds: float) -> dict[str, Any]:
+    """What a row says of second opinions on its questions, of which None is one that no solver decided."""
+    confirmed = [each for each in found if each is not None and each.is_confirmed]
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"), "seconds": seconds, "asked": len(found), "confirmed": len(confirmed),
+        "contradicted": sum(each is not None and each.is_contradicted for each in found),
+        "solvers": sorted({each.second for each in confirmed}),
+    }  # fmt: skip
 
 
 def opinions(questions: Mapping[str, Question], folder: Path, seconds: float, jobs: int | None = None) -> dict[str, Opinion]:
@@ -84,8 +116,20 @@ def opinions(questions: Mapping[str, Question], folder: Path, seconds: float, jo
     for name in PACKAGES:
         mine = {key: questions[key] for key, (solver, _) in first.items() if solver == name}
         others = ask_all(mine, folder, seconds, jobs, [each for each in SECOND if each != name])
-        found |= {key: Opinion(key, *_dated(first[key]), *_dated(decided(given))) for key, given in others.items()}
+        found |= {key: Opinion(*_dated(first[key]), *_dated(decided(given))) for key, given in others.items()}
     return found
+
+
+def decided(given: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
+    """The solver that decided a question, and its answer; empty and `unknown` if none did.
+
+    Args:
+        given: the answers of solvers, in the order in which they were asked.
+    """
+    for answer in given:
+        if answer["verdict"] != "unknown":
+            return str(answer["solver"]), str(answer["verdict"])
+    return "", "unknown"
 
 
 def _dated(answer: tuple[str, str]) -> tuple[str, str]:
@@ -94,33 +138,13 @@ def _dated(answer: tuple[str, str]) -> tuple[str, str]:
     return (f"{name} {solver_version(name)}" if name else ""), verdict
 
 
-def contradiction(opinion: Opinion, question: Question, folder: Path) -> str:
+def contradiction(opinion: Opinion, question: Question, key: str, folder: Path) -> str:
     """Keep a question on which solvers contradict each other; the line that says so."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{opinion.question}.smt2"
+    path = folder / f"{key}.smt2"
     says = f"{opinion.first} says {opinion.verdict}, {opinion.second} says {opinion.other}"
     path.write_text(f"; {question.name}: {says}\n{question.text}", encoding="utf-8")
     return f"CONTRADICTION: {question.name}: {says}: {path}"
-
-
-def _rows(
-    before: Sequence[Mapping[str, Any]],
-    chosen: Sequence[Target],
-    records: Sequence[Record | None],
-    known: Mapping[str, Opinion],
-) -> list[dict[str, Any]]:
-    """The rows of designs: those of today, and the others of before."""
-    found = {(row["kind"], row["design"]): dict(row) for row in before}
-    for target, record in zip(chosen, records, strict=True):
-        if record is None or not record.done:
-            continue
-        key, design = design_key(target.design.as_table()), target.design
-        identified = {
-            "name": design.name, "kind": target.kind, "built": built(design.implementation), "design": key,
-            "questions": record.result["questions"],
-        }  # fmt: skip
-        found[target.kind, key] = row_of(identified, distinct(questions_of(record)), known)
-    return list(found.values())
 
 
 if __name__ == "__main__":

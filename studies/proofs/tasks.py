@@ -11,7 +11,7 @@ from typing import Any
 
 from mmau.formal import proof_identity
 from mmau.formal.obligations.unit_questions import Question
-from mmau.formal.recorded_outcomes import asked_by
+from mmau.formal.records import asked_by
 from mmau.formal.solvers.installed import limited_memory, solver, solver_version
 from mmau.jobs import Record, Task
 from rtl.designs.from_table import design_from_table

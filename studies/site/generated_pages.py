@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import golden
 from golden.catalogue import ARCHITECTURES, marketing_names
 from golden.instruction import EVIDENCE, Instruction
-from mmau.formal.recorded_outcomes import PROOFS
+from mmau.formal.records import PROOFS
 from mmau.jobs.sealed import unsealed
 from mmau.report.markdown import document, table
 from studies.explorer.catalogue import describe

@@ -28,7 +28,7 @@ NOT_RUN = {
     "make test": CI,
     "make lint types": CI,
     "make cosim": CI,
-    "make test-fast": "a part of make test",
+    "make test-all": CI,
     ".venv/bin/pytest tests/golden -k twin": "a part of make test",
     "make formal": "half an hour; continuous integration runs make formal-main",
     "make mutants": "ten minutes; tests/studies/mutants runs it on one unit",

@@ -74,9 +74,9 @@ def judged(frozen: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
             f"--tree must be another clone than {ROOT}, without changes, as the mutants are written into it, got {tree}"
         )
     done, began = {}, time.monotonic()
-    for name, mutant in sorted(
-        chosen.items(), key=lambda each: (_is_compiled(each[1]), each[0][::-1])
-    ):  # some of every kind
+    order = sorted(chosen, key=lambda name: ("verdict" in chosen[name], _is_compiled(chosen[name]), name[::-1]))
+    for name in order:  # what was not tried before comes first, and some of every kind
+        mutant = chosen[name]
         if options.action == "write" and mutant.get("verdict", "") not in ("", "open"):
             done[name] = mutant
         elif options.within is None or time.monotonic() - began < options.within:

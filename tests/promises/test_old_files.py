@@ -11,7 +11,7 @@ from cosim.coverage import file as coverage_file
 from golden.recording import read
 from hwtests.conform.campaign import load_report
 from mmau.explore.space_file import load_space
-from mmau.formal.recorded_rows import proof_of, proof_rows
+from mmau.formal.records import proof_of, proof_rows
 from mmau.jobs.sealed import unsealed
 from mmau.probe.device_under_test import dut_of_unit
 from mmau.probe.journal import Journal

@@ -1,4 +1,4 @@
-// What a bench drives while a side pauses, or while the design is disabled: cosim/bench/driver.py.
+// What a bench drives while a side pauses, or while the design is disabled: cosim/bench/handshake.py.
 #include "bench.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Runs of native vectors that repeat operands, as cosim/bench/repeated_operands.py makes them for the vectors of a file.
+// Runs of native vectors that repeat operands, as cosim/bench/stimulus.py makes them for the vectors of a file.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cosim.build.arguments import MAKE_ARGUMENTS
+from cosim.build.cache import MAKE_ARGUMENTS
 from cosim.build.errors import SimulationError
 from cosim.runner.needed_tools import check_tools
 from golden.files import temporary_folder

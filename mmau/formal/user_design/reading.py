@@ -5,8 +5,7 @@ the circuit; initial values are removed.
 """
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,40 +14,15 @@ from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER
-from cosim.lint.complaints import (
-    CONFIGURED,
-    OF_ONE_TOOL,
-    complaints_of_verilator,
-    complaints_of_yosys,
-    configurations,
-    directives_of_one_tool,
-    misread_by_yosys,
-    promises,
-)
-from cosim.lint.expression_findings import effects_left_out, effects_without_order, hidden_inputs
-from cosim.lint.preprocessing import (
-    CONTINUED,
-    Text,
-    given_macros,
-    macros_behind_comments,
-    macros_not_defined,
-    macros_of_other_files,
-    texts_of,
-)
+from cosim.lint.complaints import complaints_of_yosys, quoted
+from cosim.lint.lint import Finding, lint, lint_files
+from cosim.lint.source_texts import Source, Text
 from cosim.lint.storage_elements import irregular_storage
-from cosim.lint.verilator_findings import (
-    constants_by_initial_value,
-    kept_by_functions,
-    races,
-    tree_of,
-    written_by_two_blocks,
-)
 from cosim.lint.yosys_findings import AS_WRITTEN
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.yosys_json import UnreadableCircuit, read_circuit
-from mmau.formal.user_design.complaints import quoted
 from mmau.formal.user_design.not_compared import NotCompared
 from rtl.designs.unit_design import UnitDesign
 from rtl.yosys import LOG, YosysError, run_yosys
@@ -91,8 +65,6 @@ endmodule
 """
 """A `unique case`: undefined where two of its items match, because synthesis may then choose neither."""
 
-_LOADS = re.compile(r"\$s?readmem[hb]\b")
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -123,70 +95,41 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
     with temporary_folder("mmau-user-") as name:
         folder = Path(name)
         sources = sources_of(UnitDesign(unit), dut, folder)
-        texts = texts_of(sources, folder)
+        source = Source(sources, folder)
         try:
             sources.check_unchanged()
         except SimulationError as error:
             raise NotCompared(str(error)) from None
-        behind = macros_behind_comments(sources)
-        if behind:
-            raise NotCompared(f"{CONTINUED}: {', '.join(behind)}")
-        macros = [f"{macro}={value}" if value else macro for macro, value in given_macros(sources, folder).items()]
+        macros = [f"{macro}={value}" if value else macro for macro, value in source.given.items()]
         assumed = [f"the macros are those of the description: {', '.join(macros)}"] if macros else []
-        absent = macros_not_defined(sources, folder)
-        assumed += [f"macros for which its text asks are not defined: {', '.join(absent)}"] if absent else []
-        others_have = macros_of_other_files(sources, folder)
-        assumed += [f"source files are read with macros of those before: {', '.join(others_have)}"] if others_have else []
-        return [_reading(text, dut, assumed, sources.digests, seconds, folder) for text in texts]
+        assumed += _assumed(lint_files(source))
+        return [_reading(source, text, dut, assumed, seconds) for text in source.texts]
 
 
-def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str], seconds: float, folder: Path) -> Reading:
-    complaints = complaints_of_verilator(WRAPPER, text.verilog, dut.verilator_args, folder)
-    if complaints:
-        raise NotCompared(_in(text, quoted("Verilator", complaints)))
-    promised = [*promises(text.verilog), *text.promised]
-    if promised:
-        raise NotCompared(
-            _in(text, f"it promises synthesis tools properties that the proof does not check: {', '.join(promised)}")
-        )
-    configured = configurations(text.verilog)
-    if configured:
-        raise NotCompared(_in(text, f"{CONFIGURED}: {', '.join(configured)}"))
-    directives = directives_of_one_tool(text.verilog)
-    if directives:
-        raise NotCompared(_in(text, f"{OF_ONE_TOOL}: {', '.join(directives)}"))
-    loaded = list(dict.fromkeys(_LOADS.findall(text.verilog)))
-    if loaded:
-        raise NotCompared(
-            _in(text, f"its memories are loaded from files, which are no part of its text: {', '.join(loaded)}")
-        )
-    misread = misread_by_yosys(text.verilog)
-    if misread:
-        raise NotCompared(_in(text, f"Yosys evaluates functions of real numbers in its text wrongly: {', '.join(misread)}"))
-    tree = tree_of(WRAPPER, text.verilog, folder)
-    for what, names in (
-        ("two clocked blocks write the same bits, and none says whose stay", written_by_two_blocks(tree)),
-        ("a clocked block writes at once what another block reads", races(tree)),
-        ("functions keep values between calls", kept_by_functions(tree)),
-        (
-            "assertions or messages write what the design reads, and synthesis leaves them out",
-            effects_left_out(tree, WRAPPER, text.verilog, folder),
-        ),
-        ("an expression writes what it also reads, in an order that no rule gives", effects_without_order(tree)),
-        ("functions read more than their arguments, where only a change of these counts", hidden_inputs(tree)),
-    ):
-        if names:
-            raise NotCompared(_in(text, f"{what}: {', '.join(names)}"))
-    fixed = constants_by_initial_value(tree)
-    if fixed:
-        assumed = [*assumed, f"registers and memories that nothing writes hold their initial values: {', '.join(fixed)}"]
+def _assumed(findings: Iterable[Finding]) -> list[str]:
+    """What a proof rests on.
+
+    Raises:
+        NotCompared: with the first finding that it does not cover; no further one is looked for.
+    """
+    assumed = list[str]()
+    for finding in findings:
+        if finding.ends_proof:
+            raise NotCompared(finding.ends_proof)
+        assumed += [finding.assumed] if finding.assumed else []
+    return assumed
+
+
+def _reading(source: Source, text: Text, dut: Dut, assumed: list[str], seconds: float) -> Reading:
     try:
+        assumed = [*assumed, *_assumed(lint(source, text, dut.verilator_args))]
         found = _circuits(text.verilog, seconds)
         for name, what in irregular_storage(found["registers.json"], dut.protocol == "combinational"):
             raise NotCompared(f"{name} {what}")
-        return Reading(text.name, text.arguments, read_circuit(WRAPPER, found["circuit.json"]), tuple(assumed), sources)
+        module = read_circuit(WRAPPER, found["circuit.json"])
+        return Reading(text.name, text.arguments, module, tuple(assumed), source.sources.digests)
     except (NotCompared, UnreadableCircuit) as error:
-        raise NotCompared(_in(text, str(error))) from None
+        raise NotCompared(f"{text.name}: {error}" if text.name else str(error)) from None
 
 
 def _circuits(verilog: str, seconds: float) -> dict[str, Mapping[str, Any]]:
@@ -201,7 +144,3 @@ def _circuits(verilog: str, seconds: float) -> dict[str, Mapping[str, Any]]:
     if complaints:
         raise NotCompared(quoted("Yosys", complaints))
     return {name: json.loads(found[name])["modules"][WRAPPER] for name in results}
-
-
-def _in(text: Text, reason: str) -> str:
-    return f"{text.name}: {reason}" if text.name else reason

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cosim.bench.coverage import _classes_of_results
-from cosim.bench.specified_rows import Bits
+from cosim.bench.products import Bits
 from golden.formats import BF16, FP16, FP32, FP64, INT32
 
 

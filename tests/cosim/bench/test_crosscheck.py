@@ -8,8 +8,8 @@ import pytest
 
 import golden.engines
 from cosim import Report, summary
-from cosim.bench import crosscheck, stimulus
-from cosim.bench.crosscheck import ReferenceSample
+from cosim.bench import coverage, stimulus
+from cosim.bench.coverage import ReferenceSample
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
 from rtl import Design, UnitDesign
@@ -128,7 +128,7 @@ def test_reservoir_is_filled_as_row_by_row() -> None:
     """Only the sampled rows of a chunk are copied; they are those that a walk over all rows would choose."""
     sample, reservoirs, seen = ReferenceSample(7), dict[str, list[tuple[int, int]]](), Counter[str]()
     chunks = [dot_products(chunk.products[0]) for chunk in specification_of(UNIT).chunks(9000, 7)]
-    rng = np.random.default_rng([7, crosscheck.SAMPLE])
+    rng = np.random.default_rng([7, coverage.SAMPLE])
     for number, products in enumerate(chunks):
         sample.add(products)
         for label in np.unique(products.label).tolist():
@@ -136,12 +136,12 @@ def test_reservoir_is_filled_as_row_by_row() -> None:
             places = rng.integers(0, np.arange(seen[name] + 1, seen[name] + 1 + len(rows))).tolist()
             for place, row in zip(places, rows, strict=True):
                 reservoir = reservoirs.setdefault(name, [])
-                if len(reservoir) < crosscheck.RESERVOIR:
+                if len(reservoir) < coverage.RESERVOIR:
                     reservoir.append((number, row))
-                elif place < crosscheck.RESERVOIR:
+                elif place < coverage.RESERVOIR:
                     reservoir[place] = (number, row)
             seen[name] += len(rows)
-    assert max(seen.values()) > 10 * crosscheck.RESERVOIR
+    assert max(seen.values()) > 10 * coverage.RESERVOIR
     for name, reservoir in reservoirs.items():
         sampled = [each.codes_by_name(0) for each in sample._reservoirs[name]]
         assert sampled == [chunks[number].codes_by_name(row) for number, row in reservoir]

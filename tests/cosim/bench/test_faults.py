@@ -46,6 +46,7 @@ def assert_differs(report: cosim.Report, change: str) -> None:
     assert cause.change == change
 
 
+@pytest.mark.core
 def test_dropped_sticky_bit(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
     """Rounding that ignores the bits below the guard bit."""
     increment = rtl.steps.round.Round._increment
@@ -172,6 +173,7 @@ def test_value_that_passes_a_register_inside_of_a_step_by(
     assert report.mismatches > 0
 
 
+@pytest.mark.core
 def test_out_valid_stuck_low(wrapped: Wrapped) -> None:
     report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "1'b0"}))
     assert report.failures[:2] == (

@@ -6,9 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cosim.bench.fixed_point import FixedPointProducts, finite, fixed_result
-from cosim.bench.operand_widths import OperandWidths
-from cosim.bench.specified_rows import FixedPoint
+from cosim.bench.products import FixedPoint, FixedPointProducts, OperandWidths, finite, fixed_result
 from cosim.bench.stimulus import UnitSpecification
 from golden import FORMATS, Cls, Unit
 from golden.arrays import bits_dtype

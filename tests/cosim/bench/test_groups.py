@@ -5,8 +5,7 @@ import json
 import pytest
 
 from cosim import Report
-from cosim.bench.groups import RECORDED, Group, joined
-from cosim.bench.mismatch import Arrival
+from cosim.bench.mismatch import RECORDED, Arrival, Group, joined
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import UnitSpecification
 from golden import Cls

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import golden
-from cosim.bench.compared_elements import compared_row
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.minimise import AGREES_ALONE, Minimised, minimised
-from cosim.bench.mismatch import Arrival
+from cosim.bench.mismatch import Arrival, compared_row
 from cosim.bench.products import Element, Vector
 from cosim.bench.stimulus import MultiFormatSpecification, Specification, TileSpecification, UnitSpecification
 from golden import Cls, Unit

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cosim.bench.packing import packed
+from cosim.bench.products import packed
 from golden.arrays import bits_dtype
 from golden.formats import FORMATS, Format
 

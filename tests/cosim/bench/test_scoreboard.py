@@ -10,9 +10,7 @@ import pytest
 from cocotb.types import LogicArray
 
 from cosim import Report, table
-from cosim.bench.driver import Driver
-from cosim.bench.handshake import Stalls, code_of
-from cosim.bench.monitor import Monitor
+from cosim.bench.handshake import Driver, Monitor, Stalls, code_of
 from cosim.bench.products import DotProducts
 from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard

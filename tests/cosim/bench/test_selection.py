@@ -5,8 +5,7 @@ import re
 import pytest
 
 from cosim.bench.products import Vector
-from cosim.bench.scoreboard import Scoreboard
-from cosim.bench.selection import Selection
+from cosim.bench.scoreboard import Scoreboard, Selection
 from cosim.bench.stimulus import specification_of
 from rtl import Design, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT

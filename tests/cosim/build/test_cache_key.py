@@ -9,7 +9,7 @@ import pytest
 
 from cosim.bench.protocol import Timing
 from cosim.build import build
-from cosim.build.cache_key import is_what_was_elaborated
+from cosim.build.cache import is_what_was_elaborated
 from cosim.build.sources import Sources, sources_of
 from cosim.dut.description import Dut, load_dut
 from cosim.dut.files_read import files_read

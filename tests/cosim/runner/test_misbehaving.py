@@ -8,7 +8,7 @@ import pytest
 
 import cosim
 from cosim.build.errors import place_in_log
-from cosim.runner import heartbeat, in_cocotb
+from cosim.runner import job, simulate
 from cosim.runner.simulate import FROM_THE_DESIGN
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
@@ -146,7 +146,7 @@ def test_assertion_of_the_design_is_a_verdict(options: tuple[str, ...], passes: 
 @pytest.mark.long
 @pytest.mark.parametrize("simulator", BOTH)
 def test_loop_without_delay_is_a_verdict(simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "STANDSTILL", 10.0)
+    monkeypatch.setattr(job, "STANDSTILL", 10.0)
     dut = described(
         "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while (a[2:0] == 5) n = n + 1; n = 0; end"
     )
@@ -171,7 +171,7 @@ def test_combinational_loop_that_does_not_settle_is_a_verdict(described: Describ
 @pytest.mark.needs("icarus")
 @pytest.mark.long
 def test_combinational_loop_stands_still_in_icarus(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "STANDSTILL", 10.0)
+    monkeypatch.setattr(job, "STANDSTILL", 10.0)
     dut = described("  wire x;\n  assign x = ~(x & a[0]);\n  assign d = sum ^ x;")
     report = cosim.run(UNIT, vectors=300, dut=dut, simulator="icarus")
     assert report.failures[0].startswith("the simulation stood still for ")
@@ -233,9 +233,9 @@ def test_error_of_the_testbench_is_no_verdict(
     simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The report cannot be written."""
-    sound = in_cocotb._job
+    sound = simulate._job
     nowhere = tmp_path / "none" / "report.json"
-    monkeypatch.setattr(in_cocotb, "_job", lambda *arguments: replace(sound(*arguments), report_file=str(nowhere)))
+    monkeypatch.setattr(simulate, "_job", lambda *arguments: replace(sound(*arguments), report_file=str(nowhere)))
     with pytest.raises(cosim.SimulationError) as error:
         cosim.run(UNIT, vectors=100, dut=described("  assign d = sum;"), simulator=simulator, work_dir=tmp_path / "work")
     first, log = str(error.value).splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from cosim import Report, Request, summary
-from cosim.bench.selection import Selection
+from cosim.bench.scoreboard import Selection
 from cosim.build.errors import SimulationError
 from cosim.dut.description import Dut, Reset
 from cosim.runner.html_report import report_page

@@ -37,6 +37,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.core
 @pytest.mark.simulator
 def test_two_units_side_by_side(temporary: Path) -> None:
     lines: list[str] = []

@@ -14,7 +14,7 @@ import cosim
 import golden
 from cosim.bench.stimulus import specification_of
 from cosim.build.sources import instance_ports
-from cosim.runner.save_file import STEPS, step_of
+from cosim.runner.waves import STEPS, step_of
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA

@@ -7,7 +7,7 @@ import pytest
 
 from cosim.bench.stimulus import specification_of
 from cosim.coverage.coverage_model import whole
-from cosim.runner.volume_outcome import NOTHING, _covered
+from cosim.runner.in_volume import NOTHING, _covered
 from cosim.volume.vector_files import write_rows
 from golden import Unit
 from golden.operations import TFDPA

@@ -8,8 +8,8 @@ import pytest
 
 import cosim
 from cosim import Compare, Dut, Report, Request
-from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
+from cosim.runner.simulate import run_in_cocotb
 from rtl import UnitDesign, as_design, to_verilog
 from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT
 from tests.volume import one_in

@@ -8,8 +8,8 @@ import pytest
 
 from cosim import Dut, Report, Request
 from cosim.dut.description import Reset
-from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
+from cosim.runner.simulate import run_in_cocotb
 from rtl import UnitDesign, as_design, to_verilog
 from tests.cosim.runner.test_misbehaving import UNIT
 from tests.volume import one_in

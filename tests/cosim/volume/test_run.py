@@ -29,6 +29,7 @@ def facts(report: cosim.Report) -> dict[str, Any]:
     return {**report.as_dict(), "seconds": 0, "vectors_per_second": 0}
 
 
+@pytest.mark.core
 def test_sound_pipeline_passes_with_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """FP6 lanes are packed bit by bit; 20,000 vectors of a file precede the native ones in segments."""
     monkeypatch.setattr(segments, "SEGMENT", 3000)

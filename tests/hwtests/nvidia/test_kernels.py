@@ -146,7 +146,8 @@ def test_every_instruction_has_a_kernel() -> None:
 def test_claims_of_converted_chains_are_fp16_instructions() -> None:
     converted = [i for i in instructions() if isinstance(i.chain, ConvertedChain)]
     assert converted
-    assert all(set(expected(i)) <= {"HMMA.16816.F16", "HMMA.16816.F32"} for i in converted)
+    dense, sparse = {"HMMA.16816.F16", "HMMA.16816.F32"}, {"HMMA.SP.16832.F32"}
+    assert all(set(expected(i)) <= (sparse if i.sparse else dense) for i in converted)
 
 
 def test_no_kernel_for_another_vendor() -> None:

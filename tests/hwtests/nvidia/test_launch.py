@@ -1,6 +1,5 @@
 """Launches through CuPy under faults, on NumPy under CuPy's name: recycled memory, a driver that refuses."""
 
-import weakref
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +13,7 @@ from hwtests.conform.instruction_progress import Progress
 from hwtests.device import DeviceError
 from hwtests.nvidia import cupy_device as cuda_device
 from hwtests.nvidia.cupy_device import CudaDevice
-from hwtests.nvidia.sparse_and_integer import INTEGER
-from studies.h200.self_test import integer_tiles, verdict_on_kernel
-from studies.sparse_and_integer import __main__
-from studies.sparse_and_integer.__main__ import integer_operands, run_on
+from studies.lent_minutes.self_test import integer_tiles, verdict_on_kernel
 from tests.hwtests.nvidia.test_cupy_device import RuntimeFailureError, opened
 
 WGMMA = golden.instruction("sm_90", "wgmma.m64n8k16.f32.f16.f16")
@@ -66,45 +62,6 @@ def test_route_that_writes_nothing_does_not_pass_with_the_results_before(monkeyp
     both[0]._function = lambda grid, block, arguments: arguments[3].fill(0)
     assert not check.check_independence(stimulus)
     assert "0xffffffff with shift=0, below=0, A from registers" in progress.detail
-
-
-@pytest.fixture
-def probe(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """The probe on a kernel that writes nothing; `alive` is a reference to what was loaded."""
-    device, cupy = with_recycled_memory(monkeypatch, WGMMA)
-    monkeypatch.setattr(__main__, "cubin", lambda source, target: BINARY)
-    found = SimpleNamespace(cupy=cupy, run=run_on(device), alive=None)
-
-    class Idle:
-        def __call__(self, grid: Any, block: Any, arguments: Any) -> None:
-            pass
-
-    def get_function(entry: str) -> Idle:
-        function = Idle()
-        found.alive = weakref.ref(function)
-        return function
-
-    cupy.cuda.function.Module = lambda: SimpleNamespace(load=lambda binary: None, get_function=get_function)
-    return found
-
-
-def test_probe_does_not_take_old_memory_for_results(probe: SimpleNamespace) -> None:
-    instruction = INTEGER[0]
-    tiles = integer_operands(instruction, 4, 0)
-    probe.cupy.empty(tiles.c.shape, tiles.c.dtype).fill(7)
-    assert (probe.run(instruction, tiles, None).d == 0xFFFF_FFFF).all()
-
-
-def test_probe_holds_its_kernel_until_the_results_are_there(probe: SimpleNamespace) -> None:
-    held: list[bool] = []
-
-    def asnumpy(array: Any) -> Any:
-        held.append(probe.alive() is not None)
-        return np.array(array)
-
-    probe.cupy.asnumpy = asnumpy
-    probe.run(INTEGER[0], integer_operands(INTEGER[0], 4, 0), None)
-    assert held == [True]
 
 
 @pytest.mark.parametrize("when", ["load", "launch"])

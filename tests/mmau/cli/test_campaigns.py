@@ -13,7 +13,6 @@ import cosim
 from cosim.regressions.main_job import main_job
 from cosim.runner import run as runner
 from golden import Unit
-from mmau.cli import cosim as command
 from mmau.cli import cosim_files, main
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT
 from tests.cosim.runner.reports import failed, passed
@@ -52,7 +51,7 @@ def test_design_that_cannot_be_built_stops_no_other(runs: list[str]) -> None:
 def test_command_shows_the_others_and_ends_with_status_2(
     runs: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(command, "main_job", lambda: DESIGNS)
+    monkeypatch.setattr(cosim, "main_job", lambda: DESIGNS)
     junit = tmp_path / "j.xml"
     assert main.main(["cosim", "--junit", str(junit)]) == 2
     captured = capsys.readouterr()
@@ -106,7 +105,7 @@ def test_report_that_cannot_be_written_does_not_cost_the_table(
         return [T_UNIT, E_UNIT]
 
     monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr(command, "main_job", job)
+    monkeypatch.setattr(cosim, "main_job", job)
     monkeypatch.setattr(cosim_files, "write_atomically", full)
     assert main.main(["cosim", "--junit", str(tmp_path / "j.xml")]) == 2
     captured = capsys.readouterr()

@@ -10,7 +10,7 @@ import pytest
 
 import golden
 from mmau.cli import main
-from mmau.formal.recorded_outcomes import Evidence
+from mmau.formal.records import Records
 from tests.mmau.cli.unit_texts import TINY
 from tests.mmau.cli.wrong_request import wrong
 
@@ -25,12 +25,12 @@ def test_list_prints_every_entry_with_its_evidence(
 ) -> None:
     """In an empty cache, the specifications that recorded evidence is compared with take seconds."""
     if evidence == "none":
-        monkeypatch.setattr(Evidence, "of_operation", lambda self, operation: [])
+        monkeypatch.setattr(Records, "of_operation", lambda self, operation: [])
     assert main.main(["list"]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["arch", "instruction", "operation", "parameters", "evidence", "recorded", "simulated", "proved"]
     rows = [line for line in lines if line.split()[0] in golden.catalogue.ARCHITECTURES]  # remarks on evidence may follow
-    assert len(rows) == len(golden.instructions())
+    assert len(rows) == len(golden.instructions()) + len(golden.sparse_instructions())
     line = next(line for line in lines if line.split()[:2] == list(HOPPER))
     shown = ["T-FDPA", "L=16", "F=25", "rho=RZ-FP32", "e_zero=-133", "truncation=RZ", "recorded", "13,637"]
     assert line.split()[2:10] == shown

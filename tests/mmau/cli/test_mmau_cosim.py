@@ -54,6 +54,7 @@ def test_tile_and_several_formats(unit_file: Path, capsys: pytest.CaptureFixture
     assert "tiny in 2 formats" in capsys.readouterr().out
 
 
+@pytest.mark.core
 @pytest.mark.simulator
 def test_own_verilog_that_differs_ends_with_status_1(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other, verilog = unit_file.with_name("other.toml"), unit_file.with_name("other.v")

@@ -13,9 +13,9 @@ import rtl
 from golden import Implementation, Unit, instruction
 from golden.unit_file import unit_from_table
 from mmau.cli import list_catalogue, main
-from mmau.formal import recorded_outcomes
+from mmau.formal import records
 from mmau.formal.proof_identity import operation_specification_digest, put_together
-from mmau.formal.recorded_outcomes import asked_by, changes, committed, made_of
+from mmau.formal.records import asked_by, changes, committed, made_of
 from mmau.jobs.sealed import sealed
 from rtl.designs.identity import operation_key, unit_key
 from rtl.designs.unit_design import as_design
@@ -60,7 +60,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     simulations = {"operations": {"T-FDPA": of_operation}, "runs": [run | {"passed": True}]}
     for name, content in (("PROOFS", proofs | {"subjects": rows}), ("SIMULATIONS", simulations)):
         (tmp_path / name).write_text(sealed(content))
-        monkeypatch.setattr(recorded_outcomes, name, tmp_path / name)
+        monkeypatch.setattr(records, name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     committed.cache_clear()
     list_catalogue.known_of.cache_clear()
@@ -92,7 +92,7 @@ def test_verilog_that_a_changed_generator_writes_is_not_proved(monkeypatch: pyte
     sound = emit.modules
     monkeypatch.setattr(emit, "modules", lambda *given: sound(*given).replace(" & ", " | ", 1))
     assert main.main(["rtl", "--unit", "tiny.toml", "-o", "unit.v"]) == 0
-    assert f"// {NOT_RECORDED}the recorded proof of this design is of other Verilog.\n" in Path("unit.v").read_text()
+    assert f"// {NOT_RECORDED}the recorded proof of this design is for another text.\n" in Path("unit.v").read_text()
 
 
 @pytest.mark.slow
@@ -128,7 +128,7 @@ def test_the_list_says_where_the_record_was_made_with_others_and_compares_specif
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = made_of()
-    monkeypatch.setattr(recorded_outcomes, "made_of", lambda: {**here, "python": "3.99"})
+    monkeypatch.setattr(records, "made_of", lambda: {**here, "python": "3.99"})
     assert changes(here) == ["python"]
     assert main.main(["list", "--arch", "sm_70"]) == 0
     _, first, *_, last = capsys.readouterr().out.splitlines()
@@ -140,7 +140,7 @@ def test_the_list_says_where_the_record_was_made_with_others_and_compares_specif
     assert (listed["not_recorded"], listed["not_compared"]) == ({}, IN_PARENTHESES)
     assert listed["instructions"][0]["datapaths"][0]["compared"] is False
     list_catalogue.known_of.cache_clear()
-    monkeypatch.setattr(recorded_outcomes, "_operation_specification", lambda operation: "another")
+    monkeypatch.setattr(records, "_operation_specification", lambda operation: "another")
     assert main.main(["list", "--arch", "sm_70"]) == 0
     assert capsys.readouterr().out.splitlines()[1].endswith("  -          -")
 
@@ -148,7 +148,7 @@ def test_the_list_says_where_the_record_was_made_with_others_and_compares_specif
 @pytest.mark.slow
 @pytest.mark.usefixtures("recorded")
 def test_the_list_says_in_a_line_why_nothing_is_recorded(capsys: pytest.CaptureFixture[str]) -> None:
-    recorded_outcomes.PROOFS.write_text("{}")
+    records.PROOFS.write_text("{}")
     committed.cache_clear()
     assert main.main(["list", "--arch", "sm_70"]) == 0
     *_, last = capsys.readouterr().out.splitlines()
@@ -162,7 +162,7 @@ def test_the_list_says_in_a_line_why_nothing_is_recorded(capsys: pytest.CaptureF
 def test_what_cannot_be_compared_is_not_listed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Another Python, and no package of solvers."""
     here = made_of()
-    monkeypatch.setattr(recorded_outcomes, "made_of", lambda: {**here, "python": "3.99"})
+    monkeypatch.setattr(records, "made_of", lambda: {**here, "python": "3.99"})
     monkeypatch.setitem(sys.modules, "mmau.formal.proof_identity", None)
     assert main.main(["list", "--arch", "sm_70"]) == 0
     _, first, *_, last = capsys.readouterr().out.splitlines()

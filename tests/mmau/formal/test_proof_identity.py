@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from golden.operations import TFDPA
-from mmau.formal import proof_identity, recorded_outcomes
+from mmau.formal import proof_identity, records
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS, Question
 from mmau.formal.proof_identity import identity, operation_specification_digest, questions_digest
-from mmau.formal.recorded_outcomes import PROOFS, SIMULATIONS
-from mmau.formal.recorded_rows import TEXTS
+from mmau.formal.records import PROOFS, SIMULATIONS, TEXTS
 from mmau.jobs.provenance import ROOT, sources
 from mmau.jobs.sealed import unsealed
 from rtl.designs.identity import design_key
@@ -31,7 +30,7 @@ def test_every_module_that_makes_the_texts_is_among_the_sources() -> None:
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT).stdout
     files_here = {Path(each).relative_to(ROOT) for each in loaded.split() if each.startswith(f"{ROOT}/")}
     ours = {path for path in files_here if not path.parts[0].startswith(".")}
-    among = {path.relative_to(ROOT) for path in sources(recorded_outcomes.SOURCES)}
+    among = {path.relative_to(ROOT) for path in sources(records.SOURCES)}
     assert {path.parts[0] for path in ours - among if path.suffix == ".py"} <= {"cosim", "mmau"}
     others = {"/".join(path.parts[:2]) for path in ours - among if path.parts[0] == "mmau"}
     assert others <= {"mmau/__init__.py", "mmau/jobs"}, "list it, or say here that it decides none of the texts"

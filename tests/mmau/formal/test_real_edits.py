@@ -23,7 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 from golden import Implementation, Unit
 from golden.operations import TFDPA
-from mmau.formal.recorded_outcomes import Evidence, asked_by, made_of
+from mmau.formal.records import Records, asked_by, made_of
 from mmau.jobs.provenance import ROOT
 from mmau.jobs.sealed import sealed
 from rtl import to_verilog
@@ -45,7 +45,7 @@ if sys.argv[1] == "record":
            "verilog": row["verilog"], "specification": row["specification"]}
     of_operation = {"date": "2026-11-22", "made_of": dict(made_of())}
     Path("runs.json").write_text(sealed({"operations": {"T-FDPA": of_operation}, "runs": [run]}))
-found = Evidence(Path("proofs.json"), Path("runs.json"))
+found = Records(Path("proofs.json"), Path("runs.json"))
 known = found.of_design(UnitDesign(unit), verilog_digest(to_verilog(unit)))
 print(json.dumps({"changed": found.changes(), "why_not": known.as_dict()["why_not"],
                   "listed": [(each.proved is not None, each.is_compared) for each in found.of_operation(operation)]}))
@@ -79,7 +79,7 @@ class Edit(NamedTuple):
     Attributes:
         file: in the project. old, new: text to be replaced, once.
         changed: the names in `made_of` that differ after it.
-        not_simulated, not_proved: the text that differs from the record after it; empty if the record is valid.
+        simulated, proved: whether the record counts after it.
         listed: of each datapath that `mmau list` counts, whether it is proved, and compared.
     """
 
@@ -87,8 +87,8 @@ class Edit(NamedTuple):
     old: str
     new: str
     changed: list[str]
-    not_simulated: str
-    not_proved: str
+    simulated: bool
+    proved: bool
     listed: list[list[bool]]
 
 
@@ -98,30 +98,31 @@ SPECIFICATION, PROOF, NORMALISE = (
 COMPARED, NOT_COMPARED = [[True, True]], [[True, False]]
 
 EDITS = {
-    "a comment": Edit(SPECIFICATION, "    back = ", "    # shifted left\n    back = ", [], "", "", COMPARED),
-    "a docstring": Edit(NORMALISE, "Combinational normaliser", "Normaliser", [], "", "", COMPARED),
+    "a comment": Edit(SPECIFICATION, "    back = ", "    # shifted left\n    back = ", [], True, True, COMPARED),
+    "a docstring": Edit(NORMALISE, "Combinational normaliser", "Normaliser", [], True, True, COMPARED),
     "a name within the specification": Edit(
         SPECIFICATION, "exact = total(signed_terms(aligned))", "terms = signed_terms(aligned)\n    exact = total(terms)",
-        ["sources"], "", "", NOT_COMPARED,
+        ["sources"], True, True, NOT_COMPARED,
     ),
     "a name within the generator": Edit(
-        NORMALISE, "    tops = top_exps(total)\n", "    tops = exps = top_exps(total)\n", ["sources"], "", "", NOT_COMPARED,
+        NORMALISE, "    tops = top_exps(total)\n", "    tops = exps = top_exps(total)\n",
+        ["sources"], True, True, NOT_COMPARED,
     ),
     "a step of the specification": Edit(
         SPECIFICATION, '"RZ":\n        return Aligned(term.sign, kept)', '"RZ":\n        return Aligned(~term.sign, kept)',
-        ["sources"], "another specification", "another specification, other questions", [],
+        ["sources"], False, False, [],
     ),
     "a question dropped": Edit(
         PROOF, "        if not left:\n", '        if not left or name == "d":\n',
-        ["sources"], "", "other questions", NOT_COMPARED,
+        ["sources"], True, False, NOT_COMPARED,
     ),
     "a premise added to questions": Edit(
         PROOF, "[*assumed, negated]) if assumed else negated", "[*assumed, *left[:1], negated])",
-        ["sources"], "", "other questions", NOT_COMPARED,
+        ["sources"], True, False, NOT_COMPARED,
     ),
     "the Verilog": Edit(
         "rtl/steps/specials.py", "pos_inf & neg_inf", "neg_inf & pos_inf",
-        ["sources"], "other Verilog", "other Verilog", NOT_COMPARED,
+        ["sources"], False, False, NOT_COMPARED,
     ),
 }  # fmt: skip
 
@@ -140,13 +141,12 @@ def test_a_record_stands_until_what_it_is_about_is_edited(name: str, project: Pa
         found = looked_up(project)
     finally:
         path.write_text(before, encoding="utf-8")
-    begin = {
-        "simulated": "the recorded simulation of this design is of ",
-        "proved": "the recorded proof of this design is of ",
-    }
-    why_not = {"simulated": edit.not_simulated, "proved": edit.not_proved}
+    line = "the recorded {} of this design is for another text"
     assert found == {
         "changed": edit.changed,
-        "why_not": {key: begin[key] + why if why else None for key, why in why_not.items()},
+        "why_not": {
+            "simulated": None if edit.simulated else line.format("simulation"),
+            "proved": None if edit.proved else line.format("proof"),
+        },
         "listed": edit.listed,
     }

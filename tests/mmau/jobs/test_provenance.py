@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mmau.formal.recorded_outcomes import SOURCES
+from mmau.formal.records import SOURCES
 from mmau.jobs import provenance
 from mmau.jobs.provenance import GOLDEN, code_of, sources
 

@@ -12,6 +12,7 @@ import pytest
 import golden
 from golden.npz import read_npz
 from golden.recipes import recipe, recipes
+from studies.library_products.drawn_codes import codes
 from studies.library_products.found_orders import (
     Explanation,
     Product,
@@ -23,7 +24,7 @@ from studies.library_products.found_orders import (
     read,
 )
 from studies.library_products.products_page import page
-from studies.library_products.recorded_products import Case, codes, operands
+from studies.library_products.recorded_products import Case, operands
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "studies/library_products/h100.npz"

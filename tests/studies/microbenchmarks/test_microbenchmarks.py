@@ -83,7 +83,7 @@ def test_every_loop_compiles(arch: str) -> None:
 def test_hopper_has_what_the_paper_has() -> None:
     published = set(GPUS["A100"]) | set(A100_LOADS)
     assert set(GPUS["RTX 3070 Ti"]) < set(GPUS["A100"])
-    assert published - set(HOPPER) == {"mma.sp.m16n8k32.s32.s8.s8.s32", "mma.sp.m16n8k64.s32.s8.s8.s32"}
+    assert published <= set(HOPPER)
     assert set(DENSE_2080TI) <= {benchmark.name for benchmark in benchmarks("sm_75")}
 
 
@@ -92,11 +92,11 @@ def test_wgmma_runs_in_whole_warpgroups() -> None:
 
 
 def test_figures_follow_from_cycles() -> None:
-    """Two warps of 1000 and 1048 cycles a turn on average 1024: latency 1, throughput work · ILP · warps."""
+    """Two warps of 1000 and 1048 cycles: latency by their mean, 1024, throughput by the slower one."""
     benchmark = Benchmark(name="x", unit="FMA", work=2048, sources={3: ""}, warps=(2,))
     (point,) = measure(benchmark, lambda *_: [1000, 1048])
     assert ITERATIONS == 1024
-    assert point == Measured("x", "FMA", 3, 2, 1.0, 2048 * 3 * 2)
+    assert point == Measured("x", "FMA", 3, 2, 1.0, round(2048 * 3 * 2 * 1024 / 1048, 1))
 
 
 def two_benchmarks(arch: str) -> list[Benchmark]:

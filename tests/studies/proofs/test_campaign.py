@@ -13,10 +13,10 @@ from cosim.regressions.main_job import main_units
 from golden import Implementation, catalogue_units, instruction
 from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
 from golden.unit import ENCODINGS
-from mmau.formal import recorded_outcomes
+from mmau.formal import records
 from mmau.formal.obligations.unit_questions import Question, unspecified
 from mmau.formal.proof_identity import Identity, operation_specification_digest, questions_digest
-from mmau.formal.recorded_rows import proof_rows
+from mmau.formal.records import proof_rows
 from mmau.formal.solvers import installed as solvers
 from mmau.formal.solvers.installed import MissingSolver, solver, solver_version
 from mmau.formal.targets import KINDS
@@ -265,7 +265,7 @@ def test_further_datapaths_are_of_no_listed_unit_and_proved_in_every_encoding() 
     further = {instruction(*named).operation for named in FURTHER}
     assert len(further) == len(FURTHER)
     assert not further & listed
-    rows = unsealed(recorded_outcomes.PROOFS.read_bytes())["subjects"]
+    rows = unsealed(records.PROOFS.read_bytes())["subjects"]
     for operation in further:
         of_it = [row for row in rows if row["arithmetic"] == operation_key(operation) and row["kind"] == "datapath"]
         assert {row["built"] for row in of_it} >= {*ENCODINGS}
@@ -296,6 +296,6 @@ def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_tw
 
 
 def test_the_page_of_evidence_counts_the_designs_of_the_recorded_outcome() -> None:
-    verdicts = [row["verdict"] for row in unsealed(recorded_outcomes.PROOFS.read_bytes())["subjects"]]
+    verdicts = [row["verdict"] for row in unsealed(records.PROOFS.read_bytes())["subjects"]]
     page = (ROOT / "docs" / "evidence" / "README.md").read_text(encoding="utf-8")
     assert f"{verdicts.count(PROVED):,} of {len(verdicts):,} designs" in page

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import ElaborationError
+from cosim.dut.tool_log import ElaborationError
 from mmau.formal.user_design.proof import prove_user_design
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong

@@ -1,0 +1,200 @@
+"""Findings in Verilator's tree of a design about expressions: effects without an order, functions with hidden inputs, items
+of a `unique case` that overlap.
+
+The standard does not say in which order the operands of an operator are evaluated, and a function in a continuous assignment
+or an `always @*` is called again only when an operand there changes. Tools decide both in their own ways.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from cosim.lint.tree import Node, Tree, written
+
+_ASSIGNS = ("ASSIGN", "ASSIGNW", "ASSIGNDLY")
+
+_MAY_SKIP = ("LOGAND", "LOGOR", "LOGIF", "COND")
+"""Operators that need not evaluate all of their operands."""
+
+_SKIPPED = ("rhsp", "thenp", "elsep")
+"""Those operands."""
+
+_INCREMENT = "__Vincrement"
+"""Beginning of the name of Verilator's variable for the value of `i++` in an expression."""
+
+_NUMBER = re.compile(r"(\d+)'(s?)h([0-9a-f]+)")
+"""A constant without undefined bits, as Verilator's tree has it."""
+
+
+def effects_without_order(tree: Tree) -> list[str]:
+    """The variables that an expression writes (`i++`, `(i = 5)`, a function with an effect) and also reads or writes
+    elsewhere, or writes in an operand that need not be evaluated: tools evaluate operands in orders of their own."""
+    outside, counted, found = _written_outside(tree), _counted(tree), set[str]()
+    for statement in tree.within(tree.root):
+        parts = _expressions(statement)
+        if not parts:
+            continue
+        effects = _effects(tree, parts, outside, counted)
+        for number, (variables, inside) in enumerate(effects):
+            found |= variables & _mentioned(tree, parts, inside)
+            found |= variables & {each for other, _ in effects[number + 1 :] for each in other}
+        for variables, _ in _effects(tree, _skipped(tree, statement, parts), outside, counted):
+            found |= variables
+    return tree.named(found)
+
+
+def hidden_inputs(tree: Tree) -> list[str]:
+    """The variables that a function or a task reads beside its arguments, where a continuous assignment, the connection of a
+    port or an `always @*` that does not name them calls it: by the standard it is not called again when they change."""
+    found = set[str]()
+    for block in tree.of_type("ALWAYS", "PIN"):
+        if block.get("keyword") == "always_comb" or not _is_implicit(tree, block):
+            continue
+        own = {node["varp"] for node in tree.within(block) if "varp" in node}
+        called = tree.within(tree.called_by(block))
+        found |= {str(node["varp"]) for node in called if "varp" in node and node.get("access") == "RD"} - own
+    return tree.named(each for each in found if _is_signal(tree.variables.get(each, {})))
+
+
+def effects_left_out(tree: Tree, checked: Tree, changes: Sequence[str]) -> list[str]:
+    """The variables that assertions and messages write, in their arguments or by the statements after an assertion, and the
+    increments and assignments in these arguments: synthesis leaves all of it out.
+
+    Args:
+        tree, checked: without and with assertions. changes: the increments and assignments.
+    """
+    counts = [Counter(_writes(each)) for each in (tree, checked)]
+    found = {name for name, count in counts[1].items() if name in counts[0] and counts[0][name] != count}
+    found |= {*tree.named(_written_by_calls(tree, tree.within(tree.of_type("DISPLAY"))))}
+    return [*sorted(found), *changes]
+
+
+def _writes(tree: Tree) -> list[str]:
+    """The names of all variables, and of each once more for each statement or call that writes it."""
+    nodes = tree.within(tree.root)
+    places = [*written(nodes), *_written_by_calls(tree, nodes)]
+    return [*tree.names.values(), *(tree.names[each] for each in places if each in tree.names)]
+
+
+def _written_by_calls(tree: Tree, nodes: Iterable[Node]) -> list[str]:
+    """The variables that functions and tasks write outside, once for each call of them."""
+    outside = _written_outside(tree)
+    return [each for node in nodes if node.get("taskp") in tree.tasks for each in outside[node["taskp"]]]
+
+
+def _written_outside(tree: Tree) -> dict[str, set[str]]:
+    """The variables that each function or task writes, itself or by others, and that are not its own."""
+    found = dict[str, set[str]]()
+    for address, task in tree.tasks.items():
+        nodes = tree.with_calls(task)
+        found[address] = {*written(nodes)} - {str(node["addr"]) for node in nodes if node.get("type") == "VAR"}
+    return found
+
+
+def _is_implicit(tree: Tree, block: Node) -> bool:
+    """Whether the operands of a block decide when it is evaluated."""
+    items = (node for node in tree.within(block.get("sentreep", [])) if node.get("type") == "SENITEM")
+    return all(item.get("edgeType") in ("COMBO", "STAR") for item in items)
+
+
+def _is_signal(variable: Node) -> bool:
+    return not variable.get("isFuncLocal") and not variable.get("isConst") and not variable.get("isParam")
+
+
+def _counted(tree: Tree) -> dict[str, str]:
+    """The variable of which each of Verilator's variables for `i++` holds the value."""
+    found = dict[str, str]()
+    for node in tree.of_type("ASSIGN"):
+        holder = str(node["lhsp"][0].get("varp", ""))
+        if tree.names.get(holder, "").startswith(_INCREMENT):
+            found.update((holder, str(each["varp"])) for each in tree.within(node["rhsp"]) if "varp" in each)
+    return found
+
+
+def _expressions(statement: Node) -> list[Any]:
+    """The expressions that a statement evaluates at once."""
+    match statement.get("type"):
+        case kind if kind in _ASSIGNS:
+            return [*statement["rhsp"], *statement["lhsp"]]
+        case "STMTEXPR":
+            return list(statement["exprp"])
+        case "IF" | "LOOPTEST":
+            return list(statement["condp"])
+        case "CASE":
+            return [*statement["exprp"], *(each for item in statement["itemsp"] for each in item.get("condsp", []))]
+    return []
+
+
+def _skipped(tree: Tree, statement: Node, parts: Sequence[Any]) -> list[Any]:
+    """The operands that need not be evaluated, items of a case among them."""
+    items = [each for item in statement.get("itemsp", []) for each in item.get("condsp", [])]
+    nodes = (node for node in tree.within(parts) if node.get("type") in _MAY_SKIP)
+    return [*items, *(each for node in nodes for key in _SKIPPED for each in node.get(key, []))]
+
+
+def _effects(
+    tree: Tree, parts: Sequence[Any], outside: Mapping[str, set[str]], counted: Mapping[str, str]
+) -> list[tuple[set[str], set[int]]]:
+    """The assignments and increments within expressions, and the calls that write variables outside, or arguments: of each
+    the variables that it writes, and the identities of its nodes."""
+    found = list[tuple[set[str], set[int]]]()
+    for node in tree.within(parts):
+        variables = set[str]()
+        if node.get("type") == "EXPRSTMT":
+            variables = {*written(tree.within(node["stmtsp"]))}
+        elif node.get("varp") in counted and node.get("access") == "RD":
+            variables = {counted[node["varp"]]}
+        elif node.get("type") == "FUNCREF" and node.get("taskp") in tree.tasks:
+            variables = outside[node["taskp"]] | {*written(tree.within(node.get("argsp", [])))}
+        if variables:
+            found.append((variables, {id(each) for each in tree.within(node)}))
+    return found
+
+
+def _mentioned(tree: Tree, parts: Sequence[Any], inside: set[int]) -> set[str]:
+    """The variables that expressions read or write, also by functions, outside of some nodes."""
+    nodes = [node for node in tree.within(parts) if id(node) not in inside]
+    called = [tree.tasks[node["taskp"]] for node in nodes if node.get("taskp") in tree.tasks]
+    every = [*nodes, *(node for task in called for node in tree.with_calls(task))]
+    return {str(node["varp"]) for node in every if "varp" in node}
+
+
+# promises
+
+
+def cases_of_signals(tree: Tree) -> list[str]:
+    """The `unique case` whose items are signals or ranges, of which two may match: a simulation takes the first, synthesis
+    may take both. Verilator warns of constants that overlap, and `Words.cases_of_one` has those of a constant."""
+    found = list[str]()
+    for node in tree.of_type("CASE"):
+        word = next((each for each in ("unique", "unique0") if node.get(each)), "")
+        if word and node["exprp"][0].get("type") != "CONST":
+            conditions = [each for item in node["itemsp"] for each in item["condsp"]]
+            are_constant = all(each.get("type") == "CONST" for each in conditions) or _are_apart(conditions)
+            found += [] if are_constant else [f"{word} {node['kwd']}"]
+    return found
+
+
+def _are_apart(conditions: Sequence[Any]) -> bool:
+    """Whether conditions are constants and ranges of constants, no two of which overlap."""
+    bounds = list[tuple[int, int]]()
+    for condition in conditions:
+        is_range = condition.get("type") == "INSIDERANGE"
+        ends = (condition["lhsp"][0], condition["rhsp"][0]) if is_range else (condition, condition)
+        low, high = map(_number, ends)
+        if low is None or high is None or low > high:  # a range from a negative number, in bits
+            return False
+        bounds.append((low, high))
+    bounds.sort()
+    return all(before[1] < after[0] for before, after in pairwise(bounds))
+
+
+def _number(node: Node) -> int | None:
+    """The value of a constant that is not negative and has no undefined bits."""
+    found = _NUMBER.fullmatch(str(node.get("name"))) if node.get("type") == "CONST" else None
+    if found is None:
+        return None
+    value = int(found[3], 16)
+    return None if found[2] and value >> int(found[1]) - 1 else value

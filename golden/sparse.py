@@ -1,0 +1,49 @@
+"""Sparse products: of every group along K half of the elements of A are stored, and metadata says which (numerics.md,
+section 7)."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from golden.arrays import BitArray, check_shape
+from golden.device_arrays import is_device_array
+
+Selections = dict[int, tuple[int, ...]]
+"""Code of the metadata of a group to the positions in it whose elements are stored, ascending."""
+
+PAIRS_OF_FOUR: Selections = {0x4: (0, 1), 0x8: (0, 2), 0xC: (0, 3), 0x9: (1, 2), 0xD: (1, 3), 0xE: (2, 3)}
+"""Two elements of four: the position of the first in the low two bits, that of the second in the high two."""
+
+ONE_OF_TWO: Selections = {0x4: (0,), 0xE: (1,)}
+"""One element of two, of tf32: the two halves of it, as pairs of four."""
+
+
+def selected(name: str, b: BitArray, metadata: Any, selections: Selections, k: int) -> BitArray:
+    """The elements of b that the metadata pairs with the stored elements of a: [..., 2k] → [..., k].
+
+    Args:
+        name: the instruction's, for messages. metadata: codes [..., groups], with the axes of b before the last one, or
+            axes of length 1 on either side.
+
+    Raises:
+        TypeError: metadata that are no integers. ValueError: a wrong shape, or a code that selects nothing.
+    """
+    stored = len(next(iter(selections.values())))
+    groups, size = k // stored, 2 * stored
+    if not is_device_array(metadata):
+        metadata = np.asarray(metadata)
+    if metadata.dtype.kind not in "ui":
+        raise TypeError(f"metadata of {name} must be an array of integers, got {metadata.dtype}")
+    check_shape("b", b, (*b.shape[:-1], 2 * k), f"twice the k of {name}")
+    check_shape("metadata", metadata, (*metadata.shape[:-1], groups), f"one for every {size} elements of b of {name}")
+    xp = sys.modules["cupy"] if is_device_array(metadata) else np
+    is_code = xp.isin(metadata, xp.asarray(list(selections)))
+    if not bool(is_code.all()):
+        codes = ", ".join(map(str, sorted(selections)))
+        raise ValueError(f"metadata of {name} must be one of {codes}, got {int(metadata[~is_code].reshape(-1)[0])}")
+    table = np.zeros((16, stored), np.int64)
+    for code, positions in selections.items():
+        table[code] = positions
+    places = xp.asarray(table)[metadata] + size * xp.arange(groups)[:, None]
+    return xp.take_along_axis(b, places.reshape(*metadata.shape[:-1], k), axis=-1)  # type: ignore[no-any-return]

@@ -1,0 +1,223 @@
+"""CuPy's place on a machine without a GPU: NumPy's arrays, and kernels that do what their source says by golden's models. It
+shows the whole of a program but the device, and claims nothing about any hardware. To be found before CuPy, on PYTHONPATH.
+
+Kernels are not compiled: a kernel that a folder of cubins has counts as brought along, and MMAU_STAND_IN_LOG gets a line for
+every one, `brought` or `compiled`. MMAU_STAND_IN names a fault, `hang`, `crash`, `raise` or `wrong`, and after a colon the
+instruction whose kernel has it. The list is made shorter, so that it ends in minutes.
+"""
+
+import hashlib
+import os
+import re
+import signal
+import time
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy import *  # noqa: F403
+
+import golden
+import golden.native.cubins as cubins
+from golden import engines
+from golden.stimulus import Operands, OperandShape, Tiles, volume
+from hwtests import inputs, on_host
+from hwtests.nvidia import cupy_device
+from hwtests.nvidia.gpu_comparison import FIXED, LABELS, comparison_source
+from hwtests.nvidia.mma import ptx_name
+from hwtests.nvidia.volume import fill_source
+from hwtests.nvidia.wgmma import ptx_name as wgmma_ptx_name
+from hwtests.tally import NAN_CODES, OTHER_NANS, chain_with_another_e_zero, tally
+from tests.studies.lent_minutes.by_definition import converted, share
+
+VERSION = "13.0"
+"""NVRTC's, so that kernels that were compiled by it for a machine that has it count as brought along."""
+
+
+class ndarray:  # type: ignore[no-redef]
+    """No array is on a device here, and none is an instance."""
+
+
+def asnumpy(array: Any) -> Any:
+    return np.asarray(array)
+
+
+def get_default_memory_pool() -> Any:
+    return SimpleNamespace(free_all_blocks=lambda: None)
+
+
+class CUDARuntimeError(Exception):
+    pass
+
+
+class OutOfMemoryError(Exception):
+    pass
+
+
+class CUDADriverError(Exception):
+    pass
+
+
+NAMES = (
+    "mma.sp.m16n8k16.f32.tf32.tf32.f32", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32", "wgmma.sp.m64n8k32.f16.f16.f16",
+    "mma.sp.m16n8k64.satfinite.s32.s8.u8.s32", "mma.m8n8k32.s32.s4.u4.s32", "mma.m16n8k256.s32.b1.b1.s32.xor.popc",
+    "wgmma.m64n8k32.satfinite.s32.u8.s8",
+)  # fmt: skip
+"""Those of item 1: every family and kind of operand."""
+
+SOURCES: dict[bytes, str] = {}
+"""By "binary", its source."""
+
+
+def found_or_made(key: str, source: str, target: str, include: Any, folder: Any) -> bytes:
+    """In the place of the compiler: the binary is a digest of the source behind an empty ELF header."""
+    binary = bytes(64) + hashlib.sha256(source.encode()).digest()
+    if binary in SOURCES:
+        return binary
+    SOURCES[binary], is_there = source, folder is not None and folder.read(key) is not None
+    if "MMAU_STAND_IN_LOG" in os.environ:
+        with open(os.environ["MMAU_STAND_IN_LOG"], "a", encoding="utf-8") as log:
+            log.write(f"{'brought' if is_there else 'compiled'} {key}\n")
+    return binary
+
+
+def native(chain: Any, rows: Operands) -> Any:
+    return engines.run("native", chain, engines.Batch(*rows))
+
+
+@cache
+def by_ptx() -> dict[str, golden.Instruction]:
+    entries = golden.instructions("sm_90") + golden.sparse_instructions("sm_90")
+    return {(wgmma_ptx_name if i.name.startswith("wgmma.") else ptx_name)(i): i for i in entries}
+
+
+@cache
+def by_source() -> dict[str, Any]:
+    """Source of a kernel of the list to what it fills or compares: an instruction, a chain."""
+    from studies.lent_minutes.instructions import wanted
+
+    found: dict[str, Any] = {}
+    for i in wanted():
+        found.setdefault(fill_source(i), i)
+        for chain in (i.chain, chain_with_another_e_zero(i.chain)):
+            if chain is not None:
+                found[comparison_source(chain, i.k)] = chain
+    return found
+
+
+def fault_of(name: str) -> str:
+    kind, _, of = os.environ.get("MMAU_STAND_IN", "").partition(":")
+    return kind if name == of else ""
+
+
+class Function:
+    def __init__(self, source: str, entry: str) -> None:
+        self.source, self.entry = source, entry
+
+    def __call__(self, grid: Any, block: Any, arguments: Any) -> None:
+        getattr(self, self.entry)(*arguments)
+
+    def run_tiles(self, a: Any, b: Any, c: Any, *rest: Any) -> None:
+        (ptx,) = set(re.findall(r"(?:wg)?mma[\w:.]*\.aligned\.[\w:.]+", self.source))
+        i = by_ptx()[ptx]
+        fault = fault_of(i.name)
+        if fault == "hang":
+            time.sleep(600)
+        if fault == "crash":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if fault == "raise":
+            raise CUDADriverError("CUDA_ERROR_ILLEGAL_INSTRUCTION: an illegal instruction was encountered")
+        d, metadata = rest[-2], rest[0] if i.sparse else None
+        if metadata is not None:
+            code = int(metadata[0]) & 15
+            assert (metadata == code * 0x11111111).all()
+            positions = i.selections[code]
+            grouped = b.reshape(*b.shape[:2], -1, 2 * len(positions))
+            b = grouped[..., list(positions)].reshape(*b.shape[:2], i.k)
+        d[...] = on_host.model(i.chain, Tiles(a, b, c), native)
+        if fault == "wrong":
+            d[:, -1, -1] ^= 1
+
+    def fill_tiles(self, corners: Any, seed: Any, first: Any, count: Any, *arrays: Any) -> None:
+        i = by_source()[self.source]
+        assert corners.tobytes() == volume.corner_table(OperandShape.of_instruction(i), int(seed)).blob
+        made, labels = inputs.tiles_of(i, int(seed), int(first), int(count))
+        for array, codes in zip(arrays, (*vars(made).values(), labels), strict=True):
+            if codes is not None:
+                array[...] = codes
+
+    def compare_tiles(self, *arguments: Any) -> None:
+        a, b, c, _, _, d, labels, _, every, m, n, counters, differences = arguments
+        chain, chosen = by_source()[self.source], slice(None, None, int(every))
+        tiles = on_host.every(Tiles(a, b, c), int(every))
+        shown = SimpleNamespace(operation=chain.operation, d=chain.operation.d)
+        expected = on_host.model(chain, tiles, native)
+        found = tally(shown, tiles, labels[chosen], inputs.NAMES, 0, d[chosen], expected)  # type: ignore[arg-type]
+        for at, counted in ((0, found.compared), (LABELS, found.wrong)):
+            for name, results in counted.items():
+                counters[at + inputs.NAMES.index(name)] = results
+        fixed = found.negative_zeros, len(found.differences), found.nans.pop(OTHER_NANS, 0)
+        counters[2 * LABELS : 2 * LABELS + len(FIXED)] = fixed
+        for place, (code, results) in enumerate(found.nans.items()):
+            counters[2 * LABELS + len(FIXED) + place] = int(code, 16)
+            counters[2 * LABELS + len(FIXED) + NAN_CODES + place] = results
+        for place, x in enumerate(found.differences[: len(differences)]):
+            differences[place] = (x.tile * m * n + x.row * n + x.column, x.got, x.expected)
+
+    def measure(self, counts: Any, sink: Any, iterations: Any) -> None:
+        counts[:] = np.arange(len(counts)) + 20 * int(iterations)
+
+    def convert(self, digests: Any, differ: Any, examples: Any, count: Any, fractions: Any) -> None:
+        from studies.lent_minutes.conversions import CONVERSIONS, copies, kernel_source
+
+        (conversion,) = [c for c in CONVERSIONS.values() if kernel_source(c) == self.source]
+        for group in range(len(digests)):
+            total = 0
+            for fraction in range(int(fractions)):
+                number = group << 23 | fraction
+                code = converted(number, conversion.to, conversion.mode, conversion.saturates)
+                total += share(number, code * copies(conversion))
+            digests[group] = total % (1 << 64)
+
+
+class Module:
+    def load(self, binary: bytes) -> None:
+        self._source = SOURCES[binary]
+
+    def get_function(self, entry: str) -> Function:
+        return Function(self._source, entry)
+
+
+runtime = SimpleNamespace(
+    CUDARuntimeError=CUDARuntimeError, getDeviceCount=lambda: 1, driverGetVersion=lambda: 13000,
+    getDeviceProperties=lambda index: {"name": b"stand-in, not a device"}, runtimeGetVersion=lambda: 13000,
+    deviceSynchronize=lambda: None,
+)  # fmt: skip
+cuda = SimpleNamespace(
+    runtime=runtime, Device=lambda: SimpleNamespace(compute_capability="90"), function=SimpleNamespace(Module=Module),
+    memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError), driver=SimpleNamespace(CUDADriverError=CUDADriverError),
+)  # fmt: skip
+
+
+def shorten() -> None:
+    """Put the stand-in in the place of what only a device and its software have, and make every item small."""
+    from studies.lent_minutes import conversions, cublaslt, instructions, products, run, work
+    from studies.microbenchmarks import run as timed
+
+    kept = [i for i in instructions.wanted() if i.name in NAMES]
+    patience = float(os.environ.get("MMAU_STAND_IN_PATIENCE", "120"))
+    changes: tuple[tuple[Any, str, Any], ...] = (
+        (cubins, "_compiled", found_or_made), (cubins, "version", lambda major: VERSION),
+        (cupy_device, "version", lambda major: VERSION), (timed, "check_warps", lambda binary, warps: None),
+        (cublaslt, "pointer", lambda array: int(array.ctypes.data)), (instructions, "wanted", lambda: kept),
+        (instructions, "RESULTS", 30_000), (conversions, "FRACTIONS", 2), (work, "COLD_SECONDS", patience),
+        (run, "HANG_SECONDS", patience), (products, "LARGEST_OPERAND", 1 << 16), (products, "LARGEST_RESULT", 1 << 12),
+        (products, "SHAPES", 3),
+    )  # fmt: skip
+    for module, name, value in changes:
+        setattr(module, name, value)
+    engines.ENGINES["cuda"] = engines.ENGINES["native"]
+
+
+shorten()

@@ -1,0 +1,91 @@
+"""The conversions: the C++ model that a GPU would run is golden's rule, and its digest is what a reader computes again."""
+
+import ctypes
+import os
+import subprocess
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import golden
+from golden.native.cuda import INCLUDE
+from golden.native.nvrtc import compile_cubin
+from hwtests.nvidia.disassembly import sass
+from studies.lent_minutes.conversions import CONVERSIONS, Conversion, kernel_source, model_source
+from tests.hwtests.compilers import needs_cuda_compiler
+from tests.studies.lent_minutes.by_definition import converted, share
+
+SHARED = """
+extern "C" uint32_t model(uint32_t number) { return model_of(number); }
+extern "C" uint64_t digest(uint32_t number, uint32_t code) { return share(number, code); }
+"""
+
+
+Built = tuple[Conversion, ctypes.CDLL]
+
+
+@pytest.fixture(scope="module", params=CONVERSIONS)
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A conversion, and its C++ compiled for this machine."""
+    conversion = CONVERSIONS[request.param]
+    folder = tmp_path_factory.mktemp("conversion")
+    (folder / "model.cpp").write_text(model_source(conversion) + SHARED)
+    compiler = [*os.environ.get("CXX", "c++").split(), "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{INCLUDE}"]
+    subprocess.run([*compiler, "-o", str(folder / "model.so"), str(folder / "model.cpp")], check=True)
+    library = ctypes.CDLL(str(folder / "model.so"))
+    library.model.restype, library.digest.restype = ctypes.c_uint32, ctypes.c_uint64
+    return conversion, library
+
+
+def numbers() -> list[int]:
+    """fp32 codes: around every power of two and its half-way points, the ends, NaN, and random ones."""
+    rng = np.random.default_rng(3)
+    found = rng.integers(0, 1 << 32, 3_000).tolist()
+    for exponent in range(256):
+        for fraction in (0, 1, 0x7FFFFF, 0x400000, 0x3FFFFF, 0x400001, 0x001000, 0x000FFF, 0x003000, 0x008000, 0x080000):
+            found += [sign << 31 | exponent << 23 | fraction for sign in (0, 1)]
+    return found
+
+
+@pytest.mark.slow
+def test_model_is_goldens_rule(model: Built) -> None:
+    conversion, library = model
+    for number in numbers():
+        got, expected = library.model(number), converted(number, conversion.to, conversion.mode, conversion.saturates)
+        assert got == expected, f"{number:#x}: {got:#x}, by golden {expected:#x}"
+
+
+@pytest.mark.slow
+def test_digest_is_that_of_a_reader(model: Built) -> None:
+    _, library = model
+    for number, code in ((0, 0), (0x3F800000, 0x7FFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF)):
+        assert library.digest(number, code) == share(number, code)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("fp16", np.float16), ("bf16", ml_dtypes.bfloat16), ("e5m2", ml_dtypes.float8_e5m2)]
+)
+def test_rules_are_those_of_other_programs(name: str, dtype: type) -> None:
+    """Where nothing is too large and no NaN: NumPy's and ml_dtypes' conversions."""
+    conversion, largest = CONVERSIONS[name], float(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
+    for number in numbers():
+        value = np.uint32(number).view(np.float32)
+        if abs(value) <= largest:
+            bits = int(value.astype(dtype).view(np.uint8 if name == "e5m2" else np.uint16))
+            assert converted(number, conversion.to, conversion.mode, conversion.saturates) == bits
+
+
+def test_every_conversion_that_is_asked_for_is_there() -> None:
+    assert {(c.to, c.mode) for c in CONVERSIONS.values()} >= {
+        ("tf32", "RNA"), ("tf32", "RZ"), ("e4m3", "RNE"), ("e5m2", "RNE"), ("fp16", "RNE"), ("bf16", "RNE"),
+    }  # fmt: skip
+    assert all(c.to in golden.FORMATS for c in CONVERSIONS.values())
+
+
+@needs_cuda_compiler
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_kernel_holds_its_conversion(name: str) -> None:
+    assembly = sass(compile_cubin(kernel_source(CONVERSIONS[name]), "sm_90a", Path(INCLUDE)))
+    assert any(mnemonic.startswith(("F2F", "F2FP")) or "RZ" in name for mnemonic, _ in assembly), assembly

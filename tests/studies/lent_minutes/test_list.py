@@ -1,0 +1,188 @@
+"""The whole list in the stand-in: from a clean tree, uninstalled, on NumPy and ml_dtypes alone, killed and resumed."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import venv
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import golden
+from golden import recording_index
+from golden.catalogue.recorded import disagreeing, table
+from golden.native.library import library
+from studies.lent_minutes.records import Records
+from studies.lent_minutes.unpack import unpack
+
+ROOT = Path(__file__).resolve().parents[3]
+STAND_IN = Path(__file__).with_name("stand_in")
+MOST_BYTES = 64 << 20
+SPARSE = "mma.sp.m16n8k16.f32.tf32.tf32.f32"
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lent minutes")]
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`tree`, what is committed or would be, with the native library; `python`, without packages; `site`, with NumPy,
+    ml_dtypes and the place of cuBLASLt."""
+    folder = tmp_path_factory.mktemp("machine")
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout  # fmt: skip
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / "tree" / name)
+    native = library()
+    assert native is not None
+    shutil.copyfile(native._name, folder / "tree" / "golden" / "native" / Path(native._name).name)
+    venv.create(folder / "python", with_pip=False)
+    packages = folder / "site"
+    packages.mkdir()
+    for package in ("numpy", "ml_dtypes"):
+        at = Path(__import__(package).__file__ or "").parent
+        for name in (at.name, f"{at.name}.libs"):
+            if (at.parent / name).exists():
+                (packages / name).symlink_to(at.parent / name)
+    libraries = packages / "nvidia" / "cu13" / "lib"
+    libraries.mkdir(parents=True)
+    compiled = [*os.environ.get("CC", "cc").split(), "-O1", "-shared", "-fPIC", "-o", str(libraries / "libcublasLt.so.13")]
+    subprocess.run([*compiled, str(STAND_IN / "cublaslt.c")], check=True)
+    return folder
+
+
+def started(machine: Path, out: Path, *options: str, **variables: str) -> subprocess.Popen[str]:
+    """The command, in the tree."""
+    tree = machine / "tree"
+    paths = (tree / STAND_IN.relative_to(ROOT), machine / "site", tree)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(map(str, paths)), **variables}
+    command = [str(machine / "python" / "bin" / "python"), "-m", "studies.lent_minutes", *options, str(out)]
+    return subprocess.Popen(command, cwd=tree, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def lines_until(process: subprocess.Popen[str], beginning: str) -> list[str]:
+    """The lines that it prints, until one begins so; that one is the last."""
+    assert process.stdout is not None
+    found = []
+    for line in process.stdout:
+        found.append(line.rstrip("\n"))
+        if line.startswith(beginning):
+            break
+    return found
+
+
+def ended_units(out: Path) -> Counter[tuple[str, str]]:
+    """How often each unit was recorded as done."""
+    lines = [json.loads(line) for path in sorted(out.iterdir()) for line in path.read_text().splitlines() if line]
+    return Counter((line["item"], line["unit"]) for line in lines if line.get("entry", {}).get("status") == "done")
+
+
+def test_tree_is_small_enough_to_be_sent(machine: Path) -> None:
+    """With the native library; what is left is for compiled kernels."""
+    size = sum(path.stat().st_size for path in (machine / "tree").rglob("*") if path.is_file())
+    assert size < MOST_BYTES - (12 << 20)
+
+
+@pytest.fixture(scope="module")
+def whole(machine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of three calls, of which the first two were killed: at an instruction, and at a product."""
+    out = tmp_path_factory.mktemp("list") / "out"
+    shown: list[str] = []
+    for killed_at in (f"instructions: {SPARSE}: done", "products: fp16 "):
+        process = started(machine, out)
+        shown += lines_until(process, killed_at)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+    process = started(machine, out)
+    rest, _ = process.communicate()
+    shown += rest.splitlines()
+    assert process.returncode == 0, "\n".join(shown)
+    assert shown[-1] == "complete"
+    return out
+
+
+def test_list_that_is_killed_twice_comes_to_its_end_and_does_nothing_twice(whole: Path) -> None:
+    counts = ended_units(whole)
+    assert set(counts.values()) == {1}
+    assert Counter(item for item, _ in counts) == {"instructions": 8, "products": 62, "conversions": 9, "timed again": 84}
+    records = Records(whole)
+    assert {run["item"] for run in records.runs} == {"instructions", "products", "conversions", "timed again"}
+    assert len(records.runs) == 6  # two workers died with their command
+    for name, entry in records.units["instructions"].items():
+        if name != "engine":
+            assert sum(entry["vectors"].values()) >= 30_000
+            assert not any(entry["mismatches"].values())
+            assert entry["rows_done"]
+    products = records.units["products"]
+    assert "torch" in products["ties of tf32 by PyTorch"]["refused"]
+    assert {len(entry["elements"]) for name, entry in products.items() if "x" in name} == {64, 512}
+    assert not any(entry["differ"] for entry in records.units["conversions"].values())
+
+
+def test_what_comes_back_is_few_small_files(whole: Path) -> None:
+    paths = list(whole.iterdir())
+    assert [path.name for path in paths] == ["results-001.jsonl"]
+    assert paths[0].stat().st_size < 4 << 20
+
+
+def test_results_become_recordings_and_tables(whole: Path, tmp_path: Path) -> None:
+    """The rows are the model's, so that it reproduces them; no stand-in's rows become evidence."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    assert unpack(whole, tmp_path / "into", "h0", kept=kept) == 7
+    listed = recording_index.read_index(kept)
+    assert len(listed) == 7
+    assert {entry["rows"] for entry in listed.values()} == {512}
+    assert disagreeing(kept) == {}
+    with pytest.raises(ValueError, match=r"is no evidence: stand-in, not a device made it"):
+        table(kept)
+    sparse = recording_index.read_listed(kept, f"h0/sm_90.{SPARSE}.npz")
+    assert sparse.operands.b.shape == (512, golden.instruction("sm_90", SPARSE).k)
+    assert "under every selection" in sparse.header.note
+    products: dict[str, Any] = json.loads((tmp_path / "into" / "products.json").read_text())["units"]
+    assert any("explained_by" in entry for entry in products.values())
+    assert (tmp_path / "into" / "tables.txt").exists()
+
+
+def test_wrong_result_is_found_and_its_rows_are_kept(machine: Path, tmp_path: Path) -> None:
+    name = "wgmma.m64n8k32.satfinite.s32.u8.s8"
+    process = started(machine, tmp_path, MMAU_STAND_IN=f"wrong:{name}")
+    shown = lines_until(process, f"instructions: {name}: ")
+    process.kill()
+    process.communicate()
+    entry = Records(tmp_path).units["instructions"][name]
+    assert entry["status"] in ("failed", "dependent"), shown[-1]
+    assert re.match(r"wrong layout: \d+ of \d+ elements of small-integer tiles, first ", entry["detail"])
+
+
+@pytest.mark.long
+def test_kernel_that_hangs_costs_its_unit_alone(machine: Path, tmp_path: Path) -> None:
+    """And one that a later call meets as a crash is a crash there, where it is asked for again."""
+    process = started(machine, tmp_path, MMAU_STAND_IN=f"hang:{SPARSE}", MMAU_STAND_IN_PATIENCE="30")
+    lines_until(process, "instructions: mma.sp.m16n8k64.f32.e4m3.e5m2.f32: done")
+    process.kill()
+    process.communicate()
+    assert Records(tmp_path).units["instructions"][SPARSE]["status"] == "hung"
+    process = started(machine, tmp_path, "--retry", MMAU_STAND_IN=f"crash:{SPARSE}")
+    lines_until(process, f"instructions: {SPARSE}: crashed")
+    process.kill()
+    process.communicate()
+    entry = Records(tmp_path).units["instructions"][SPARSE]
+    assert (entry["status"], entry["detail"]) == ("crashed", "its process was ended by SIGKILL; is there too little memory?")
+
+
+def test_kernel_that_the_driver_refuses_fails_alone(machine: Path, tmp_path: Path) -> None:
+    process = started(machine, tmp_path, MMAU_STAND_IN=f"raise:{SPARSE}")
+    lines_until(process, "instructions: mma.sp.m16n8k64.f32.e4m3.e5m2.f32: done")
+    process.kill()
+    process.communicate()
+    entry = Records(tmp_path).units["instructions"][SPARSE]
+    assert entry["status"] == "failed"
+    assert entry["detail"].startswith("the driver refuses a kernel: CUDA_ERROR_ILLEGAL_INSTRUCTION")
