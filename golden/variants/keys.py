@@ -1,12 +1,12 @@
 """Variants of one key's value: those near it, one step away, or all; golden computes them on the fastest engine."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import islice
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from golden import Operation
-from golden.chain import ORDERS, ConvertedChain
+from golden.chain import ORDERS
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, conversions_to
 from golden.operations import OPERATIONS
 from golden.operations.base import EXPONENT_LIMIT
@@ -100,10 +100,10 @@ def _groups(model: Model) -> Iterator[Variant[Rows]]:
 
 def _orders(model: Model) -> Iterator[Variant[Rows]]:
     chain = model.chain
-    if isinstance(chain, ConvertedChain):
+    if chain.fp16_order is not None:
         for order in ORDERS:
             if order != chain.order:
-                other = Model(ConvertedChain(chain.operation, chain.a, chain.b, order), model.a, model.b)
+                other = replace(model, chain=replace(chain, order=order))
                 yield Variant(f"the steps take the products {order}, not {chain.order}", other.results)
 
 

@@ -99,7 +99,7 @@ def partial_sum_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
 
 
 def _is_plain(model: Model) -> bool:
-    return isinstance(model.chain, Chain)
+    return model.chain.fp16_order is None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden import Format, Instruction, Operation, Unit
-from golden.chain import Chain, ConvertedChain, steps_for
+from golden.chain import Chain, steps_for
 from golden.engines import Batch, run
 
 Codes = npt.NDArray[Any]
@@ -53,7 +53,7 @@ class Model:
         chain: the chain of the unit or the instruction. a, b: formats of the operands in the rows.
     """
 
-    chain: Chain | ConvertedChain
+    chain: Chain
     a: Format
     b: Format
 
@@ -72,7 +72,7 @@ class Model:
 
     def with_operation(self, operation: Operation) -> Self:
         """The same model with another operation."""
-        return replace(self, chain=replace(self.chain, operation=operation))  # type: ignore[arg-type]
+        return replace(self, chain=replace(self.chain, operation=operation))
 
     def results(self, rows: Rows, engine: str | None = None) -> Codes:
         """d of every row."""

@@ -6,16 +6,15 @@ Only vectors that show it distinguish a change that no row notices from one that
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from golden import Instruction, Operation
-from golden.chain import RUNS, Chain, ConvertedChain, product_order
+from golden.chain import ORDERS, RUNS, Chain, ChainTable, chain_of, product_order
 from golden.comparison import differing, is_nan
 from golden.formats import INTEGERS
-from golden.ordered_chain import ChainTable, chain_of
 from golden.recording import Recording, dot_along_k
 from golden.stimulus import Operands, OperandShape, generate
 from golden.variants import Rows, Variant
@@ -28,8 +27,6 @@ PINNED, UNPINNED, UNSEEN, SAME = "pinned", "unpinned", "shown by no vector", "th
 
 ORDER = "order of products"
 REVERSED = "from the last k to the first"
-
-AnyChain = Chain | ConvertedChain
 
 
 @dataclass(frozen=True)
@@ -81,10 +78,9 @@ def changes(i: Instruction) -> Iterator[Variant[Rows]]:
     """Every key of the operation and of the chain, one step away; the order of products; NaN and zero among the results."""
     for key, words, operation in one_step_away(i.operation):
         if not i.k % operation.length:
-            yield _of_chain(i, key, words, replace(i.chain, operation=operation))  # type: ignore[arg-type]  # its own type
-    if isinstance(i.chain, ConvertedChain):
-        hints = get_type_hints(ConvertedChain)
-        for order in get_args(hints["order"]):
+            yield _of_chain(i, key, words, replace(i.chain, operation=operation))
+    if i.fp16_order is not None:
+        for order in ORDERS:
             if order != i.chain.order:
                 yield _of_chain(i, ORDER, f"{order} for {i.chain.order}", replace(i.chain, order=order))
         yield _of_chain(i, "place of c", "first for last", Chain(i.operation.changed(a=i.a, b=i.b)))
@@ -102,7 +98,7 @@ def _other_zeros(d: npt.NDArray[Any], sign: int) -> npt.NDArray[Any]:
     return np.where(d & (sign - 1) == 0, d ^ sign, d)
 
 
-def _of_chain(i: Instruction, key: str, words: str, chain: AnyChain) -> Variant[Rows]:
+def _of_chain(i: Instruction, key: str, words: str, chain: Chain) -> Variant[Rows]:
     """The instruction with another chain."""
     return Variant(words, lambda rows: dot_along_k(i, _operands(rows), chain), key, chain.operation)
 
@@ -119,7 +115,7 @@ def other_orders(i: Instruction) -> Iterator[Variant[Rows]]:
     for order, run in RUNS.items():
         if i.k % max(1, 2 * run) == 0 and product_order(order, i.k) not in known:
             known.append(product_order(order, i.k))
-            chain = chain_of(i.operation, ChainTable(order=order), i.a, i.b, i.k)
+            chain = chain_of(i.operation, ChainTable(order=order), None, i.k)
             yield _of_chain(i, ORDER, f"{order} for {i.order}", chain)
 
 
