@@ -290,8 +290,10 @@ _OF_ONES_OWN: tuple[tuple[str, dict[str, Any]], ...] = (
 def sample_units() -> list[Unit]:
     """The units, operation by operation: the largest, small ones, those with keys of their own."""
     units = []
-    for name, (arch, instruction) in _LARGEST.items():
-        units.append(Unit(name=f"{arch} {instruction}", operation=golden.instruction(arch, instruction).operation))
+    for name in golden.OPERATIONS:
+        if name in _LARGEST:  # some part has it
+            arch, instruction = _LARGEST[name]
+            units.append(Unit(name=f"{arch} {instruction}", operation=golden.instruction(arch, instruction).operation))
         units += [_unit(f"small {name}", name, keys) for of, keys in _SMALL if of == name]
         own = [keys for of, keys in _OF_ONES_OWN if of == name]
         units += [_unit(f"{name} of one's own {number}", name, keys) for number, keys in enumerate(own)]

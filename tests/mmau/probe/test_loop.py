@@ -59,7 +59,7 @@ def recovered(device: DeviceUnderTest, chain: Chain) -> str:
 
 def test_every_operation_is_looked_for() -> None:
     assert set(golden.OPERATIONS) <= set(FAMILIES)
-    assert set(UNITS) == set(golden.OPERATIONS)
+    assert set(UNITS) <= set(golden.OPERATIONS)
 
 
 @pytest.mark.slow
