@@ -70,9 +70,9 @@ class Report(Outcome):
             from cosim.diagnosis.explain import diagnosed  # a run that passes does without
 
             counts["groups"] = diagnosed(outcome.groups, outcome.differing, explanation)
-        of_simulations = {each.name: getattr(simulated, each.name) for each in fields(Simulated) if each.name != "outcome"}
-        names = {"unit": design.name, "operation": design.operation.name, "simulator": simulator, "seed": seed}
-        return cls(**names, **counts, **of_simulations, explanation=explanation, **found)
+        counts |= {each.name: getattr(simulated, each.name) for each in fields(Simulated) if each.name != "outcome"}
+        counts |= {"unit": design.name, "operation": design.operation.name, "simulator": simulator, "seed": seed}
+        return cls(**counts, explanation=explanation, **found)
 
     @property
     def ran_in(self) -> str:
