@@ -61,6 +61,7 @@ class Report(Outcome):
         simulator: str,
         seed: int,
         explanation: "Explanation | None" = None,
+        /,
         **found: Any,
     ) -> "Report":
         """The report of a run: its outcome unchanged, but for the diagnoses of groups, and what else was found."""
