@@ -30,7 +30,7 @@ import golden
 from golden import Instruction
 from golden.arrays import check_shape, to_bits
 from golden.batched_dot import batched_dot
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.checks import check_choice
 from golden.formats import Format
 from golden.npz import read_npz
@@ -110,7 +110,7 @@ class Recording:
         """The catalogue entry."""
         return golden.instruction(self.header.arch, self.header.instruction)
 
-    def dot(self, chain: Chain | ConvertedChain | None = None, engine: str | None = None) -> npt.NDArray[Any]:
+    def dot(self, chain: Chain | None = None, engine: str | None = None) -> npt.NDArray[Any]:
         """d [rows] as the catalogue's model computes it from the operands.
 
         Args:
@@ -122,7 +122,7 @@ class Recording:
         for number in range(a.shape[1] // i.k):
             k, block = (slice(number * size, (number + 1) * size) for size in (i.k, blocks))
             scales = [None if scale is None else scale[:, block] for scale in (scale_a, scale_b)]
-            d = batched_dot(chain or i.chain, i.k, (a[:, k], b[:, k], d, scales[0], scales[1]), engine, i.a, i.b)
+            d = batched_dot(chain or i.chain, i.k, (a[:, k], b[:, k], d, scales[0], scales[1]), engine)
         return d
 
 

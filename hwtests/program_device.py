@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, fastest_engine, run
 from golden.program import FORMS, ProgramError, RowForm, RowProgram, digest_of
 from golden.stimulus import Operands, OperandShape, Tiles
@@ -62,7 +62,7 @@ class ProgramDevice:
         shape = OperandShape(a=i.a, b=i.b, c=i.c, d=i.d, K=i.k, scale=i.scale, block_size=i.block_size)
         return (TileProgram(RowProgram(self.command, shape, self.form, self.patience)),)
 
-    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def dot(self, chain: Chain, rows: Operands) -> Any:
         """The model, on golden's fastest engine."""
         return run(None, chain, Batch(*rows))
 

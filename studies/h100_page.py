@@ -13,7 +13,6 @@ from typing import Any
 
 import golden
 from golden.catalogue.wmma import made_of
-from golden.chain import ConvertedChain
 from golden.files import write_atomically
 from mmau.report.markdown import bullets, document, table
 from studies.pages import made_by
@@ -195,9 +194,9 @@ def beside(name: str, found: dict[str, Any]) -> Iterable[str]:
     i = golden.instruction(ARCH, name)
     parameters = i.operation.parameters().items()
     known = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in parameters}
-    if isinstance(i.chain, ConvertedChain):
+    if i.fp16_order is not None:
         known |= {"order": i.chain.order, "add_c": "last"}
-    operation = f"converted {i.operation.name}" if isinstance(i.chain, ConvertedChain) else i.operation.name
+    operation = f"converted {i.operation.name}" if i.fp16_order is not None else i.operation.name
     if found["operation"] != operation:
         yield f"the catalogue has **{operation}**"
     for key, (value, alike) in found["keys"].items():

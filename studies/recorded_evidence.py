@@ -48,7 +48,7 @@ def family(i: Instruction) -> str:
     if i.name.startswith("v_"):
         return "_".join(i.name.split("_")[:2])
     kind = re.search(r"kind::\w+", i.name)
-    return i.name.split(".")[0] + (f" {kind[0]}" if kind else "")
+    return i.name.split(".")[0] + (".sp" if i.sparse else "") + (f" {kind[0]}" if kind else "")
 
 
 def summary(found: Sequence[Evidence]) -> str:
@@ -154,7 +154,7 @@ def unpinned(found: Sequence[Evidence]) -> str:
 
 def page() -> str:
     """The page."""
-    found = evidence_of(golden.instructions())
+    found = evidence_of(golden.instructions() + golden.sparse_instructions())
     with_rows = [evidence for evidence in found if evidence.silicon]
     changes = [finding for evidence in found for finding in evidence.findings]
     statuses = Counter(finding.status for finding in changes)

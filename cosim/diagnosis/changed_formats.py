@@ -6,7 +6,6 @@ from typing import Any
 
 from cosim.diagnosis.changed_model import Change, Model
 from golden import Format, Operation
-from golden.chain import ConvertedChain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.formats import FORMATS, FP16, FP32
 
@@ -64,8 +63,9 @@ def _written(model: Model) -> Iterator[Change]:
 def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Change]:
     """The change, where golden can compute it."""
     try:
-        if isinstance(model.chain, ConvertedChain) and keys.keys() & {"a", "b"}:
-            other = replace(model, chain=replace(model.chain, **keys))
+        if model.chain.fp16_order is not None and keys.keys() & {"a", "b"}:
+            a, b = model.chain.a, model.chain.b
+            other = replace(model, chain=replace(model.chain, convert=(keys.get("a", a), keys.get("b", b))))
         else:
             other = model.with_operation(_free(model.operation).changed(**keys))
         other.operation.accumulating()
@@ -78,7 +78,7 @@ def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Chan
 def _computed_by_all_engines(model: Model) -> bool:
     """Whether it is none of those that only golden's reference computes: an FMA of several formats, a converted chain whose
     c and d are of a format that no instruction has."""
-    converted = isinstance(model.chain, ConvertedChain)
+    converted = model.chain.fp16_order is not None
     return not _has_one_format(model.operation) and not (converted and model.operation.c not in (FP16, FP32))
 
 

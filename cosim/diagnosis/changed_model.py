@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cosim.bench.mismatch import ComparedRow
 from golden import Format, Instruction, Operation, Unit
 from golden.arrays import bits_dtype
-from golden.chain import Chain, ConvertedChain, steps_for
+from golden.chain import Chain, steps_for
 from golden.engines import Batch, run
 
 Codes = npt.NDArray[Any]
@@ -52,7 +52,7 @@ class Model:
         chain: the chain of the unit or the instruction. a, b: formats of the operands in the rows.
     """
 
-    chain: Chain | ConvertedChain
+    chain: Chain
     a: Format
     b: Format
 
@@ -71,7 +71,7 @@ class Model:
 
     def with_operation(self, operation: Operation) -> Self:
         """The same model with another operation."""
-        return replace(self, chain=replace(self.chain, operation=operation))  # type: ignore[arg-type]
+        return replace(self, chain=replace(self.chain, operation=operation))
 
     def results(self, rows: Rows, engine: str | None = None) -> Codes:
         """d of every row."""

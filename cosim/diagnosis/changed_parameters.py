@@ -1,12 +1,12 @@
 """Changes of one parameter's value, which golden computes with `operation.changed` on the fastest engine."""
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from cosim.diagnosis.changed_model import Change, Model
 from golden import Operation
-from golden.chain import ORDERS, ConvertedChain
+from golden.chain import ORDERS
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.operations import OPERATIONS
 from golden.operations.base import EXPONENT_LIMIT
@@ -95,10 +95,10 @@ def _groups(model: Model) -> Iterator[Change]:
 
 def _orders(model: Model) -> Iterator[Change]:
     chain = model.chain
-    if isinstance(chain, ConvertedChain):
+    if chain.fp16_order is not None:
         for order in ORDERS:
             if order != chain.order:
-                other = Model(ConvertedChain(chain.operation, chain.a, chain.b, order), model.a, model.b)
+                other = replace(model, chain=replace(chain, order=order))
                 yield Change(f"the steps take the products {order}, not {chain.order}", other.results)
 
 

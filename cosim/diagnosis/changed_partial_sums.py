@@ -100,7 +100,7 @@ def partial_sum_changes(model: Model, K: int) -> Iterator[Change]:
 
 
 def _is_plain(model: Model) -> bool:
-    return isinstance(model.chain, Chain)
+    return model.chain.fp16_order is None
 
 
 @dataclass(frozen=True)

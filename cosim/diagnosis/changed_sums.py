@@ -78,7 +78,7 @@ def addend_last(model: Model) -> Iterator[Change]:
     """The products are summed and rounded without c; c is added in a second rounding."""
     operation, d = model.operation, model.operation.d
     conversion = operation.structure.rho
-    if conversion is None or operation.c is not d or not isinstance(model.chain, Chain):
+    if conversion is None or operation.c is not d or model.chain.fp16_order is not None:
         return
     keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
     rho = conversion.name if conversion.rounding_format is d else None

@@ -466,15 +466,13 @@ def models_of(design: Design) -> dict[str, Specified]:
 
 def trace_of(model: Specified, row: ComparedRow) -> Trace:
     """The trace of golden's steps for a row."""
-    operation = model.operation
-    a, b = (model.a, model.b) if isinstance(model, Instruction) else (operation.a, operation.b)
-    scale = operation.scale_format
+    scale = model.scale
     scales = [
         None if scale is None or codes is None else np.array(codes, bits_dtype(scale))
         for codes in (row.scale_a, row.scale_b)
     ]
-    c = np.array(row.c, bits_dtype(operation.c))
-    return model.explain(np.array(row.a, bits_dtype(a)), np.array(row.b, bits_dtype(b)), c, scales[0], scales[1])
+    c = np.array(row.c, bits_dtype(model.c))
+    return model.explain(np.array(row.a, bits_dtype(model.a)), np.array(row.b, bits_dtype(model.b)), c, scales[0], scales[1])
 
 
 def diagnosed(groups: Sequence[Group], rows: Sequence[ComparedRow], explanation: Explanation) -> tuple[Group, ...]:

@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from golden import Instruction, Operation
 from golden.batched_dot import batched_dot
-from golden.chain import RUNS, Chain, ConvertedChain, product_order
+from golden.chain import ORDERS, RUNS, Chain, ChainTable, chain_of, product_order
 from golden.comparison import differing, is_nan
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.formats import INTEGERS
-from golden.ordered_chain import ChainTable, chain_of
 from golden.recording import Recording
 from golden.stimulus import Operands, OperandShape, generate
 from golden.text import value_as_text
@@ -28,7 +27,7 @@ VECTORS = 20_000
 
 PINNED, UNPINNED, UNSEEN, SAME = "pinned", "unpinned", "shown by no vector", "the same for every operand"
 
-AnyChain = Chain | ConvertedChain
+AnyChain = Chain
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,9 @@ def changes(i: Instruction) -> Iterator[Change]:
     """Every key of the operation and of the chain, one step away; the order of products; NaN and zero among the results."""
     for key, text, operation in changed_operations(i.operation):
         if not i.k % operation.length:
-            yield Change(key, text, replace(i.chain, operation=operation))  # type: ignore[arg-type]  # of its own type
-    if isinstance(i.chain, ConvertedChain):
-        hints = get_type_hints(ConvertedChain)
-        for order in get_args(hints["order"]):
+            yield Change(key, text, replace(i.chain, operation=operation))
+    if i.fp16_order is not None:
+        for order in ORDERS:
             if order != i.chain.order:
                 yield Change("order of products", f"{order} for {i.chain.order}", replace(i.chain, order=order))
         first = Chain(i.operation.changed(a=i.a, b=i.b))
@@ -124,7 +122,7 @@ def other_orders(i: Instruction) -> Iterator[Change]:
     for order, run in RUNS.items():
         if i.k % max(1, 2 * run) == 0 and product_order(order, i.k) not in known:
             known.append(product_order(order, i.k))
-            chain = chain_of(i.operation, ChainTable(order=order), i.a, i.b, i.k)
+            chain = chain_of(i.operation, ChainTable(order=order), None, i.k)
             yield Change("order of products", f"{order} for {i.order}", chain)
 
 
@@ -197,7 +195,7 @@ def shown_by_vectors(i: Instruction, change: Change) -> int:
         got = change.result(sound)
     else:
         given = _reversed(operands, i) if change.reverse else operands
-        got = batched_dot(change.chain or i.chain, i.k, (*given,), None, i.a, i.b)
+        got = batched_dot(change.chain or i.chain, i.k, (*given,), None)
     return int(np.count_nonzero(differing(got, sound, i.operation)))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.formats import FP32
 from golden.operations import Operation
 
@@ -50,7 +50,7 @@ def risks(operation: Operation) -> list[Risk]:
     return found
 
 
-def risks_of_chain(chain: Chain | ConvertedChain, K: int) -> list[Risk]:
+def risks_of_chain(chain: Chain, K: int) -> list[Risk]:
     """Those of the operation that the chain runs, a converted chain's operands are fp16 by then, and of its steps."""
     operation = chain.operation
     found = risks(operation)

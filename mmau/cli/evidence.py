@@ -55,7 +55,7 @@ def chosen(arch: str | None, name: str | None) -> list[Instruction]:
         ValueError: an unknown architecture or name; the message lists near spellings, or says what is known of an
             instruction that the catalogue leaves out.
     """
-    entries = golden.instructions(arch)
+    entries = golden.instructions(arch) + golden.sparse_instructions(arch)
     if name is None:
         return entries
     named = [entry for entry in entries if entry.name == name]

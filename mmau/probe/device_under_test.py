@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
-from golden.chain import RUNS, product_order
+from golden.chain import RUNS, ChainTable, product_order
 from golden.checks import check_name, check_type
 from golden.instruction import Instruction
-from golden.ordered_chain import ChainTable
 from golden.program import ProgramError
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit

@@ -13,7 +13,7 @@ import numpy as np
 import golden
 from golden.additions import Additions, widened
 from golden.arrays import BitArray, bits_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.epilogue import OUTPUTS
 from golden.formats import FP32, Format
 from golden.instruction import Instruction
@@ -110,7 +110,7 @@ def _other_architectures(product: KernelProduct) -> Iterator[Change]:
                 )
 
 
-def _arithmetic(instruction: Instruction) -> Chain | ConvertedChain:
+def _arithmetic(instruction: Instruction) -> Chain:
     """All that decides the bits of a sum, whatever the instruction's k."""
     return instruction.chain
 
@@ -202,7 +202,7 @@ def on_operation(product: KernelProduct, name: str, operation: Operation) -> Cha
 def _with_operation(model: golden.Instruction | golden.Unit, operation: Operation) -> golden.Instruction | golden.Unit:
     """An instruction or a unit of the same name, size and chain whose steps are another operation's."""
     if isinstance(model, Instruction):
-        chain = replace(model.chain, operation=operation)  # type: ignore[arg-type]  # of the same kind, other parameters
+        chain = replace(model.chain, operation=operation)
         return replace(model, operation=operation, chain=chain)
     return replace(model, operation=operation)
 

@@ -112,7 +112,7 @@ vectors = 300
 VARIES = {
     "seconds", "device_seconds", "vectors_per_second", "started", "date", "version", "versions", "commit", "made_with",
     "compiler", "simulator", "software", "driver", "runtime", "processor", "platform", "time", "solvers", "by",
-    "sources", "longest",
+    "sources", "longest", "sha256",
 }  # fmt: skip
 """Keys whose values differ between runs, machines or commits."""
 

@@ -38,6 +38,7 @@ def test_cell_tells_pinned_unpinned_and_idle_changes_apart() -> None:
 def test_families_are_what_names_share() -> None:
     names = {
         ("sm_90", "mma.m16n8k16.f32.f16.f16.f32"): "mma",
+        ("sm_90", "wgmma.sp.m64n8k32.f16.f16.f16"): "wgmma.sp",
         ("sm_100", "tcgen05.m64n8k16.kind::f16.f32.f16.f16"): "tcgen05 kind::f16",
         ("gfx1201", "v_wmma_f32_16x16x16_f16_w32"): "v_wmma",
         ("x86-amx", "tdpbf16ps.m16n16k2"): "tdpbf16ps",

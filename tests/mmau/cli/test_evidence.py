@@ -213,7 +213,7 @@ def test_recorded_rows_of_nan_count_as_recorded(folder: Path) -> None:
 def test_unknown_instruction_gets_what_is_known_of_it_and_each_spelling_once(
     options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    count = len({entry.name for entry in golden.instructions()})
+    count = len({entry.name for entry in golden.instructions() + golden.sparse_instructions()})
     assert wrong(capsys, "evidence", *options).strip() == f"mmau evidence: {message.replace('COUNT', str(count))}"
 
 

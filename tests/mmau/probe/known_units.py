@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.comparison import differing
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.engines import Batch, run
@@ -117,7 +117,7 @@ def _length(rng: random.Random) -> int:
     return rng.choice((rng.randint(1, 9), rng.choice((1, 2, 4, 8, 16, 32)), rng.randint(1, 40)))
 
 
-def verdict(finding: Finding, dut: DeviceUnderTest, chain: Chain | ConvertedChain) -> str:
+def verdict(finding: Finding, dut: DeviceUnderTest, chain: Chain) -> str:
     """`same`: the truth, key by key. `alike`: other keys, and the same results on fresh vectors. `wrong`: other results.
     `unexplained`: the probe says itself that it has not found it."""
     if not finding.is_whole() or finding.model is None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from golden import Unit
+from golden.chain import ChainTable
 from golden.operations import FMA
-from golden.ordered_chain import ChainTable
 from golden.stimulus import Operands, generate
 from golden.sum_chain import SumTable
 from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner, dut_of_unit

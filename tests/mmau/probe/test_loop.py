@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.stimulus import generate
 from golden.unit_file import operation_from_table
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction
@@ -53,7 +53,7 @@ UNITS: dict[str, golden.Operation] = {
 VECTORS = 4_000
 
 
-def recovered(device: DeviceUnderTest, chain: Chain | ConvertedChain) -> str:
+def recovered(device: DeviceUnderTest, chain: Chain) -> str:
     return verdict(probe(device, VECTORS), device, chain)
 
 

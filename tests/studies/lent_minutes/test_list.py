@@ -151,15 +151,20 @@ def test_results_become_recordings_and_tables(whole: Path, tmp_path: Path) -> No
     assert (tmp_path / "into" / "tables.txt").exists()
 
 
-def test_wrong_result_is_found_and_its_rows_are_kept(machine: Path, tmp_path: Path) -> None:
-    name = "wgmma.m64n8k32.satfinite.s32.u8.s8"
-    process = started(machine, tmp_path, MMAU_STAND_IN=f"wrong:{name}")
-    shown = lines_until(process, f"instructions: {name}: ")
+@pytest.mark.attack("a kernel that writes one element of a tile wrong")
+def test_wrong_result_is_found_and_tried_again_where_it_is_asked_for(machine: Path, tmp_path: Path) -> None:
+    process = started(machine, tmp_path, MMAU_STAND_IN=f"wrong:{SPARSE}")
+    lines_until(process, f"instructions: {SPARSE}: ")
     process.kill()
     process.communicate()
-    entry = Records(tmp_path).units["instructions"][name]
-    assert entry["status"] in ("failed", "dependent"), shown[-1]
-    assert re.match(r"wrong layout: \d+ of \d+ elements of small-integer tiles, first ", entry["detail"])
+    entry = Records(tmp_path).units["instructions"][SPARSE]
+    assert entry["status"] == "failed"
+    assert re.match(r"wrong layout \(metadata 0x4 selects 0\): \d+ of \d+ elements of small-integer tiles", entry["detail"])
+    process = started(machine, tmp_path, "--retry")
+    lines_until(process, f"instructions: {SPARSE}: ")
+    process.kill()
+    process.communicate()
+    assert Records(tmp_path).units["instructions"][SPARSE]["status"] == "done"
 
 
 @pytest.mark.long
