@@ -215,6 +215,7 @@ def test_no_parameter_is_named_of_chains_that_convert_or_reorder() -> None:
     """With the other side's F in a plain chain, x would be another arithmetic than it is."""
     narrow, wide = (chosen(f"sm_{arch}:mma.m16n8k32.f16.e4m3.e4m3.f16") for arch in ("89", "90"))
     x, y = sides(narrow, wide)
-    row = Operands(*(np.zeros((1, 32), np.uint8) for _ in range(2)), np.zeros(1, np.uint16), None, None)
+    codes = np.zeros((1, 32), np.uint8)
+    row = Operands(codes, codes, np.zeros(1, np.uint16), None, None)
     assert not (x.chain.is_plain and y.chain.is_plain)
     assert parameters_apart(Difference(x, y, row, (0, 1), 1)) == []
