@@ -51,15 +51,6 @@ def train_and_test(unit: golden.Unit | golden.Instruction, chosen: Settings, see
     }
 
 
-def measure_fp32(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """The training in fp32 alone: plain JSON with loss, accuracy, settings and seed; errors as of `measure`."""
-    chosen = check(settings)
-    from mmau.explore.network.training import train
-
-    trained = train(chosen, seed, None)
-    return {"loss": trained.loss, "accuracy": trained.accuracy, "settings": asdict(chosen), "seed": seed}
-
-
 def _finite(number: float) -> float | None:
     """A number that JSON has."""
     return number if math.isfinite(number) else None
