@@ -3,39 +3,31 @@
 from typing import Any
 
 from golden.arrays import check_shape, from_bits, scale_codes, to_bits
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, run
-from golden.formats import Format
 from golden.memory import check_operands
 from golden.trace import Trace, trace_of
 
 
 def batched_dot(
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
     engine: str | None,
-    a_format: Format,
-    b_format: Format,
 ) -> Any:
-    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c.
-
-    `a_format` and `b_format` are the formats of the arrays; the operation may multiply others (a chain that converts).
-    """
-    batch, lead = _batch(chain, K, operands, a_format, b_format)
+    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c."""
+    batch, lead = _batch(chain, K, operands)
     return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, operands[2])
 
 
 def explained(
     name: str,
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
-    a_format: Format,
-    b_format: Format,
 ) -> Trace:
     """Check one row of operands and trace the chain over it; `name` is the unit's, the rest as in `batched_dot`."""
-    batch, lead = _batch(chain, K, operands, a_format, b_format)
+    batch, lead = _batch(chain, K, operands)
     if lead:
         raise ValueError(f"explain takes one dot product: a and b must have shape [{K}], got {(*lead, K)}")
     (a,), (b,), (c,) = batch.a.tolist(), batch.b.tolist(), batch.c.tolist()
@@ -44,18 +36,16 @@ def explained(
 
 
 def _batch(
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
-    a_format: Format,
-    b_format: Format,
 ) -> tuple[Batch, tuple[int, ...]]:
     """Check operands of shape [..., K]; return them as rows, and the shape of c."""
     a, b, c, scale_a, scale_b = operands
     operation = chain.operation
     check_operands(operands, operation.d)
-    a_bits = to_bits("a", a, a_format)
-    b_bits = to_bits("b", b, b_format)
+    a_bits = to_bits("a", a, chain.a)
+    b_bits = to_bits("b", b, chain.b)
     c_bits = to_bits("c", c, operation.c)
     lead = a_bits.shape[:-1]
     check_shape("a", a_bits, (*lead, K), "the last axis is K")

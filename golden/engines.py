@@ -1,21 +1,18 @@
 """Engines that run one chain over a batch of dot products. The reference engine, exact and in Python, is the definition."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain, fp16_codes
 from golden.checks import check_choice
 from golden.device_arrays import is_device_array
 from golden.native import cuda
 from golden.native import engine as native
-from golden.native.parameters import is_only_ordered
-from golden.operations import FMA
-from golden.ordered_chain import OrderedChain, fp16_codes
-from golden.paired_chain import PairedChain
-from golden.sum_chain import SumChain
+from golden.native.parameters import is_one_call
 from golden.sum_rows import run_sums
 
 
@@ -34,7 +31,7 @@ class Batch(NamedTuple):
     columns: int = 0
 
 
-def run_reference(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+def run_reference(chain: Chain, batch: Batch) -> BitArray:
     """The reference engine: Python integers, one row after another."""
     a, b = batch.a.tolist(), batch.b.tolist()
     scale_a, scale_b = _scale_rows(batch.scale_a, len(a)), _scale_rows(batch.scale_b, len(b))
@@ -49,18 +46,18 @@ def _scale_rows(scales: BitArray | None, rows: int) -> Sequence[Sequence[int]]:
     return [()] * rows if scales is None else scales.tolist()
 
 
-def run_native(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+def run_native(chain: Chain, batch: Batch) -> BitArray:
     """The native engine: the C++ library, on all cores."""
     return native.compute(chain, *batch)
 
 
-def run_cuda(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+def run_cuda(chain: Chain, batch: Batch) -> BitArray:
     """The cuda engine: the same library on a GPU, for CuPy arrays."""
     d: BitArray = cuda.compute(chain, *batch)
     return d
 
 
-Engine = Callable[[Chain | ConvertedChain, Batch], BitArray]
+Engine = Callable[[Chain, Batch], BitArray]
 
 ENGINES: dict[str, Engine] = {
     "reference": run_reference,
@@ -78,7 +75,7 @@ def fastest_engine(on_device: bool = False) -> str:
     return "cuda" if on_device else "native" if native.is_available() else "reference"
 
 
-def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
     """Run a batch on the named engine; None selects the fastest one available.
 
     Returns:
@@ -94,50 +91,30 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
         check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
-    if engine == "native" and isinstance(chain, SumChain):
-        return run_sums(chain, batch.a, batch.b, batch.c)
-    if engine == "reference" or is_only_ordered(chain) or not isinstance(chain, (OrderedChain, PairedChain, SumChain)):
+    if engine == "native" and chain.sums is not None:
+        return run_sums(chain.operation, chain.sums, batch.a, batch.b, batch.c)
+    if engine == "reference" or is_one_call(chain):
         return ENGINES[engine](chain, batch)
     if engine == "cuda":
         raise ValueError("engine 'cuda' runs only the chains of GPUs; give NumPy arrays")
-    if isinstance(chain, OrderedChain):
-        return run_ordered(ENGINES[engine], chain, batch)
-    assert isinstance(chain, PairedChain)
-    return run_paired(ENGINES[engine], chain, batch)
+    return run_in_calls(ENGINES[engine], chain, batch)
 
 
-def run_ordered(engine: Engine, chain: OrderedChain, batch: Batch) -> BitArray:
-    """Run the chain of a unit's table [chain] as plain chains and additions on an engine."""
+def run_in_calls(engine: Engine, chain: Chain, batch: Batch) -> BitArray:
+    """Run a chain on an engine as plain chains, and additions of their sums."""
     a, b = batch.a, batch.b
-    if chain.table.convert is not None:
-        a, b = fp16_codes(chain.a)[a], fp16_codes(chain.b)[b]
+    if chain.convert is not None:
+        a, b = (fp16_codes(own)[codes] for own, codes in zip(chain.convert, (a, b), strict=True))
     a = a ^ a.dtype.type(chain.inverted)
-    starts = chain.starts(batch.c, np.full_like(batch.c, chain.zero))
     sums = [
         engine(Chain(chain.operation), batch._replace(a=a[:, products], b=b[:, products], c=start))
-        for products, start in zip(chain.products(a.shape[-1]), starts, strict=True)
+        for products, start in chain.parts(a.shape[-1], batch.c, np.full_like(batch.c, chain.zero))
     ]
-    d, *others = chain.addends(sums, batch.c)
-    for other in others:
-        d = added(engine, chain.addition, d, other)
-    return d
+    return chain.summed(sums, batch.c, partial(added, engine, chain))
 
 
-def run_paired(engine: Engine, chain: PairedChain, batch: Batch) -> BitArray:
-    """Run a paired chain as multiply-adds on an engine."""
-    negative_zeros, d = np.full_like(batch.c, chain.operation.d.negative_zero), batch.c
-    batch = batch._replace(a=batch.a ^ batch.a.dtype.type(chain.inverted))
-    for k in range(0, batch.a.shape[-1], 2):
-        pair = [
-            engine(Chain(chain.operation), batch._replace(a=batch.a[:, [i]], b=batch.b[:, [i]], c=negative_zeros))
-            for i in (k, k + 1)
-        ]
-        d = added(engine, chain.addition, d, added(engine, chain.addition, *pair))
-    return d
-
-
-def added(engine: Engine, addition: FMA, x: BitArray, y: BitArray) -> BitArray:
+def added(engine: Engine, chain: Chain, x: BitArray, y: BitArray) -> BitArray:
     """x + y, computed as the multiply-adds x·1 + y on an engine."""
     factors = x.reshape(-1, 1)
-    ones = np.full_like(factors, addition.d.encode(1))
-    return engine(Chain(addition), Batch(factors, ones, y.reshape(-1))).reshape(x.shape)
+    ones = np.full_like(factors, chain.adder.d.encode(1))
+    return engine(Chain(chain.adder), Batch(factors, ones, y.reshape(-1))).reshape(x.shape)

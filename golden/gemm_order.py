@@ -261,6 +261,4 @@ class GemmOrder:
 def instruction_products(model: Instruction | Unit) -> int:
     """Products along K of one instruction. For a unit: of one step, or `usual_K` with a table [chain], rounded up to whole
     blocks of its scales."""
-    if isinstance(model, Instruction):
-        return model.k
     return lcm(model.usual_K, model.operation.block_size or 1)

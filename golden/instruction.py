@@ -5,15 +5,13 @@ from functools import cached_property
 from typing import Any
 
 from golden.arrays import check_shape, to_bits
-from golden.batched_dot import batched_dot, explained
-from golden.chain import Chain, ConvertedChain, Order
+from golden.chain import PAIRED, Chain, ChainTable, Order
 from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import TF32, Format
 from golden.matrix import matrix_product
+from golden.model import Model
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
-from golden.ordered_chain import ChainTable, OrderedChain
-from golden.paired_chain import PairedChain
 from golden.sparse import ONE_OF_TWO, PAIRS_OF_FOUR, Selections, selected
 from golden.trace import Trace
 
@@ -33,7 +31,7 @@ MAX_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Instruction:
+class Instruction(Model):
     """A matrix instruction D = A·B + C of shape m×n×k; a chain of `operation` computes every element independently.
 
     Attributes:
@@ -56,7 +54,7 @@ class Instruction:
     a: Format
     b: Format
     operation: Operation
-    chain: Chain | ConvertedChain
+    chain: Chain
     evidence: str
     note: str = ""
     sparse: bool = False
@@ -69,7 +67,7 @@ class Instruction:
         check_type(f"a of {self.name}", self.a, Format)
         check_type(f"b of {self.name}", self.b, Format)
         check_type(f"operation of {self.name}", self.operation, Operation)
-        check_type(f"chain of {self.name}", self.chain, Chain, ConvertedChain)
+        check_type(f"chain of {self.name}", self.chain, Chain)
         check_choice(f"evidence of {self.name}", self.evidence, EVIDENCE)
         check_type(f"note of {self.name}", self.note, str)
         check_type(f"sparse of {self.name}", self.sparse, bool)
@@ -80,24 +78,13 @@ class Instruction:
         chain = self.chain
         if chain.operation != self.operation:
             raise ValueError(f"operation of {self.name} must be that of its chain, got another")
-        taken = (chain.a, chain.b) if isinstance(chain, ConvertedChain) else (self.operation.a, self.operation.b)
-        if taken != (self.a, self.b):
+        if (chain.a, chain.b) != (self.a, self.b):
             raise ValueError(
-                f"a and b of {self.name} must be the formats that its chain takes, {taken[0]} and {taken[1]}; "
+                f"a and b of {self.name} must be the formats that its chain takes, {chain.a} and {chain.b}; "
                 f"got {self.a} and {self.b}"
             )
         if self.k % self.operation.length:
             raise ValueError(f"k of {self.name} must be a multiple of L={self.operation.length}, got {self.k}")
-
-    @cached_property
-    def c(self) -> Format:
-        """Format of the accumulator."""
-        return self.operation.c
-
-    @cached_property
-    def d(self) -> Format:
-        """Format of the result."""
-        return self.operation.d
 
     @property
     def selections(self) -> Selections:
@@ -114,23 +101,17 @@ class Instruction:
     @property
     def fp16_order(self) -> Order | None:
         """The order in which the steps take products if the instruction converts FP8 to fp16; else None (golden.chain)."""
-        return self.chain.order if isinstance(self.chain, ConvertedChain) else None
+        return self.chain.fp16_order
 
     @property
     def order(self) -> str:
         """The order in which the steps take products (golden.chain.RUNS)."""
-        if isinstance(self.chain, OrderedChain):
-            return self.chain.table.order
-        return self.fp16_order or "in-order"
+        return "in-order" if self.is_paired else self.chain.order
 
     @property
     def chain_table(self) -> ChainTable | None:
         """The table [chain] of a unit that computes what the instruction does; None if none does (`is_paired`)."""
-        if isinstance(self.chain, OrderedChain):
-            return self.chain.table
-        if self.fp16_order is not None:
-            return ChainTable(convert=self.operation.a.name, order=self.fp16_order, add_c="last")
-        return None if self.is_paired else ChainTable()
+        return None if self.is_paired else self.chain.table
 
     @property
     def step_name(self) -> str:
@@ -145,18 +126,32 @@ class Instruction:
 
     @property
     def is_paired(self) -> bool:
-        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.paired_chain)."""
-        return isinstance(self.chain, PairedChain)
+        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.chain.PAIRED)."""
+        return self.chain.order == PAIRED
 
-    @cached_property
-    def scale(self) -> Format | None:
-        """Format of the scales, None where unscaled."""
-        return self.operation.scale_format
+    @property
+    def label(self) -> str:
+        """The name in traces and reports."""
+        return f"{self.arch} {self.name}"
 
-    @cached_property
-    def block_size(self) -> int | None:
-        """K_block, None where unscaled."""
-        return self.operation.block_size
+    @property
+    def usual_K(self) -> int:
+        """Its k."""
+        return self.k
+
+    def chain_over(self, K: int) -> Chain:
+        """Its chain, over its own k.
+
+        Raises:
+            ValueError: another K.
+        """
+        if self.k != K:
+            raise ValueError(f"K of {self.label} must be {self.k}, got {K}")
+        return self.chain
+
+    def products_of(self, a: Any, shape: str) -> int:
+        """Its k, whatever the operand; a wrong shape is refused where it is read."""
+        return self.k
 
     def dot(
         self,
@@ -183,8 +178,7 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
-        operands = a, self._selected(b, metadata), c, scale_a, scale_b
-        return batched_dot(self.chain, self.k, operands, engine, self.a, self.b)
+        return super().dot(a, self._selected(b, metadata), c, scale_a, scale_b, engine)
 
     def _selected(self, b: Any, metadata: Any) -> Any:
         """The elements of b that are multiplied: all of it, or what the metadata select.
@@ -216,8 +210,7 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
         """
-        name = f"{self.arch} {self.name}"
-        return explained(name, self.chain, self.k, (a, self._selected(b, metadata), c, scale_a, scale_b), self.a, self.b)
+        return super().explain(a, self._selected(b, metadata), c, scale_a, scale_b)
 
     def __call__(
         self,

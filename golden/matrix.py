@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from golden.arrays import BitArray, check_shape, from_bits, scale_codes, to_bits
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.formats import Format
 from golden.operations import Operation
@@ -24,7 +24,7 @@ class Multiplier(Protocol):
     @property
     def c(self) -> Format: ...
     @property
-    def chain(self) -> Chain | ConvertedChain: ...
+    def chain(self) -> Chain: ...
     @property
     def operation(self) -> Operation: ...
 

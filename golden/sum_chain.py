@@ -12,8 +12,7 @@ from functools import cache
 from math import inf, isfinite
 from typing import Any, Protocol
 
-from golden.chain import Chain
-from golden.checks import check_choice, check_least, check_type
+from golden.checks import check_choice, check_least
 from golden.formats import Cls, Format
 from golden.operations import EFDPA, FMA, Operation
 from golden.summation_tree import Tree, checked_tree, products_of, tree_sum
@@ -236,36 +235,22 @@ def rounded_value(exact: Fraction, node: Node) -> float:
     return result if exact > 0 else -result
 
 
-@dataclass(frozen=True)
-class SumChain(Chain):
-    """A program of additions over K products; `operation` has the formats, and rounds the sum to d's."""
+def sum_of(operation: Operation, table: SumTable, a: Sequence[int], b: Sequence[int], c: int, watch: Watch) -> int:
+    """d of a program of additions over K products.
 
-    table: SumTable
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_type("table of a program of additions", self.table, SumTable)
-        check_sums(self.operation)
-
-    __hash__ = Chain.__hash__
-
-    def __call__(
-        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
-    ) -> int:
-        return self.watched(a, b, c, lambda what, x, y, d: None)
-
-    def watched(self, a: Sequence[int], b: Sequence[int], c: int, watch: Watch) -> int:
-        """d; `watch` is called with every addition."""
-        o = self.operation
-        x, y = [value_of(o.a, code) for code in a], [value_of(o.b, code) for code in b]
-        total = summed(self.table, x, y, value_of(o.c, c), OneRow(watch))
-        if total != total:
-            return quiet_nan_of(o.d)
-        if not isfinite(total):
-            return o.d.signed_infinity(int(total < 0))
-        if total == 0:
-            return o.d.negative_zero if str(total).startswith("-") else 0
-        return o.d.encode(Fraction(total), "RNE")
+    Args:
+        operation: has the formats, and rounds the sum to d's. watch: called with every addition.
+    """
+    o = operation
+    x, y = [value_of(o.a, code) for code in a], [value_of(o.b, code) for code in b]
+    total = summed(table, x, y, value_of(o.c, c), OneRow(watch))
+    if total != total:
+        return quiet_nan_of(o.d)
+    if not isfinite(total):
+        return o.d.signed_infinity(int(total < 0))
+    if total == 0:
+        return o.d.negative_zero if str(total).startswith("-") else 0
+    return o.d.encode(Fraction(total), "RNE")
 
 
 def quiet_nan_of(d: Format) -> int:

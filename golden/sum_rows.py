@@ -13,18 +13,18 @@ import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
 from golden.formats import Format
-from golden.sum_chain import Node, SumChain, quiet_nan_of, summed, value_of
+from golden.operations import Operation
+from golden.sum_chain import Node, SumTable, quiet_nan_of, summed, value_of
 
 TABLED = 16
 """Bits of a format up to which its values are looked up in a table."""
 
 
-def run_sums(chain: SumChain, a: BitArray, b: BitArray, c: BitArray) -> BitArray:
-    """d [rows] of a, b [rows, K] and c [rows]."""
-    o = chain.operation
+def run_sums(o: Operation, table: SumTable, a: BitArray, b: BitArray, c: BitArray) -> BitArray:
+    """d [rows] of a, b [rows, K] and c [rows]; the operation `o` names their formats."""
     with np.errstate(all="ignore"):
         x, y, z = values_of(o.a, a), values_of(o.b, b), values_of(o.c, c)
-        total = summed(chain.table, list(x.T), list(y.T), z, ManyRows())
+        total = summed(table, list(x.T), list(y.T), z, ManyRows())
         return codes_of(o.d, total)
 
 

@@ -7,13 +7,12 @@ import numpy as np
 
 from golden.additions import Additions
 from golden.arrays import BitArray
-from golden.chain import Chain, ConvertedChain
+from golden.chain import PAIRED, Chain
 from golden.engines import Batch, run
 from golden.epilogue import finished
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.gemm_pieces import Plan, Run
 from golden.instruction import Instruction
-from golden.paired_chain import PairedChain
 from golden.unit import Unit
 
 Scale = Callable[[int], BitArray]
@@ -85,7 +84,7 @@ class Summation:
     def _chained(self, batch: Batch, instructions: Run) -> BitArray:
         """Run consecutive instructions from c: a plain chain continues across instructions, other chains restart in each."""
         k = instruction_products(self.model)
-        chain = self.model.chain_over(k) if isinstance(self.model, Unit) else self.model.chain
+        chain = self.model.chain_over(k)
         together = instructions[1] - instructions[0] if _goes_on(chain) else 1
         d = batch.c
         for first in range(*instructions, together):
@@ -94,9 +93,9 @@ class Summation:
         return d
 
 
-def _goes_on(chain: Chain | ConvertedChain) -> bool:
+def _goes_on(chain: Chain) -> bool:
     """Whether the chain over K products equals a chain over the first ones, continued from its sum over the rest."""
-    return type(chain) in (Chain, PairedChain)
+    return chain.is_plain or chain.order == PAIRED
 
 
 def _part(batch: Batch, begin: int, end: int, block_size: int | None) -> Batch:

@@ -5,14 +5,12 @@ from math import lcm
 from typing import Any, Self
 
 from golden.arrays import to_bits
-from golden.batched_dot import batched_dot, explained
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain, ChainTable, chain_of
 from golden.checks import check_choice, check_clock, check_int, check_name, check_type, named_registers
 from golden.formats import Format
+from golden.model import Model
 from golden.operations import Operation
-from golden.ordered_chain import ChainTable, chain_of
-from golden.sum_chain import SumChain, SumTable, check_sums
-from golden.trace import Trace
+from golden.sum_chain import SumTable, check_sums
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 """Encodings of negative numbers inside the aligned sum; the choice never changes a result."""
@@ -140,7 +138,7 @@ class Implementation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unit:
+class Unit(Model):
     """A named user design: an operation, and how it is chained over K.
 
     Attributes:
@@ -203,7 +201,7 @@ class Unit:
             return self.operation.length
         return lcm(2 * self.operation.length, 4, self.chain.group)
 
-    def chain_over(self, K: int) -> Chain | ConvertedChain:
+    def chain_over(self, K: int) -> Chain:
         """The chain over K products.
 
         Raises:
@@ -211,53 +209,17 @@ class Unit:
         """
         if self.sums is not None:
             self.sums.check_length(K)
-            return SumChain(self.operation, self.sums)
-        return chain_of(self.operation, self.chain, self.a, self.b, K)
+            return Chain(self.operation, sums=self.sums)
+        return chain_of(self.operation, self.chain, self.converted, K)
 
-    def dot(
-        self,
-        a: Any,
-        b: Any,
-        c: Any,
-        scale_a: Any = None,
-        scale_b: Any = None,
-        engine: str | None = None,
-    ) -> Any:
-        """Compute d = c + Σ a_k·b_k for each row in the unit's arithmetic.
-
-        Args:
-            a, b: operands [..., K], K ≤ L or a multiple of L. With K > L, steps are chained in order of k or as the unit's
-                table [chain] specifies.
-            c: accumulators [...].
-            scale_a, scale_b: scales [..., ⌈K/K_block⌉] if the operation has scales, else None.
-            engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
-
-        Returns:
-            d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
+    def products_of(self, a: Any, shape: str) -> int:
+        """K of an operand a.
 
         Raises:
-            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.
+            TypeError: a wrong dtype. ValueError: a has no K.
         """
         bits = to_bits("a", a, self.a)
         K = bits.shape[-1] if bits.ndim else 0
         if not K:
-            raise ValueError(f"a must have shape [..., K] with K at least 1, got {bits.shape}")
-        return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
-
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
-        """Trace the steps of one dot product.
-
-        Args:
-            a, b: operands [K]; c: one accumulator; scale_a, scale_b: scales [⌈K/K_block⌉], as in `dot`.
-
-        Returns:
-            The trace, as text, HTML and JSON.
-
-        Raises:
-            TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
-        """
-        bits = to_bits("a", a, self.a)
-        K = bits.shape[-1] if bits.ndim else 0
-        if not K:
-            raise ValueError(f"a must have shape [K] with K at least 1, got {bits.shape}")
-        return explained(self.name, self.chain_over(K), K, (a, b, c, scale_a, scale_b), self.a, self.b)
+            raise ValueError(f"a must have shape {shape} with K at least 1, got {bits.shape}")
+        return K

@@ -4,12 +4,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from golden.chain import CONVERTED, ChainTable
 from golden.checks import check_choice, check_name, listed, unknown
 from golden.files import read_toml
 from golden.formats import FP16, Format
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import format_of
-from golden.ordered_chain import CONVERTED, ChainTable
 from golden.sum_chain import SumTable
 from golden.unit import Implementation, Unit
 

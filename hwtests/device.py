@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from golden import Instruction
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.stimulus import Operands, Tiles
 from hwtests.tally import Tally
 
@@ -76,7 +76,7 @@ class Device(Protocol):
             ValueError (DeviceError, CompileError): it cannot run here.
         """
 
-    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def dot(self, chain: Chain, rows: Operands) -> Any:
         """The golden model's d of each row, on this device's arrays."""
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.stimulus import Operands, Tiles
 from hwtests import inputs
 from hwtests.device import Program
 from hwtests.tally import E_ZERO_TILES, Tally, chain_with_another_e_zero, tally
 
-Dot = Callable[[Chain | ConvertedChain, Operands], Any]
+Dot = Callable[[Chain, Operands], Any]
 """(chain, rows) → d of each row."""
 
 
@@ -31,7 +31,7 @@ def every(tiles: Tiles, step: int) -> Tiles:
     return Tiles(*(None if array is None else array[::step] for array in vars(tiles).values()))
 
 
-def model(chain: Chain | ConvertedChain, tiles: Tiles, dot: Dot) -> Any:
+def model(chain: Chain, tiles: Tiles, dot: Dot) -> Any:
     """A model's D [tiles, m, n]."""
     arrays = tiles.rows(np)
     rows = [None if x is None else np.ascontiguousarray(x.reshape(tiles.c.size, -1)) for x in arrays]

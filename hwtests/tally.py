@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.comparison import differing, is_nan
 from golden.stimulus import Operands, Tiles
 
@@ -58,7 +58,7 @@ class Tally:
     rows: Operands | None = None
 
 
-def chain_with_another_e_zero(chain: Chain | ConvertedChain) -> Chain | ConvertedChain | None:
+def chain_with_another_e_zero(chain: Chain) -> Chain | None:
     """The chain with e_zero one higher; None for an operation that has none."""
     operation: Any = chain.operation
     if "e_zero" not in operation.parameters():

@@ -33,6 +33,9 @@ from golden.processes import ending, run_tool
 
 SIMULATORS = ("verilator", "icarus")
 
+OPTIMISE = ("OPT_FAST=-O1",)
+"""Variables of Verilator's makefile: g++ needs a third less for a design than with its -Os, and cocotb hides the rest."""
+
 
 class Commands:
     """Runs the programs of cocotb's runner in place of the runner's method, which leaves them running after an interruption.
@@ -56,7 +59,7 @@ class Commands:
         env = self._runner.env | {"TMPDIR": str(self._folder)}
         run = partial(run_tool, give_up=self.give_up, cwd=cwd, env=env, stdout=log, stderr=stderr)
         for command in commands:
-            further = MAKE_ARGUMENTS if command[0] == "make" else ()
+            further = (*OPTIMISE, *MAKE_ARGUMENTS) if command[0] == "make" else ()
             if further:
                 run([*command, *further, PRECOMPILED])  # where it fails, every file is compiled with the headers
             result = run([*command, *further])
@@ -104,15 +107,14 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
     key = program_key(sources, waves, rtl_coverage)
     if key is not None and compiled().fetch(key, program.parent):
         return built
-    depends = {"waves": waves, "arguments": [*runtime_arguments(sources), *further]}
+    depends = {"waves": waves, "arguments": [*runtime_arguments(sources), *further, *OPTIMISE]}
     runtime = Runtime(program.parent, (RUNTIME,), depends)
-    runtime.place()
     given = (*sources.arguments, *sources.verilator_args)
     arguments = (*VERILATOR_ARGUMENTS, *further, *given, *LAST_ARGUMENTS)
     control = _control_file(sources, folder)
-    _compile(built, waves, arguments, [VerilatorControlFile(control)])
-    sources.check_unchanged()
-    runtime.store()
+    with runtime.shared():
+        _compile(built, waves, arguments, [VerilatorControlFile(control)])
+        sources.check_unchanged()
     if key is not None and is_what_was_elaborated(sources, program.parent, program.parent, [control]):
         compiled().store(key, [program])
     return built
@@ -127,7 +129,7 @@ def program_key(sources: Sources, waves: bool, rtl_coverage: bool) -> str | None
     if content is None:
         return None
     how = {
-        "compiler": [*VERILATOR_ARGUMENTS, *LAST_ARGUMENTS],
+        "compiler": [*VERILATOR_ARGUMENTS, *LAST_ARGUMENTS, *OPTIMISE],
         "waves": waves,
         "cocotb": version("cocotb"),
         "libraries": str(libs_dir),

@@ -7,9 +7,12 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from cosim.build.sources import Sources
@@ -136,6 +139,10 @@ def new_folder(build: Path) -> None:
         (build / name).write_text('#include "verilated.h"\n#include "verilated_dpi.h"\n', encoding="utf-8")
 
 
+_COMPILING = defaultdict[str, Lock](Lock)
+"""Held while this process compiles the objects of a key."""
+
+
 class Runtime:
     """The object files that builds with the same dependencies share.
 
@@ -148,20 +155,31 @@ class Runtime:
     def __init__(self, build_dir: Path, objects: tuple[str, ...], depends: Mapping[str, Any]) -> None:
         self._build_dir, self._objects = build_dir, (*objects, PRECOMPILED)
         self._key = content_key({"objects": self._objects, "depends": dict(depends), "tools": tools()})
-        self._is_cached = False
 
-    def place(self) -> None:
-        """Put the cached objects, if any, into the folder of the build."""
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """A context for the build, with the cached objects in its folder. Where there are none, one build of this process
+        compiles and stores them, and the others wait for it. The precompiled header, which is large, is then removed."""
         self._build_dir.mkdir(parents=True, exist_ok=True)
-        self._is_cached = compiled().fetch(self._key, self._build_dir)
-        for target in self._found() if self._is_cached else ():
-            os.utime(target, (time.time() + LATER,) * 2)
-
-    def store(self) -> None:
-        """Store the objects of a finished build in the cache, and remove the precompiled header, which is large."""
-        if not self._is_cached:
-            compiled().store(self._key, self._found())
+        with ExitStack() as alone:
+            is_cached = self._is_placed()
+            if not is_cached:
+                alone.enter_context(_COMPILING[self._key])
+                is_cached = self._is_placed()
+                if is_cached:
+                    alone.close()
+            yield
+            if not is_cached:
+                compiled().store(self._key, self._found())
         (self._build_dir / PRECOMPILED).unlink(missing_ok=True)
+
+    def _is_placed(self) -> bool:
+        """Put the cached objects, if any, into the folder of the build."""
+        if not compiled().fetch(self._key, self._build_dir):
+            return False
+        for target in self._found():
+            os.utime(target, (time.time() + LATER,) * 2)
+        return True
 
     def _found(self) -> list[Path]:
         return sorted(path for pattern in self._objects for path in self._build_dir.glob(pattern))

@@ -10,7 +10,7 @@ from cosim.bench.comparison_rules import Compare
 from cosim.bench.protocol import Timing
 from golden import Format, Operation
 from golden.arrays import bits_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.integer_format import IntegerFormat
 from golden.native.library import MODULE
 from golden.native.parameters import parameters
@@ -42,7 +42,7 @@ class Product:
     operation: Operation
     a: Format
     b: Format
-    chain: Chain | ConvertedChain
+    chain: Chain
     shape: OperandShape
     m: int = 1
     n: int = 1

@@ -102,11 +102,12 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
         (build / "ports.inc").write_text(_ports((build / f"{PREFIX}.h").read_text(encoding="utf-8")), encoding="utf-8")
         objects = (RUNTIME, "all.o", "stops.o")
         runtime = Runtime(build, objects, {"how": _how(), "arguments": runtime_arguments(sources)})
-        runtime.place()
         make = ["make", "-j", "2", "-C", str(build), "-f", f"{PREFIX}.mk", *OPTIMISE, *MAKE_ARGUMENTS]
-        run_tool([*make, PRECOMPILED], cwd=folder, stdout=stream, stderr=subprocess.STDOUT)  # where it fails, the next tells
-        _run(make, folder, stream, sources.top, stays)
-        runtime.store()
+        with runtime.shared():
+            run_tool(
+                [*make, PRECOMPILED], cwd=folder, stdout=stream, stderr=subprocess.STDOUT
+            )  # where it fails, the next tells
+            _run(make, folder, stream, sources.top, stays)
     sources.check_unchanged()
     if key is not None and is_what_was_elaborated(sources, build, folder):
         compiled().store(key, [program])

@@ -11,13 +11,11 @@ from typing import Any
 
 from golden.catalogue.unrecorded import unrecorded
 from golden.catalogue.wmma import wmma
-from golden.chain import ORDERS, Chain, ConvertedChain, steps_for
+from golden.chain import ORDERS, PAIRED, Chain, steps_for
 from golden.checks import check_choice, unknown
 from golden.instruction import EVIDENCE, Instruction
 from golden.names import ParsedName, expand, parse_name
-from golden.operations import OPERATIONS, TFDPA, Operation
-from golden.ordered_chain import ChainTable, OrderedChain
-from golden.paired_chain import PairedChain
+from golden.operations import OPERATIONS, Operation
 from golden.unit import Unit
 
 ARCHITECTURES = (
@@ -192,15 +190,11 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
     check_choice("evidence", row["evidence"], EVIDENCE)
     order = row.get("fp16_order")
     operation = steps_for(_operation(row, parts, converted=order is not None), parts.k)
-    chain: Chain | ConvertedChain = Chain(operation)
+    keys = {key: row[key] for key in ("order", "add_c", "addition", "subtract") if key in row}
+    chain = Chain(operation, **keys | ({"order": PAIRED} if row.get("paired") else {}))
     if order is not None:
         check_choice("fp16_order", order, ORDERS)
-        assert isinstance(operation, TFDPA)
-        chain = ConvertedChain(operation, parts.a, parts.b, order)
-    if row.get("paired"):
-        chain = PairedChain(operation, row.get("subtract", False))
-    elif table := {key: row[key] for key in ("order", "add_c", "addition", "subtract") if key in row}:
-        chain = OrderedChain(operation, ChainTable(**table), parts.a, parts.b)
+        chain = Chain.nvidia(operation, parts.a, parts.b, order)
     return Instruction(
         arch=arch, name=name, m=parts.m, n=parts.n, k=parts.k, a=parts.a, b=parts.b, operation=operation, chain=chain,
         evidence=_strongest(row["evidence"], _recorded(arch).get(name)), note=row.get("note", ""),

@@ -7,9 +7,7 @@ from pathlib import Path
 from golden.catalogue import instructions
 from golden.files import write_atomically
 from golden.instruction import Instruction
-from golden.native.parameters import KEYS, Parameters, is_only_ordered, parameters
-from golden.ordered_chain import OrderedChain
-from golden.paired_chain import PairedChain
+from golden.native.parameters import KEYS, Parameters, is_one_call, parameters
 
 PATH = Path(__file__).parent / "src" / "catalogue.inc"
 
@@ -21,8 +19,7 @@ def entries() -> Iterator[str]:
     """
     alike: dict[tuple[str, str, bytes], list[Instruction]] = {}
     for entry in instructions():
-        chain = entry.chain
-        if isinstance(chain, PairedChain) or (isinstance(chain, OrderedChain) and not is_only_ordered(chain)):
+        if not is_one_call(entry.chain):
             continue
         name = re.sub(r"(?<=\dn)\d+(?=k)", "*", entry.name, count=1)
         packed = bytes(parameters(entry.chain, entry.k))

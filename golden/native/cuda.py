@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.device_arrays import is_device_array
 from golden.native.cubins import cubin
 from golden.native.parameters import KEYS, parameters
@@ -46,14 +46,14 @@ extern "C" __global__ void dot_rows(const mmau_batch batch) {
 """
 
 
-def plan_source(chain: Chain | ConvertedChain, K: int) -> str:
+def plan_source(chain: Chain, K: int) -> str:
     """The start of a kernel's source: a chain over K products as the constant `plan`, so that the compiler drops all other
     paths, and Sum<plan.narrow>::Int, the integers that its sums fit."""
     made = parameters(chain, K)
     return _PLAN % ", ".join(str(getattr(made, key)) for key in KEYS)
 
 
-def source(chain: Chain | ConvertedChain, K: int) -> str:
+def source(chain: Chain, K: int) -> str:
     """The kernel for a chain over K products."""
     return plan_source(chain, K) + _KERNEL
 
@@ -73,9 +73,7 @@ def _kernel(text: str, target: str, device: int) -> Any:
     return module.get_function(ENTRY)
 
 
-def compute(
-    chain: Chain | ConvertedChain, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, columns: int = 0
-) -> Any:
+def compute(chain: Chain, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, columns: int = 0) -> Any:
     """Compute d for every element of c, on the current device and stream.
 
     Args:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.arrays import bits_dtype, float_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.checks import check_int
 from golden.formats import Format
 from golden.native.library import library, pack_batch, refusal
@@ -38,7 +38,7 @@ def is_available() -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _prepared(chain: Chain | ConvertedChain, K: int) -> tuple[bytes, np.dtype[Any]]:
+def _prepared(chain: Chain, K: int) -> tuple[bytes, np.dtype[Any]]:
     """The chain's struct mmau_parameters, and the dtype of d's bits."""
     return bytes(parameters(chain, K)), bits_dtype(chain.operation.d)
 
@@ -52,7 +52,7 @@ def _address(array: npt.NDArray[Any]) -> int:
 
 
 def compute(
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     a: npt.NDArray[Any],
     b: npt.NDArray[Any],
     c: npt.NDArray[Any],
@@ -112,7 +112,7 @@ class PreparedProduct:
         shape: m, n, k.
     """
 
-    def __init__(self, chain: Chain | ConvertedChain, a: Format, b: Format, shape: tuple[int, int, int]) -> None:
+    def __init__(self, chain: Chain, a: Format, b: Format, shape: tuple[int, int, int]) -> None:
         self._of = chain, a, b, shape
         m, n, k = shape
         self._shapes = (m, k), (k, n), (m, n)
@@ -171,9 +171,7 @@ def _views(codes: npt.NDArray[Any], operand: Format) -> Views:
     return {codes.dtype: codes} if floats is None else {codes.dtype: codes, floats: codes.view(floats)}
 
 
-def prepared_product(
-    chain: Chain | ConvertedChain, a: Format, b: Format, shape: tuple[int, int, int]
-) -> PreparedProduct | None:
+def prepared_product(chain: Chain, a: Format, b: Format, shape: tuple[int, int, int]) -> PreparedProduct | None:
     """The prepared product; None where the library is not installed or does not compute the chain in one call, where the
     operation has scales, or where a code may be none."""
     operation = chain.operation

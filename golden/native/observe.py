@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.native.library import library, pack_batch, refusal
 from golden.native.parameters import parameters
 
@@ -91,7 +91,7 @@ class Observation:
 
 
 def observe(
-    chain: Chain | ConvertedChain,
+    chain: Chain,
     a: npt.NDArray[Any],
     b: npt.NDArray[Any],
     c: npt.NDArray[Any],

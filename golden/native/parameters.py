@@ -3,14 +3,13 @@
 import ctypes
 from typing import Any
 
-from golden.chain import ORDERS, RUNS, Chain, ConvertedChain
+from golden.chain import ORDERS, RUNS, Chain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.formats import FORMATS, Format
 from golden.operations import OPERATIONS, Operation
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.idpa import COMBINATIONS
-from golden.ordered_chain import OrderedChain
 from golden.rounding import OVERFLOWS
 
 OPERATION_CODES = {name: code for code, name in enumerate(OPERATIONS)}
@@ -74,7 +73,7 @@ class Parameters(ctypes.Structure):
     _fields_ = [(key, ctypes.c_int32) for key in KEYS]
 
 
-def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
+def parameters(chain: Chain, K: int) -> Parameters:
     """The parameters of a chain over K products.
 
     Raises:
@@ -82,7 +81,7 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
     """
     operation = chain.operation
     if not is_one_call(chain):
-        raise ValueError(f"engine 'native' has no chain of type {type(chain).__name__}")
+        raise ValueError(f"engine 'native' computes no such chain in one call: {chain}")
     if type(operation) is not OPERATIONS[operation.name]:
         raise ValueError(f"engine 'native' cannot run {operation.name} with replaced steps; use engine='reference'")
     if operation.length < K:
@@ -91,8 +90,7 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
     structure = operation.structure
     keys |= {key: int(getattr(operation, key, 0)) for key in (*INTEGER_KEYS, *FLAGS)}
     keys |= {"G": structure.group or 0, "h": structure.headroom or 0}
-    if isinstance(chain, OrderedChain):
-        keys["order"] = RUNS[chain.table.order]
+    keys["order"] = 0 if chain.fp16_order is not None else RUNS[chain.order]
     keys |= {key: FORMAT_CODES[operand.name] for key, operand in _formats(chain, operation).items()}
     keys["rho"] = RHO_CODES.get(getattr(operation, "rho", ""), 0)
     keys["truncation"] = TRUNCATION_CODES[getattr(operation, "truncation", "RZ")]
@@ -100,27 +98,22 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
     keys["combination"] = COMBINATION_CODES[getattr(operation, "combination", "multiply")]
     keys["zero"] = ZERO_CODES[getattr(operation, "zero", "positive")]
     keys["nan"] = NAN_CODES[getattr(operation, "nan", "quiet")]
-    keys["fp16_order"] = ORDER_CODES[chain.order] if isinstance(chain, ConvertedChain) else 0
+    keys["fp16_order"] = 0 if chain.fp16_order is None else ORDER_CODES[chain.fp16_order]
     return Parameters(**keys)
 
 
-def is_one_call(chain: object) -> bool:
-    """Whether one call of the library computes a chain: it rounds no sum outside of its steps."""
-    return type(chain) in (Chain, ConvertedChain) or is_only_ordered(chain)
-
-
-def is_only_ordered(chain: object) -> bool:
-    """Whether a table [chain] does no more than put the steps of an operation in an order that the library has for it."""
-    if not isinstance(chain, OrderedChain) or chain.table.convert is not None or chain.table.adds or chain.table.subtract:
-        return False
+def is_one_call(chain: Chain) -> bool:
+    """Whether one call of the library computes a chain: plain steps, steps in an order that the library has for their
+    operation, or FP8 that runs as fp16. Any other chain rounds sums outside of its steps, or changes the operands first."""
+    if chain.is_plain or chain.fp16_order is not None:
+        return True
     structure = chain.operation.structure
-    return structure.headroom is not None or structure.is_integer
+    is_ordered = structure.headroom is not None or structure.is_integer
+    return is_ordered and chain.order in RUNS and chain == Chain(chain.operation, chain.order)
 
 
-def _formats(chain: Chain | ConvertedChain, operation: Operation) -> dict[str, Format]:
-    formats = {"a": operation.a, "b": operation.b, "c": operation.c}
-    if isinstance(chain, ConvertedChain):
-        formats |= {"a": chain.a, "b": chain.b}
+def _formats(chain: Chain, operation: Operation) -> dict[str, Format]:
+    formats = {"a": chain.a, "b": chain.b, "c": operation.c}
     if operation.scale_format is not None:
         formats["scale"] = operation.scale_format
     return formats

@@ -16,7 +16,7 @@ import numpy as np
 import golden
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, fastest_engine, run
 from golden.stimulus import Operands, Tiles
 from hwtests.amd.compiler import assembly, code_object, matrix_instructions
@@ -89,7 +89,7 @@ class HipDevice:
         kernel = kernel_of(instruction)
         return (HipProgram(self, instruction, kernel, assembly(kernel.source, self.arch, kernel.wave)),)
 
-    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def dot(self, chain: Chain, rows: Operands) -> Any:
         """The model, on the host."""
         return run(self.engine, chain, Batch(*rows))
 

@@ -11,7 +11,7 @@ import numpy as np
 from golden import Instruction
 from golden.arrays import bits_dtype
 from golden.catalogue import PROCESSORS
-from golden.chain import ORDERS, Chain, ConvertedChain
+from golden.chain import ORDERS, Chain
 from golden.comparison import differing
 from golden.recording import MIN_ROWS
 from golden.shrink import smallest_operands
@@ -132,7 +132,7 @@ class Check:
         self.progress.rows_done = True
         return got
 
-    def check_orders(self, chain: ConvertedChain) -> None:
+    def check_orders(self, chain: Chain) -> None:
         """Which order of the products the device has: how many rows each gets wrong, of rows that tell them apart.
 
         Args:
@@ -140,7 +140,7 @@ class Check:
         """
         shape = OperandShape.of_instruction(self.instruction)
         stimulus = volume.rows(shape, self.seed, 0, ORDER_CANDIDATES)
-        by_order = {order: self._dot(replace(chain, order=order), stimulus.operands) for order in ORDERS}
+        by_order: dict[str, Any] = {order: self._dot(replace(chain, order=order), stimulus.operands) for order in ORDERS}
         reference = by_order[chain.order]
         tells = np.any([d != reference for d in by_order.values()], axis=0)
         chosen = np.flatnonzero(tells)[:MIN_ROWS]
@@ -155,7 +155,7 @@ class Check:
     def _model_rows(self, rows: Operands) -> Any:
         return self._dot(self.instruction.chain, rows)
 
-    def _dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def _dot(self, chain: Chain, rows: Operands) -> Any:
         """A model's d of rows, computed where the device is."""
         xp = self.device.xp
         on_device = Operands(*(None if array is None else xp.asarray(array) for array in rows))  # type: ignore[arg-type]
@@ -278,7 +278,7 @@ def check(
         got = checks.check_rows(stimulus) if wanted else checks.results(stimulus.operands)
         if keep is not None:
             keep(stimulus, got)
-        if compare and isinstance(instruction.chain, ConvertedChain):
+        if compare and instruction.fp16_order is not None:
             checks.check_orders(instruction.chain)
         moved_on()
     checks.check_tiles(vectors, moved_on)

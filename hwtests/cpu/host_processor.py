@@ -11,7 +11,7 @@ import numpy as np
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, fastest_engine, run
 from golden.stimulus import Operands, Tiles
 from hwtests import inputs
@@ -75,7 +75,7 @@ class ProcessorDevice:
             raise AbsentError(f"this processor does not have it: {', '.join(missing)} not among its flags")
         return (ProcessorProgram(instruction, built(kernel)),)
 
-    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def dot(self, chain: Chain, rows: Operands) -> Any:
         """The model, on golden's fastest engine."""
         return run(None, chain, Batch(*rows))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.native.cubins import cubin
 from golden.native.nvrtc import cuda_major, version
@@ -78,7 +78,7 @@ class CudaDevice:
             for selection in instruction.selections.items() or (None,)
         )
 
-    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def dot(self, chain: Chain, rows: Operands) -> Any:
         """The model, on golden's cuda engine."""
         with cuda_errors(self.xp):
             return run(self.engine, chain, Batch(*rows))

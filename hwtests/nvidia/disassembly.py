@@ -13,7 +13,6 @@ from pathlib import Path
 
 from golden import Instruction
 from golden.cache import File
-from golden.chain import ConvertedChain
 from golden.files import temporary_folder
 from golden.formats import B1
 from golden.integer_format import IntegerFormat
@@ -129,7 +128,7 @@ def _expected_mma(i: Instruction) -> dict[str, int]:
     if shape == "884":
         steps = 4 if d == "F32" else 2
         return {f"HMMA.884.{d}.{_RESULT_WORDS[i.c.name]}.STEP{step}": 1 for step in range(steps)}
-    if isinstance(i.chain, ConvertedChain):
+    if i.fp16_order is not None:
         return {f"H{mma}.{i.m}{i.n}{i.b_k // 2}.{d}": 2}
     if i.a.name in _TYPE_WORDS:
         return {f"H{mma}.{shape}.{d}{_TYPE_WORDS[i.a.name]}": 1}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.native.cuda import plan_source
 from hwtests.tally import KEPT_ROWS, NAN_CODES, OTHER_NANS, Difference, Tally
 
@@ -101,7 +101,7 @@ extern "C" __global__ void compare_tiles(const void* a, const void* b, const voi
 """
 
 
-def comparison_source(chain: Chain | ConvertedChain, k: int) -> str:
+def comparison_source(chain: Chain, k: int) -> str:
     """The kernel of a chain over k products. It compares every `every`-th tile; m and n of the tiles are arguments."""
     operation = chain.operation
     return plan_source(chain, k) + _KERNEL.format(

@@ -8,7 +8,7 @@ import numpy as np
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.native.cubins import cubin
 from golden.native.cuda import INCLUDE
 from golden.stimulus import OperandShape, Tiles, volume
@@ -80,9 +80,7 @@ class Volume:
         fill((blocks, 1, 1), (THREADS, 1, 1), (self._corners(shape, seed), *numbers, *arrays))
         return Tiles(a, b, c, *scales), labels
 
-    def _compare(
-        self, chain: Chain | ConvertedChain, tiles: Tiles, d: Any, labels: Any, every: int, counters: Any, differences: Any
-    ) -> None:
+    def _compare(self, chain: Chain, tiles: Tiles, d: Any, labels: Any, every: int, counters: Any, differences: Any) -> None:
         xp, (count, m, n) = self._xp, tiles.c.shape
         kernel = self._function(comparison_source(chain, tiles.a.shape[2]), gpu_comparison.ENTRY)
         operands = (tiles.a, tiles.b, tiles.c, tiles.scale_a, tiles.scale_b)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from golden.chain import ConvertedChain
 from golden.conversion import Conversion
 from golden.format import power_of_two
 from golden.formats import FP32, Cls, Decoded, Format
@@ -69,13 +68,13 @@ class Bounded:
             raise ValueError(f"{operation.name} is exact arithmetic on integers and has no error bound")
         self.arithmetic = arithmetic
         self._ledger = Ledger()
-        self._chain = replace(arithmetic.chain, operation=self._watched(operation))  # type: ignore[arg-type]
+        self._chain = replace(arithmetic.chain, operation=self._watched(operation))
 
     def __call__(self, row: Row) -> tuple[int, Ledger]:
         """d, from the model, and the bound of its error."""
         self._ledger = Ledger()
         d = self._chain(row.a, row.b, row.c, row.scale_a, row.scale_b)
-        if isinstance(self._chain, ConvertedChain):
+        if self._chain.fp16_order is not None:
             self._note_rounding("RNE", self.arithmetic.d, self.arithmetic.d, d)
         return d, self._ledger
 

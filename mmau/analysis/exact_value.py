@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.format import power_of_two
 from golden.formats import Cls, Decoded, Format
 from golden.instruction import Instruction
@@ -21,7 +21,7 @@ class Arithmetic:
     """
 
     name: str
-    chain: Chain | ConvertedChain
+    chain: Chain
     a: Format
     b: Format
     K: int

@@ -5,7 +5,6 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from golden.chain import ConvertedChain
 from golden.format import power_of_two
 from golden.formats import FP32, Cls
 from golden.shrink import smallest
@@ -80,7 +79,7 @@ def staircases(arithmetic: Arithmetic) -> Iterator[tuple[Row, Place]]:
     """
     o = arithmetic.chain.operation
     apart = getattr(o, "G", 1)
-    late = isinstance(arithmetic.chain, ConvertedChain)
+    late = arithmetic.chain.fp16_order is not None
     places = arithmetic.chain.order_over(arithmetic.K)
     first, small = (places[: o.length], places[o.length :]) if late else ([], places[: o.length : apart])
     for used in range(1, len(small) + 1):

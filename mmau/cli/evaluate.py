@@ -102,8 +102,7 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     K = model.k if isinstance(model, golden.Instruction) else shape[-1] if shape else 0
     if not K:
         raise ValueError(f"a must have shape [..., K] with K at least 1, got {shape}")
-    if isinstance(model, golden.Unit):
-        model.chain_over(K)
+    model.chain_over(K)
     lead = shape[:-1]
     check_shape("a", headers["a"], (*lead, K), "the last axis is K")
     check_shape("b", headers["b"], (*lead, K), "that of a")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import BitArray
+from golden.chain import ChainTable
 from golden.checks import check_int, check_least
 from golden.files import check_output, is_stdout, write_output
 from golden.instruction import Instruction
 from golden.npz import npz_bytes
-from golden.ordered_chain import ChainTable, OrderedChain
 from golden.program import TEXT
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
@@ -56,14 +56,9 @@ def run_vectors(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_object("vectors", {**about, "format": kind, "output": str(arguments.output)})
     else:
-        line = f"{named(model)}: {count} vectors in {'stdout' if to_stdout else arguments.output}"
+        line = f"{model.label}: {count} vectors in {'stdout' if to_stdout else arguments.output}"
         print(line, file=sys.stderr if to_stdout else sys.stdout)
     return OK
-
-
-def named(model: Instruction | Unit) -> str:
-    """The instruction, or the unit, in words."""
-    return f"{model.arch} {model.name}" if isinstance(model, Instruction) else model.name
 
 
 def facts(model: Instruction | Unit, shape: OperandShape, level: int | None, count: int, seed: int) -> dict[str, Any]:
@@ -102,7 +97,7 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
     columns = [f"{name}[0] … {name}[{counts[name] - 1}] {formats[name]}" for name in order]
     nan = "a NaN is this one" if operation.nan_is_fixed() else "any NaN may stand for a NaN"
     lines = [
-        f"## mmau {about['version']}: test vectors of {named(model)}, one a line",
+        f"## mmau {about['version']}: test vectors of {model.label}, one a line",
         f"## {', '.join(columns)}, c {formats['c']}, d {operation.d}: hexadecimal codes; {nan}",
         f"## seed = {about['seed']}",
         f"## level = {about['level']}" if about["level"] else f"## vectors = {about['vectors']}",
@@ -126,8 +121,8 @@ def step_unit(model: Instruction | Unit) -> Unit:
     """The unit that computes one step; all of the chain where a table [chain] describes it."""
     if isinstance(model, Unit):
         return model
-    if isinstance(model.chain, OrderedChain):
-        return Unit(name=named(model), operation=model.operation, chain=model.chain.table)
+    if model.chain_table is not None and model.fp16_order is None and not model.chain.is_plain:
+        return Unit(name=model.label, operation=model.operation, chain=model.chain_table)
     return Unit(name=model.step_name, operation=model.operation)
 
 

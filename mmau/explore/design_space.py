@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 import golden
+from golden.chain import ChainTable
 from golden.operations import OPERATIONS, Operation
-from golden.ordered_chain import ChainTable
 from golden.text import value_as_text
 from golden.unit import PLACEMENT, Implementation, Unit
 from golden.unit_file import unit_from_table, unit_to_toml

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from mmau.formal.verdicts import PROVED, step_of
 
@@ -72,13 +72,6 @@ SPECIFICATION, DATAPATH = "the specification of the operation", "the generated d
 """The description of a specification that a user design is compared with."""
 
 
-def counterexample_of(keys: Mapping[str, Any] | None) -> Counterexample | None:
-    """The counter-example of which `dataclasses.asdict` made the keys; None of None."""
-    if keys is None:
-        return None
-    return WrongResult(**keys) if "inputs" in keys else WrongCycles(**keys)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Decision:
     """The decision of a proof.
@@ -93,6 +86,15 @@ class Decision:
     reason: str = ""
     assumed: tuple[str, ...] = ()
     counterexample: Counterexample | None = None
+
+    @classmethod
+    def of(cls, keys: Mapping[str, Any]) -> Self:
+        """The decision of which `dataclasses.asdict` made the keys, read back from JSON."""
+        given = {key: _as_tuple(value) for key, value in keys.items()}
+        shown = keys.get("counterexample")
+        if shown is not None:
+            given["counterexample"] = WrongResult(**shown) if "inputs" in shown else WrongCycles(**shown)
+        return cls(**given)
 
     def details(self) -> list[str]:
         """The statement of what is proved, as lines for a terminal."""
@@ -174,10 +176,8 @@ class UserDesignDecision(Decision):
         return super().as_table() | compared | {"sources": dict(self.sources)}
 
 
-def user_decision(keys: Mapping[str, Any]) -> UserDesignDecision:
-    """The decision of which `dataclasses.asdict` made the keys."""
-    lists = {name: tuple(keys[name]) for name in ("assumed", "decided")}
-    return UserDesignDecision(**{**keys, **lists, "counterexample": counterexample_of(keys.get("counterexample"))})
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, (list, tuple)) else value
 
 
 EQUAL, DIFFERENT, UNDECIDED = "equal", "different", "undecided"

@@ -12,7 +12,7 @@ from functools import cache
 from bitwuzla import Kind
 
 from golden import Operation
-from golden.chain import ConvertedChain
+from golden.chain import Chain
 from golden.text import canonical
 from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS, TOP, NotProvable, Question, unspecified
@@ -111,7 +111,7 @@ def _of_formats(design: MultiFormatDesign) -> str:
     return _digest(texts)
 
 
-def _of_conversion(chain: ConvertedChain) -> list[object]:
+def _of_conversion(chain: Chain) -> list[object]:
     """The specifications of what a tile does beside its steps."""
     d = chain.operation.d
     with deep_stack() as manager:

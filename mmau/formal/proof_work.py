@@ -11,7 +11,7 @@ from cosim.build.errors import SimulationError
 from cosim.dut.tool_log import ElaborationError
 from golden import Operation
 from golden.unit_file import unit_from_table
-from mmau.formal.decision import user_decision
+from mmau.formal.decision import UserDesignDecision
 from mmau.formal.design_proof import prove
 from mmau.formal.equality import equality
 from mmau.formal.killable_work import Refused, Report, killable
@@ -52,7 +52,7 @@ def simulate_samples(content: Mapping[str, Any], report: Report) -> dict[str, An
     """The keys of a `UserDesignDecision` after sample vectors, from those before, a unit's text and a description's path."""
     unit, dut = unit_from_table(tomllib.loads(content["unit"])), load_dut(Path(content["dut"]))
     try:
-        return asdict(sampled(unit, dut, user_decision(content["decision"])))
+        return asdict(sampled(unit, dut, UserDesignDecision.of(content["decision"])))
     except WRONG as error:
         raise Refused(error) from error
 

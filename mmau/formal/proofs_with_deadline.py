@@ -3,7 +3,6 @@
 The verdicts that were found until then are reported; everything else is open.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, overload
@@ -17,8 +16,6 @@ from mmau.formal.decision import (
     DesignDecision,
     Equality,
     UserDesignDecision,
-    counterexample_of,
-    user_decision,
 )
 from mmau.formal.killable_work import Seen, watched
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
@@ -50,17 +47,17 @@ def prove(design: Design, seconds: float, dut: str | Path | None = None) -> Deci
     """
     if dut is None:
         seen = watched(DESIGN, {"design": design.as_table(), "seconds": seconds}, seconds)
-        return _cut_short(seen) if seen.result is None else _design_decision(seen.result)
+        return _cut_short(seen) if seen.result is None else DesignDecision.of(seen.result)
     if not isinstance(design, UnitDesign):
         raise ValueError(f"a user design is compared with one unit, not a tile or several formats, got {design.name}")
     content = {"unit": unit_to_toml(design.unit), "dut": str(Path(dut).absolute()), "seconds": seconds}
     seen = watched(DUT, content, seconds)
-    found = user_decision(seen.result if seen.result is not None else _user_keys_until(seen))
+    found = UserDesignDecision.of(seen.result if seen.result is not None else _user_keys_until(seen))
     if found.verdict == REFUTED:
         return found
     simulated = watched(SAMPLES, {**content, "decision": asdict(found)}, SIMULATION)
     if simulated.result is not None:
-        return user_decision(simulated.result)
+        return UserDesignDecision.of(simulated.result)
     reason = f"{found.reason}; " if found.reason else ""
     return replace(found, verdict=OPEN, reason=f"{reason}sample vectors were not simulated: {simulated.ending}")
 
@@ -99,17 +96,8 @@ def _cut_short(seen: Seen) -> DesignDecision:
     elif OPEN in verdicts:
         reason = f"{seen.ending}, and {verdicts.count(OPEN)} of {len(verdicts)} obligations remain undecided"
     else:
-        return _design_decision({**known, "verdict": PROVED})
-    return _design_decision({**known, "verdict": OPEN, "reason": reason, "crashed": seen.crashed})
-
-
-def _design_decision(keys: Mapping[str, Any]) -> DesignDecision:
-    given = {
-        "assumed": tuple(keys.get("assumed", ())),
-        "obligations": tuple((name, verdict) for name, verdict in keys["obligations"]),
-        "counterexample": counterexample_of(keys.get("counterexample")),
-    }
-    return DesignDecision(**{**keys, **given})
+        return DesignDecision.of({**known, "verdict": PROVED})
+    return DesignDecision.of({**known, "verdict": OPEN, "reason": reason, "crashed": seen.crashed})
 
 
 def _user_keys_until(seen: Seen) -> dict[str, Any]:

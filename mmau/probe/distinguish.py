@@ -8,9 +8,10 @@ import numpy as np
 
 from golden.arrays import BitArray
 from golden.batched_dot import explained
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.checks import check_least
 from golden.comparison import differing
+from golden.device import formats_of
 from golden.engines import Batch, run
 from golden.formats import Format
 from golden.instruction import Instruction
@@ -30,7 +31,7 @@ class Side:
     """An arithmetic over K products: a unit or an instruction under its name."""
 
     name: str
-    chain: Chain | ConvertedChain
+    chain: Chain
     shape: OperandShape
 
     def run(self, operands: Operands) -> BitArray:
@@ -40,7 +41,7 @@ class Side:
     def trace(self, row: Operands) -> Trace:
         """The steps of one row [1, K]."""
         one = (row.a[0], row.b[0], row.c[0], *(None if scales is None else scales[0] for scales in row[3:]))
-        return explained(self.name, self.chain, self.shape.K, one, self.shape.a, self.shape.b)
+        return explained(self.name, self.chain, self.shape.K, one)
 
 
 Verdict = bool | Operands | str
@@ -99,20 +100,16 @@ def sides(x: Unit | Instruction, y: Unit | Instruction) -> tuple[Side, Side]:
 
 
 def _shape(model: Unit | Instruction) -> OperandShape:
-    if isinstance(model, Unit):
-        return dut_of_unit(model).shape
-    i = model
-    return OperandShape(a=i.a, b=i.b, c=i.c, d=i.d, K=i.k, scale=i.scale, block_size=i.block_size)
+    return dut_of_unit(model).shape if isinstance(model, Unit) else formats_of(model)
 
 
 def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
     whole = OperandShape(a=shape.a, b=shape.b, c=shape.c, d=shape.d, K=K, scale=shape.scale, block_size=shape.block_size)
     if isinstance(model, Unit):
-        return Side(model.name, model.chain_over(K), whole)
-    name = f"{model.arch} {model.name}"
-    if isinstance(model.chain, ConvertedChain) and model.k != K:
-        raise ValueError(f"K of {name} must be {model.k}, for c is added after all products; got {K}")
-    return Side(name, model.chain, whole)
+        return Side(model.label, model.chain_over(K), whole)
+    if model.fp16_order is not None and model.k != K:
+        raise ValueError(f"K of {model.label} must be {model.k}, for c is added after all products; got {K}")
+    return Side(model.label, model.chain, whole)
 
 
 def distinguish(x: Side, y: Side, vectors: int, seed: int, prover: Prover | None = None) -> Difference | Alike:

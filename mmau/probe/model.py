@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from golden.arrays import BitArray
-from golden.chain import Chain, ConvertedChain
+from golden.chain import ADD_C, CHAIN_ORDERS, Chain, ChainTable, chain_of
+from golden.chain import PAIRED as PAIRED_ORDER
 from golden.comparison import differing
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.engines import Batch, run
@@ -21,11 +22,9 @@ from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
 from golden.operations.idpa import BEYOND_RANGE, COMBINATIONS
-from golden.ordered_chain import ADD_C, CHAIN_ORDERS, ChainTable, chain_of
-from golden.paired_chain import PairedChain
 from golden.rounding import MODES, OVERFLOWS
 from golden.stimulus import Operands, OperandShape
-from golden.sum_chain import C_PLACES, TREES, SumChain, SumTable
+from golden.sum_chain import C_PLACES, TREES, SumTable
 from golden.unit import Unit
 from golden.unit_file import unit_to_toml
 
@@ -33,7 +32,7 @@ CONVERTED = "converted "
 """FP8 that is first converted to fp16 (`[chain] convert`): this, and the operation's name."""
 
 PAIRED = "FMA in pairs"
-"""Every product and every sum rounded by itself: Arm's BFDOT (golden.paired_chain.PairedChain); no unit file has it."""
+"""Every product and every sum rounded by itself: Arm's BFDOT (golden.chain.PAIRED); no unit file has it."""
 
 SUMS = "sums"
 """Programs of additions (golden.sum_chain), which are searched only where no operation explains the answers."""
@@ -103,7 +102,7 @@ class Model:
         return dict(self.items)
 
     @cached_property
-    def chain(self) -> Chain | ConvertedChain:
+    def chain(self) -> Chain:
         """The chain that computes it."""
         return _chain(self)
 
@@ -138,10 +137,10 @@ class Model:
             ValueError: a unit file cannot describe it.
         """
         chain = self.chain
-        if isinstance(chain, PairedChain):
+        if self.family == PAIRED:
             raise ValueError(f"a unit file cannot describe {self.family}, which rounds every product by itself")
-        if isinstance(chain, SumChain):
-            return Unit(name=name, operation=chain.operation, sums=chain.table)
+        if chain.sums is not None:
+            return Unit(name=name, operation=chain.operation, sums=chain.sums)
         table = _table(self.family, self.keys)
         converted = (self.shape.a, self.shape.b) if table.convert is not None else None
         return Unit(name=name, operation=chain.operation, chain=table, converted=converted)
@@ -165,7 +164,7 @@ def toml_of(model: Model, name: str) -> str:
     return unit_to_toml(model.unit(name))
 
 
-def _chain(model: Model) -> Chain | ConvertedChain:
+def _chain(model: Model) -> Chain:
     """The model's chain.
 
     Raises:
@@ -177,7 +176,7 @@ def _chain(model: Model) -> Chain | ConvertedChain:
         table.check_length(shape.K)
         if table.group == shape.K:
             raise ValueError(f"a group must be smaller than K = {shape.K}, got {table.group}")
-        return SumChain(_of_formats(shape), table)
+        return Chain(_of_formats(shape), sums=table)
     chained = _table(model.family, keys)
     operation_class = OPERATIONS[operation_of(model.family)]
     allowed = operation_class.unit_keys()
@@ -189,8 +188,9 @@ def _chain(model: Model) -> Chain | ConvertedChain:
     if model.family == PAIRED and shape.K % 2:
         raise ValueError(f"K must be even, got {shape.K}")
     if model.family == PAIRED:
-        return PairedChain(operation)
-    return Chain(operation) if chained == ChainTable() else chain_of(operation, chained, shape.a, shape.b, shape.K)
+        return Chain(operation, PAIRED_ORDER)
+    converted = None if chained.convert is None else (shape.a, shape.b)
+    return Chain(operation) if chained == ChainTable() else chain_of(operation, chained, converted, shape.K)
 
 
 def _of_formats(shape: OperandShape) -> Operation:

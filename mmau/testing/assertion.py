@@ -84,8 +84,7 @@ def _codes(actual: Any, product: KernelProduct) -> BitArray:
 
 def _message(product: KernelProduct, got: BitArray, wrong: Any) -> Iterator[str]:
     places = np.argwhere(wrong)
-    name = f"{product.model.arch} {product.model.name}" if isinstance(product.model, Instruction) else product.model.name
-    yield f"{len(places):,} of {got.size:,} elements of D differ from {name}"
+    yield f"{len(places):,} of {got.size:,} elements of D differ from {product.model.label}"
     describe = product.output.describe
     for i, j in places[:SHOWN].tolist():
         yield f"  D[{i}, {j}]: got {describe(int(got[i, j]))}, expected {describe(int(product.d[i, j]))}"
@@ -104,11 +103,11 @@ def explained(product: KernelProduct, got: BitArray) -> list[str]:
     names = []
     for change in explanations(product):
         try:
-            d = change.d()
+            d = change.results(product)
         except ValueError:  # a change that the instruction, or the shape, cannot have
             continue
         if not differing(product, got, d).any():
-            names.append(change.name)
+            names.append(change.words)
     return names
 
 

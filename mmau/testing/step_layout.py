@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 
 import golden
-from golden.chain import product_order
 from golden.formats import Format
-from golden.ordered_chain import OrderedChain
 
 WIDEST_LAST_BIT = 30
 """Fraction bits of the small terms where a step adds exactly (E-FDPA): beyond the 25 bits of any unit that truncates."""
@@ -39,9 +37,7 @@ class StepLayout:
             raise ValueError(
                 f"{instruction.arch} {instruction.name} adds integers exactly; probe data tells roundings apart"
             )
-        order = list(range(k)) if instruction.fp16_order is None else product_order(instruction.fp16_order, k)
-        if isinstance(instruction.chain, OrderedChain):
-            order = instruction.chain.order_over(k)
+        order = instruction.chain.order_over(k)
         G = structure.group or 1 if structure.scales_groups else 1
         steps = tuple(
             tuple(tuple(order[at : at + G]) for at in range(first, first + operation.length, G))

@@ -4,11 +4,10 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden import Implementation, Instruction
-from golden.chain import ConvertedChain
+from golden.chain import ChainTable
 from golden.checks import check_int
 from golden.conversion import conversion
 from golden.formats import Format
-from golden.ordered_chain import ChainTable, OrderedChain
 from golden.unit import MAX_STAGES
 from rtl.datapath.base import Datapath, check_placed
 from rtl.datapath.rounded_adder import RoundedAdder
@@ -36,7 +35,7 @@ class MMATile(AnyComponent):
         result of              A0        A1        A2   B0        B1
         d                                          A
 
-    Where the catalogue runs an FP8 instruction as FP16 (golden: `ConvertedChain`), operands are converted, the sum starts
+    Where the catalogue runs an FP8 instruction as FP16 (golden: `Chain.nvidia`), operands are converted, the sum starts
     from zero, and C is added behind the last register.
 
     Args:
@@ -136,7 +135,7 @@ class MMATile(AnyComponent):
     def _vectors(self, build: Build, name: str, codes: Value, operand: Format, count: int) -> list[Value]:
         """The operands of each row or column, as the datapath takes them."""
         length = self.instruction.operation.length
-        if not isinstance(self.instruction.chain, ConvertedChain):
+        if self.instruction.fp16_order is None:
             return [codes.word_select(place, length * operand.width) for place in range(count)]
         converted = []
         for place in range(count * length):
@@ -150,7 +149,7 @@ class MMATile(AnyComponent):
         """The initial accumulator of element (i, j), and its result as a function of the datapath's d."""
         operation = self.instruction.operation
         c = self.c.word_select(i * self.instruction.n + j, operation.c.width)
-        if not isinstance(self.instruction.chain, ConvertedChain):
+        if self.instruction.fp16_order is None:
             return c, d
         # The c of the last step's transfer is still the current tile's when its result arrives: the next tile cannot issue
         # its own last step before that, having to see its first result.
@@ -172,7 +171,7 @@ def check_tile(instruction: Instruction, implementation: Implementation) -> None
     operation = instruction.operation
     if instruction.is_paired:
         raise ValueError(f"{instruction.name} has no tile: its products and sums are rounded by themselves, not in steps")
-    if isinstance(instruction.chain, OrderedChain):
+    if instruction.fp16_order is None:
         check_steps_from_c(instruction.name, instruction.chain.table)
     check_range(operation)
     steps = instruction.k // operation.length

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from golden import Instruction
-from golden.chain import ConvertedChain
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class TileShape:
     @property
     def c_step(self) -> int:
         """The step with which c is read."""
-        return self.steps - 1 if isinstance(self.instruction.chain, ConvertedChain) else 0
+        return self.steps - 1 if self.instruction.fp16_order is not None else 0
 
     def products(self, step: int) -> list[int]:
         """The k whose elements of A and B the step takes, in order of their places."""

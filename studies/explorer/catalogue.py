@@ -6,12 +6,10 @@ from typing import Any, Generic, TypeVar
 
 import golden
 from golden.catalogue import ARCHITECTURES, marketing_names
-from golden.chain import Chain, ConvertedChain
+from golden.chain import PAIRED, Chain
 from golden.formats import FORMATS, INTEGERS, Format
 from golden.instruction import EVIDENCE, Instruction
 from golden.native.parameters import KEYS, OPERATION_CODES, is_one_call, parameters
-from golden.ordered_chain import OrderedChain
-from golden.paired_chain import PairedChain
 
 T = TypeVar("T", bound=Hashable)
 
@@ -99,8 +97,8 @@ def program(i: Instruction) -> tuple[Any, ...]:
     """How the page computes an instruction with the engine: [kind, subtract, start, call …], each call the format of d and
     the members of struct mmau_parameters.
 
-    `call`: one call. `added`: a call that starts from a zero, whose sum a second call adds to c (golden/ordered_chain.py).
-    `paired`: products, their sum and its sum with d by single multiply-adds (golden/paired_chain.py). The second call of
+    `call`: one call. `added`: a call that starts from a zero, whose sum a second call adds to c (golden/chain.py).
+    `paired`: products, their sum and its sum with d by single multiply-adds (golden.chain.PAIRED). The second call of
     both is x·1 + y in the format of d. `subtract` says whether the sign of every element of a is inverted first, `start`
     which zero products are added to where that is not c: "0" or "-0".
 
@@ -108,19 +106,19 @@ def program(i: Instruction) -> tuple[Any, ...]:
         ValueError: neither the engine nor the page has a chain of this kind.
     """
     chain = i.chain
-    if isinstance(chain, PairedChain):
-        return ("paired", chain.subtract, "-0", _call(Chain(i.operation), 1), _call(Chain(chain.addition), 1))
+    if chain.order == PAIRED:
+        return ("paired", chain.subtract, "-0", _call(Chain(i.operation), 1), _call(Chain(chain.adder), 1))
     if is_one_call(chain):
         return ("call", False, "", _call(chain, i.k))
-    if not isinstance(chain, OrderedChain) or chain.table.convert is not None or chain.table.order != "in-order":
+    if chain.sums is not None or chain.convert is not None or chain.order != "in-order":
         raise ValueError(f"the page computes chains of steps in the order of k, with c first or last, got {chain}")
     steps = _call(Chain(i.operation), i.k)
     if not chain.table.adds:
-        return ("call", chain.table.subtract, "", steps)
-    return ("added", chain.table.subtract, "-0" if chain.zero else "0", steps, _call(Chain(chain.addition), 1))
+        return ("call", chain.subtract, "", steps)
+    return ("added", chain.subtract, "-0" if chain.zero else "0", steps, _call(Chain(chain.adder), 1))
 
 
-def _call(chain: Chain | ConvertedChain, K: int) -> tuple[str, tuple[int, ...]]:
+def _call(chain: Chain, K: int) -> tuple[str, tuple[int, ...]]:
     struct = parameters(chain, K)
     return chain.operation.d.name, tuple(getattr(struct, key) for key in KEYS)
 

@@ -120,7 +120,7 @@ class CublasLt:
                 preference,
                 MAX_WORKSPACE_BYTES,
                 ctypes.byref(size),
-                ctypes.sizeof(size),
+                ctypes.c_size_t(ctypes.sizeof(size)),
             )
             found, count = Heuristic(), ctypes.c_int()
             self._check(

@@ -60,7 +60,9 @@ class Instructions:
             return verdict_on_engine(self._device, lambda: progress.report({"status": "running"}))
         instruction = golden.instruction(ARCH, unit)
         checked = Checked(**{key: value for key, value in entry.items() if key != "layout"})
-        layout = entry.get("layout") or verdict_on_kernel(self._device, instruction)
+        layout = entry.get("layout")
+        if layout is None or layout["detail"]:
+            layout = verdict_on_kernel(self._device, instruction)
         if layout["detail"]:
             return {"status": "failed", "detail": layout["detail"], "layout": layout}
         checked.status = "running"

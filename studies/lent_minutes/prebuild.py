@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from golden.chain import ORDERS, ConvertedChain
+from golden.chain import ORDERS
 from golden.native.cubins import cached, cubin, key_of
 from golden.native.cuda import INCLUDE, source
 from golden.native.nvrtc import CompileError
@@ -53,7 +53,7 @@ def sources() -> Iterator[Source]:
     for i in instructions:
         yield from (Source(kernel.source, kernel.target, None, True) for kernel in kernels_of(i))
     for i in instructions:
-        orders = [replace(i.chain, order=order) for order in ORDERS] if isinstance(i.chain, ConvertedChain) else []
+        orders = [replace(i.chain, order=order) for order in ORDERS] if i.fp16_order is not None else []
         yield from (Source(source(chain, i.k), ARCH, INCLUDE, False) for chain in (i.chain, *orders))
         for chain in (i.chain, chain_with_another_e_zero(i.chain)):
             if chain is not None:

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 import golden
 from golden.catalogue import marketing_names
-from golden.chain import Chain
 from golden.stimulus import Operands
 from tests.twin.twin_numbers import decode, two_to
 
@@ -27,7 +26,7 @@ def known(instruction: golden.Instruction) -> bool:
     nothing of a processor, of RDNA or on integers."""
     if instruction.arch in (*golden.PROCESSORS, "gfx1100", "gfx1151", "gfx1201") or instruction.d.name == "int32":
         return False
-    if not isinstance(instruction.chain, Chain):
+    if instruction.fp16_order is not None:
         return False
     if instruction.name.startswith(("wgmma", "tcgen05")):
         return instruction.name.startswith(VALIDATED_ON_N8[2] if instruction.scale else VALIDATED_ON_N8[:2])

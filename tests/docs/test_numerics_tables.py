@@ -6,7 +6,6 @@ from collections.abc import Iterable
 import pytest
 
 import golden
-from golden.chain import ConvertedChain
 from golden.formats import INTEGERS
 from tests.docs.documents import ROOT
 
@@ -144,7 +143,7 @@ def described(entry: golden.Instruction, text: str) -> dict[str, object]:
             return {}
         case "OC-FDPA" | "PS-FDPA":
             return described_rdna(entry, text)
-        case "T-FDPA" if isinstance(entry.chain, ConvertedChain):
+        case "T-FDPA" if entry.fp16_order is not None:
             rule = section(9, text)
             found = re.search(r"F = (\d+) and (\d+) products each", rule)
             e_zero = re.search(r"e_zero (-\d+), for f32 results RZ-FP32 and (-\d+)\.", rule)

@@ -59,7 +59,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="freeze", description="Freeze what the project does, or compare it.")
     parser.add_argument("action", choices=("write", "compare"))
     parser.add_argument("parts", nargs="*", choices=(*PARTS, []), help="default: all")
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="attacks: outcomes of a run of `make attack`")
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="attacks: report of a run of them, with -o junit_family=xunit1"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="printed, mutants: those whose name contains the text")
     parser.add_argument("--slice", metavar="K/N", help="designs: part K of N, from 0")
     parser.add_argument(

@@ -34,10 +34,10 @@ class Collector:
 def attacks(junit: Path | None, before: Attacks) -> Attacks:
     """Every attack, with the outcome that the report of a run gives it, that was known before, or that is declared."""
     collector = Collector()
-    with redirect_stdout(StringIO()):
+    with redirect_stdout(StringIO()) as output:
         status = pytest.main(["--collect-only", "-qq", "-m", "attack"], [collector])
     if status != pytest.ExitCode.OK:
-        raise ValueError(f"the tests cannot be collected: pytest ends with status {status}")
+        raise ValueError(f"the tests cannot be collected: {output.getvalue()[-3000:]}")
     ran = {} if junit is None else reported(junit)
     earlier = {} if ran else by_id(before)
     found: Attacks = {}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import golden
+from golden.chain import ChainTable
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.native.library import library
-from golden.ordered_chain import ChainTable
 from tests.golden import gemm_twin
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import unit

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import golden
+from golden.chain import PAIRED, Chain
 from golden.formats import BF16, FP32, Format
 from golden.operations import FMA, Operation
-from golden.paired_chain import PairedChain
 from golden.stimulus import OperandShape, generate
 from mmau.cli import main
 
@@ -79,7 +79,7 @@ def test_tiles_are_their_elements() -> None:
 )
 def test_operation_of_another_kind_is_refused(operation: Operation) -> None:
     with pytest.raises(ValueError, match=r"^operation of a paired chain must be FMA of bf16 with fp32; got "):
-        PairedChain(operation)
+        Chain(operation, PAIRED)
 
 
 def test_odd_number_of_products_is_refused() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import bits_dtype
+from golden.chain import ChainTable
 from golden.format import power_of_two
 from golden.formats import Format
-from golden.ordered_chain import OrderedChain
 from golden.stimulus import Operands, Row
 from golden.unit import Unit
 from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
@@ -51,7 +51,7 @@ def properties(unit: Unit, seed: int) -> dict[str, Any]:
 def arithmetic_of(unit: Unit) -> Arithmetic:
     """The arithmetic to search: the unit over its usual K."""
     chain = unit.chain_over(unit.usual_K)
-    if isinstance(chain, OrderedChain):
+    if unit.chain != ChainTable() and chain.fp16_order is None:
         return arithmetic_of(unit.step)
     return Arithmetic(name=unit.name, chain=chain, a=unit.a, b=unit.b, K=unit.usual_K)
 

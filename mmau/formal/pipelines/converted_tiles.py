@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from golden.chain import ConvertedChain
+from golden.chain import Chain
 from golden.conversion import conversion
 from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
@@ -19,10 +19,10 @@ from rtl.designs.tile_design import TileDesign
 from rtl.verilog.emit import modules
 
 
-def chain_of(design: Design) -> ConvertedChain | None:
+def chain_of(design: Design) -> Chain | None:
     """The chain of a tile whose operands are converted; None for any other design."""
     chain = design.instruction.chain if isinstance(design, TileDesign) else None
-    return chain if isinstance(chain, ConvertedChain) else None
+    return chain if chain is not None and chain.fp16_order is not None else None
 
 
 def addition_verilog(design: Design) -> str | None:
@@ -67,7 +67,7 @@ def converted_questions(design: Design, verilog: str) -> list[Question]:
     return found
 
 
-def addition_proof(terms: Terms, chain: ConvertedChain, design: Design, verilog: str) -> Proof:
+def addition_proof(terms: Terms, chain: Chain, design: Design, verilog: str) -> Proof:
     """The proof of the addition, its obligations open.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from golden.chain import ConvertedChain
+from golden.chain import Chain
 from mmau.formal.netlist.flat_netlist import FlatNetlist
 from mmau.formal.netlist.terms import Bits, Terms
 from mmau.formal.obligations.unit_questions import NotProvable
@@ -33,7 +33,7 @@ def elements_of(design: Design, terms: Terms, netlist: FlatNetlist) -> list[Elem
                 operands["scale_a"] = _part(terms, netlist.inputs["scale_a"], row, i.m)
                 operands["scale_b"] = _part(terms, netlist.inputs["scale_b"], column, i.n)
             path = f"datapath_{row}_{column}."
-            if isinstance(i.chain, ConvertedChain):
+            if i.fp16_order is not None:
                 places = {"a": row, "b": column}
                 found.append(_converted(terms, netlist, i.chain, path, operands, places))
             else:
@@ -44,7 +44,7 @@ def elements_of(design: Design, terms: Terms, netlist: FlatNetlist) -> list[Elem
 def _converted(
     terms: Terms,
     netlist: FlatNetlist,
-    chain: ConvertedChain,
+    chain: Chain,
     path: str,
     operands: Mapping[str, Bits],
     places: Mapping[str, int],

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -26,13 +27,10 @@ def made(folder: Path, old: str = "", new: str = "") -> tuple[int, int]:
     assert old in design.read_text()
     design.write_text(design.read_text().replace(old, new, 1))
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    runtime = None
     if old:
         environment["MAKEFLAGS"] = UNOPTIMISED
-        runtime = cached_runtime(folder / "sim_build")
-    result = subprocess.run(["make"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    if runtime is not None:
-        runtime.store()
+    with cached_runtime(folder / "sim_build") if old else nullcontext():
+        result = subprocess.run(["make"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     tests, failed = get_results(folder / "results.xml")
     assert (result.returncode != 0) == (failed > 0), result.stdout[-2000:] + result.stderr[-2000:]
     return tests, failed

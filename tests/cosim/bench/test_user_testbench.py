@@ -78,8 +78,7 @@ def test_example_runs(verilog: Callable[[Unit], str], failed: int, tmp_path: Pat
     monkeypatch.delenv("PYTEST_CURRENT_TEST")  # where it is set, the runner exits when a test fails
     runner = get_runner("verilator")
     arguments = ["-Wno-fatal", "--output-split", "10000000"]
-    runtime = cached_runtime(tmp_path / "build")
-    runner.build(sources=[tmp_path / "unit.v"], hdl_toplevel="unit", build_dir=tmp_path / "build", build_args=arguments)
-    runtime.store()
+    with cached_runtime(tmp_path / "build"):
+        runner.build(sources=[tmp_path / "unit.v"], hdl_toplevel="unit", build_dir=tmp_path / "build", build_args=arguments)
     results = runner.test(test_module="mine", hdl_toplevel="unit", test_dir=tmp_path, build_dir=tmp_path / "build")
     assert get_results(results) == (1, failed)

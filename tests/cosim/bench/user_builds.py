@@ -1,5 +1,6 @@
 """Helpers of tests that build with cocotb's makefiles or runner, as users do without this project's runner."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from cosim.build.cache import RUNTIME, Runtime
@@ -9,9 +10,7 @@ UNOPTIMISED = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
 """Options for make: compiling takes longer than these runs."""
 
 
-def cached_runtime(build_dir: Path) -> Runtime:
-    """Verilator's runtime library, compiled with these options, and placed in the folder if it is in the cache."""
+def cached_runtime(build_dir: Path) -> AbstractContextManager[None]:
+    """A context for a build with Verilator's runtime library, compiled with these options, from the cache if it is there."""
     use_packaged_verilator()
-    runtime = Runtime(build_dir, (RUNTIME,), {"by": build_dir.name, "how": UNOPTIMISED})
-    runtime.place()
-    return runtime
+    return Runtime(build_dir, (RUNTIME,), {"by": build_dir.name, "how": UNOPTIMISED}).shared()

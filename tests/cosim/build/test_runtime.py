@@ -1,12 +1,14 @@
 """The folder of a build, and what builds share."""
 
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from cosim.build.build import build
-from cosim.build.cache import HEADER, PRECOMPILED, new_folder
+from cosim.build.cache import HEADER, PRECOMPILED, RUNTIME, Runtime, new_folder
 from cosim.build.sources import sources_of
 from cosim.volume.simulation_program import build_program
 from rtl.designs.unit_design import UnitDesign
@@ -22,6 +24,33 @@ def test_objects_of_an_earlier_build_are_removed_and_nothing_else(tmp_path: Path
         (folder / name).touch()
     new_folder(folder)
     assert sorted(path.name for path in folder.iterdir()) == ["mine.sv", HEADER, f"{HEADER}.fast"]
+
+
+def test_of_builds_at_a_time_one_compiles_what_all_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that fails stores nothing, and the next one compiles."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("cosim.build.cache.tools", lambda: {})
+    compiled, begin = list[str](), Barrier(4)
+
+    def built(name: str) -> str:
+        folder = tmp_path / name
+        runtime = Runtime(folder, (RUNTIME,), {"of": str(tmp_path)})
+        begin.wait()
+        with runtime.shared():
+            if not (folder / "verilated.o").exists():
+                compiled.append(name)
+                if len(compiled) == 1:
+                    raise RuntimeError(name)
+                for made in ("verilated.o", PRECOMPILED):
+                    (folder / made).write_text(name)
+        assert not (folder / PRECOMPILED).exists()
+        return (folder / "verilated.o").read_text()
+
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(built, name) for name in "abcd"]
+    failed, maker = compiled
+    results = [run.exception() or run.result() for run in runs]
+    assert [str(result) for result in results] == [failed if name == failed else maker for name in "abcd"]
 
 
 @pytest.mark.simulator

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
+from golden.chain import PAIRED, Chain
 from golden.comparison import differing, is_nan
 from golden.engines import Batch, run
 from golden.operations import EFDPA
-from golden.paired_chain import PairedChain
 from golden.specials import quiet_nan
 from golden.stimulus import OperandShape, generate
 
@@ -62,7 +61,7 @@ def test_rounding_flush_and_order_of_paired_products_are_seen(name: str, program
     arrays = [stimulus.operands.a, stimulus.operands.b, stimulus.operands.c]
     got, operation = emulated(program, instruction, arrays), instruction.operation
     others: list[Chain] = [
-        PairedChain(operation.changed(**keys))
+        Chain(operation.changed(**keys), PAIRED)
         for keys in ({"rho": "RNE-FP32"}, {"flush_inputs": False}, {"flush_results": False}, {"overflow": "by-mode"})
     ]
     others += [Chain(operation), Chain(EFDPA(a="bf16", b="bf16", c="fp32", L=2))]  # type: ignore[arg-type]

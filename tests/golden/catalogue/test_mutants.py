@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import golden
-from golden.chain import Chain
 from golden.operations.t_fdpa import TruncatedFDPA
 from tests.data.load import Case, vector_sets
 from tests.golden.differences import differing_rows
@@ -40,7 +39,7 @@ FAMILIES: dict[Family, list[golden.Instruction]] = defaultdict(list)
 for _instruction in distinct_instructions():
     # The arithmetic of processors and RDNA is recorded: test_x86.py and test_rdna.py have their mutants. IDPA is exact.
     _is_recorded = _instruction.arch in (*golden.PROCESSORS, "gfx1100", "gfx1151", "gfx1201")
-    if not _is_recorded and _instruction.operation.name not in ("FMA", "IDPA") and isinstance(_instruction.chain, Chain):
+    if not _is_recorded and _instruction.operation.name not in ("FMA", "IDPA") and _instruction.fp16_order is None:
         FAMILIES[family_of(_instruction)].append(_instruction)
 
 

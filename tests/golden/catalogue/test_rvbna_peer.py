@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from golden.chain import Chain
 from golden.comparison import differing, is_nan
 from golden.engines import Batch, run
 from golden.operations import TFDPA
-from golden.ordered_chain import ChainTable, OrderedChain
 from golden.program import FORMS, RowProgram
 from golden.specials import quiet_nan
 from golden.stimulus import Operands, OperandShape, generate
@@ -49,7 +49,7 @@ def rows_of(instruction: golden.Instruction) -> Operands:
 
 def of_spike(program: Path, instruction: golden.Instruction, operands: Operands) -> np.ndarray:
     with RowProgram(str(program), OperandShape.of_instruction(instruction), FORMS["binary"]) as asked:
-        return asked.dot(operands.a, operands.b, operands.c)
+        return asked.dot(operands)
 
 
 @pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=lambda i: i.name)
@@ -67,8 +67,8 @@ def others() -> dict[str, Chain]:
     operation = BF16.operation
     assert isinstance(operation, TFDPA)
 
-    def chain(changed: TFDPA, **table: str) -> Chain:
-        return OrderedChain(changed, ChainTable(**{"add_c": "last", "addition": "RO", **table}), BF16.a, BF16.b)  # type: ignore[arg-type]
+    def chain(changed: TFDPA, **keys: Any) -> Chain:
+        return Chain(changed, **{"add_c": "last", "addition": "RO", **keys})
 
     return {
         "a guard bit less": chain(operation.changed(F=25)),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from golden.chain import ORDERS, Chain, ConvertedChain, DotProduct
+from golden.chain import ORDERS, Chain, DotProduct
 from golden.comparison import is_nan
 from golden.formats import FP32
 from tests.data.load import MATLAB, TENSORSCOPE, Case, cases
@@ -81,7 +81,7 @@ def test_c_counts_everywhere_but_in_the_wgmma_recordings() -> None:
 
 
 def fp8_as_fp16_work(d: str) -> list[Case]:
-    return [case for case in BENIGN if case.instruction.d.name == d and isinstance(case.instruction.chain, ConvertedChain)]
+    return [case for case in BENIGN if case.instruction.d.name == d and case.instruction.fp16_order is not None]
 
 
 EVERY = [4, pytest.param(1, marks=pytest.mark.long)]
@@ -102,7 +102,7 @@ def test_fp8_to_fp16_recordings_tell_the_order_of_the_products(every: int) -> No
     assert {case.device for case in found} == {"NVIDIA H100", "NVIDIA H200", "NVIDIA B200"}
     for case in found:
         chain = case.instruction.chain
-        assert isinstance(chain, ConvertedChain)
+        assert chain.fp16_order is not None
         assert chain.order == "pairs-of-four"
         assert differing(case, replace(chain, order="in-order"), every) > 400 // every
         assert differing(case, replace(chain, order="even-odd"), every) > 400 // every
@@ -116,7 +116,7 @@ def test_fp8_to_fp32_recordings_tell_that_c_is_added_last_but_not_the_order(ever
     assert {case.device for case in found} == {"NVIDIA B200"}
     for case in found:
         chain = case.instruction.chain
-        assert isinstance(chain, ConvertedChain)
+        assert chain.fp16_order is not None
         from_c = Chain(chain.operation.changed(a=chain.a, b=chain.b))
         assert differing(case, from_c, every) > 800 // every
         for order in ORDERS:

@@ -9,6 +9,7 @@ import re
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,6 @@ from golden.chain import Chain
 from golden.comparison import differing, is_nan
 from golden.engines import Batch, run
 from golden.operations import EFDPA
-from golden.ordered_chain import ChainTable, OrderedChain
 from golden.program import FORMS, ProgramError, RowProgram
 from golden.specials import quiet_nan
 from golden.stimulus import Operands, OperandShape, generate
@@ -63,7 +63,7 @@ def emulated(program: Path, instruction: golden.Instruction, operands: Operands,
     shape = OperandShape.of_instruction(instruction)
     text = f"{command} -cpu max {program} {name or instruction.name}"
     with RowProgram(text, shape, FORMS["binary"]) as asked:
-        return asked.dot(operands.a, operands.b, operands.c)
+        return asked.dot(operands)
 
 
 @pytest.mark.slow
@@ -84,8 +84,8 @@ def others_of(instruction: golden.Instruction) -> dict[str, Chain]:
     operation = instruction.operation
     assert isinstance(operation, EFDPA)
 
-    def chain(changed: EFDPA, **table: str | bool) -> Chain:
-        return OrderedChain(changed, ChainTable(**{"add_c": "last", **table}), operation.a, operation.b)  # type: ignore[arg-type]
+    def chain(changed: EFDPA, **keys: Any) -> Chain:
+        return Chain(changed, **{"add_c": "last", **keys})
 
     return {
         "c fused with the products": chain(operation, add_c="first"),

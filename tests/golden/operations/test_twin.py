@@ -8,7 +8,6 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import golden
-from golden.chain import ConvertedChain
 from golden.stimulus import OperandShape, generate
 from tests.golden.converted_twin import fp8_as_fp16_work
 from tests.golden.inputs import Operands, operands
@@ -51,7 +50,7 @@ def in_order_of_wave32(drawn: Operands, run: int) -> Operands:
 
 
 def twin_of(instruction: golden.Instruction, drawn: Operands) -> int:
-    if isinstance(instruction.chain, ConvertedChain):
+    if instruction.fp16_order is not None:
         return fp8_as_fp16_work(instruction.operation, instruction.a.name, instruction.b.name, drawn.a, drawn.b, drawn.c)
     if instruction.arch == "gfx1201" and instruction.name.startswith("v_wmma") and "_w32" in instruction.name:
         drawn = in_order_of_wave32(drawn, 8 if instruction.c.name == "int32" else 4)

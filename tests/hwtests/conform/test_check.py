@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import ORDERS, Chain, ConvertedChain, Order
+from golden.chain import ORDERS, Chain, Order
 from golden.engines import Batch, run
 from golden.recording import MIN_ROWS
 from golden.stimulus import CLASSES, CORNERS, NAMES, Operands, Stimulus, Tiles, complete_rows
@@ -195,16 +195,16 @@ def test_orders_of_fp8_mma_are_scored(order: Order) -> None:
         def load(self, instruction: golden.Instruction) -> tuple[Program, ...]:
             return (Program(instruction, lambda i, tiles, _: of(order).dot(*tiles.rows(np))),)
 
-        def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> np.ndarray:
+        def dot(self, chain: Chain, rows: Operands) -> np.ndarray:
             return run(None, chain, Batch(*rows))
 
     def of(taken: Order) -> golden.Instruction:
-        assert isinstance(FP8_MMA.chain, ConvertedChain)
+        assert FP8_MMA.fp16_order is not None
         return replace(FP8_MMA, chain=replace(FP8_MMA.chain, order=taken))
 
     progress = Progress()
     checks = Check(InOrder(), FP8_MMA, 1, progress)
-    assert isinstance(FP8_MMA.chain, ConvertedChain)
+    assert FP8_MMA.fp16_order is not None
     checks.check_orders(FP8_MMA.chain)
     assert progress.order_rows > 100
     assert [name for name, wrong in progress.orders.items() if not wrong] == [order]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.native.cubins import cubin
 from golden.native.cuda import INCLUDE
@@ -143,7 +142,7 @@ def test_every_so_manyth_tile_with_another_e_zero(tmp_path: Path) -> None:
 
 def test_operation_without_e_zero_has_no_other_chain() -> None:
     assert chain_with_another_e_zero(FP64.chain) is None
-    assert isinstance(chain_with_another_e_zero(HOPPER.chain), Chain)
+    assert chain_with_another_e_zero(HOPPER.chain) is not None
 
 
 @needs_cuda_compiler

@@ -1,4 +1,4 @@
-"""Provenance of results: digests of sources, of Python by its code alone, and whether the native library is as old."""
+"""Provenance of results: digests of sources, of Python by its code alone."""
 
 import re
 from pathlib import Path

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 import golden
-from golden.chain import Chain
+from golden.chain import Chain, ChainTable
 from golden.formats import E4M3, E5M2, FP16
-from golden.ordered_chain import ChainTable
 from golden.unit import Unit
 from golden.unit_file import operation_from_table
 from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit

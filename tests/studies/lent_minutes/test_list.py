@@ -25,7 +25,7 @@ STAND_IN = Path(__file__).with_name("stand_in")
 MOST_BYTES = 64 << 20
 SPARSE = "mma.sp.m16n8k16.f32.tf32.tf32.f32"
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lent minutes")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,9 @@ def lines_until(process: subprocess.Popen[str], beginning: str) -> list[str]:
 
 def ended_units(out: Path) -> Counter[tuple[str, str]]:
     """How often each unit was recorded as done."""
-    lines = [json.loads(line) for path in sorted(out.iterdir()) for line in path.read_text().splitlines() if line]
+    lines = [
+        json.loads(line) for path in sorted(out.iterdir()) for line in path.read_text().splitlines() if line.endswith("}")
+    ]
     return Counter((line["item"], line["unit"]) for line in lines if line.get("entry", {}).get("status") == "done")
 
 
@@ -90,10 +92,8 @@ def test_tree_is_small_enough_to_be_sent(machine: Path) -> None:
     assert size < MOST_BYTES - (12 << 20)
 
 
-@pytest.fixture(scope="module")
-def whole(machine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of three calls, of which the first two were killed: at an instruction, and at a product."""
-    out = tmp_path_factory.mktemp("list") / "out"
+def killed_twice(machine: Path, out: Path) -> None:
+    """Three calls, of which the first two are killed: at an instruction, and at a product."""
     shown: list[str] = []
     for killed_at in (f"instructions: {SPARSE}: done", "products: fp16 "):
         process = started(machine, out)
@@ -105,14 +105,21 @@ def whole(machine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shown += rest.splitlines()
     assert process.returncode == 0, "\n".join(shown)
     assert shown[-1] == "complete"
-    return out
 
 
-def test_list_that_is_killed_twice_comes_to_its_end_and_does_nothing_twice(whole: Path) -> None:
-    counts = ended_units(whole)
+def test_list_that_is_killed_twice_comes_to_its_end_and_does_nothing_twice(machine: Path, tmp_path: Path) -> None:
+    """What comes back is one small file, and becomes recordings and tables."""
+    killed_twice(machine, tmp_path / "out")
+    check_results(tmp_path / "out")
+    check_unpacked(tmp_path / "out", tmp_path)
+
+
+def check_results(out: Path) -> None:
+    """Every unit was done once, and nothing differs."""
+    counts = ended_units(out)
     assert set(counts.values()) == {1}
     assert Counter(item for item, _ in counts) == {"instructions": 8, "products": 62, "conversions": 9, "timed again": 84}
-    records = Records(whole)
+    records = Records(out)
     assert {run["item"] for run in records.runs} == {"instructions", "products", "conversions", "timed again"}
     assert len(records.runs) == 6  # two workers died with their command
     for name, entry in records.units["instructions"].items():
@@ -124,19 +131,16 @@ def test_list_that_is_killed_twice_comes_to_its_end_and_does_nothing_twice(whole
     assert "torch" in products["ties of tf32 by PyTorch"]["refused"]
     assert {len(entry["elements"]) for name, entry in products.items() if "x" in name} == {64, 512}
     assert not any(entry["differ"] for entry in records.units["conversions"].values())
+    (path,) = out.iterdir()
+    assert path.name == "results-001.jsonl"
+    assert path.stat().st_size < 4 << 20
 
 
-def test_what_comes_back_is_few_small_files(whole: Path) -> None:
-    paths = list(whole.iterdir())
-    assert [path.name for path in paths] == ["results-001.jsonl"]
-    assert paths[0].stat().st_size < 4 << 20
-
-
-def test_results_become_recordings_and_tables(whole: Path, tmp_path: Path) -> None:
+def check_unpacked(out: Path, folder: Path) -> None:
     """The rows are the model's, so that it reproduces them; no stand-in's rows become evidence."""
-    kept = tmp_path / "kept"
+    kept = folder / "kept"
     kept.mkdir()
-    assert unpack(whole, tmp_path / "into", "h0", kept=kept) == 7
+    assert unpack(out, folder / "into", "h0", kept=kept) == 7
     listed = recording_index.read_index(kept)
     assert len(listed) == 7
     assert {entry["rows"] for entry in listed.values()} == {512}
@@ -146,20 +150,25 @@ def test_results_become_recordings_and_tables(whole: Path, tmp_path: Path) -> No
     sparse = recording_index.read_listed(kept, f"h0/sm_90.{SPARSE}.npz")
     assert sparse.operands.b.shape == (512, golden.instruction("sm_90", SPARSE).k)
     assert "under every selection" in sparse.header.note
-    products: dict[str, Any] = json.loads((tmp_path / "into" / "products.json").read_text())["units"]
+    products: dict[str, Any] = json.loads((folder / "into" / "products.json").read_text())["units"]
     assert any("explained_by" in entry for entry in products.values())
-    assert (tmp_path / "into" / "tables.txt").exists()
+    assert (folder / "into" / "tables.txt").exists()
 
 
-def test_wrong_result_is_found_and_its_rows_are_kept(machine: Path, tmp_path: Path) -> None:
-    name = "wgmma.m64n8k32.satfinite.s32.u8.s8"
-    process = started(machine, tmp_path, MMAU_STAND_IN=f"wrong:{name}")
-    shown = lines_until(process, f"instructions: {name}: ")
+@pytest.mark.attack("a kernel that writes one element of a tile wrong")
+def test_wrong_result_is_found_and_tried_again_where_it_is_asked_for(machine: Path, tmp_path: Path) -> None:
+    process = started(machine, tmp_path, MMAU_STAND_IN=f"wrong:{SPARSE}")
+    lines_until(process, f"instructions: {SPARSE}: ")
     process.kill()
     process.communicate()
-    entry = Records(tmp_path).units["instructions"][name]
-    assert entry["status"] in ("failed", "dependent"), shown[-1]
-    assert re.match(r"wrong layout: \d+ of \d+ elements of small-integer tiles, first ", entry["detail"])
+    entry = Records(tmp_path).units["instructions"][SPARSE]
+    assert entry["status"] == "failed"
+    assert re.match(r"wrong layout \(metadata 0x4 selects 0\): \d+ of \d+ elements of small-integer tiles", entry["detail"])
+    process = started(machine, tmp_path, "--retry")
+    lines_until(process, f"instructions: {SPARSE}: ")
+    process.kill()
+    process.communicate()
+    assert Records(tmp_path).units["instructions"][SPARSE]["status"] == "done"
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.stimulus import Operands
 from hwtests import on_host
@@ -15,7 +15,7 @@ from studies.lent_minutes.reference import ROWS, distinct, read
 from studies.lent_minutes.self_test import LARGEST, integer_tiles, verdict_on_engine
 
 
-def dot(chain: Chain | ConvertedChain, rows: Operands) -> Any:
+def dot(chain: Chain, rows: Operands) -> Any:
     return run(None, chain, Batch(*rows))
 
 
@@ -47,7 +47,7 @@ class Engine:
     def __init__(self, wrong: bool) -> None:
         self.wrong = wrong
 
-    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+    def dot(self, chain: Chain, rows: Operands) -> Any:
         return dot(chain, rows) ^ (self.wrong and chain.operation.a.name == "fp16")
 
     def to_host(self, array: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import golden
+from golden.chain import ChainTable
 from golden.format import power_of_two
 from golden.formats import FP16 as HALF
-from golden.ordered_chain import ChainTable
 from golden.stimulus import Row
 from golden.unit import Unit
 from mmau.analysis.error_bound import Bounded
