@@ -23,6 +23,7 @@ from golden.stimulus import generate
 from golden.unit import Unit
 from mmau.probe.device_under_test import dut_of_unit
 from mmau.probe.loop import Finding, probe
+from rtl.designs.sample_units import FURTHER, of_kind
 
 FRESH = 1 << 17
 """Vectors that no probe has seen, on which what was found is compared with the truth."""
@@ -39,6 +40,9 @@ EARLIER = (
 )  # fmt: skip
 """Operations of the first units, in the order from which they are drawn: a new operation changes none of them."""
 
+WITH_KEYS = (*EARLIER, "OC-FDPA", "PS-FDPA")
+"""Operations whose keys are drawn here; any other one is drawn from its sample units."""
+
 OF_EARLIER = 1000
 """The number of these units; later ones are drawn from the operations that came after."""
 
@@ -54,6 +58,8 @@ def random_unit(number: int) -> Unit:
 def random_operation(rng: random.Random, name: str | None = None) -> Operation:
     """An operation, of that name or of any."""
     kind = name or rng.choice(list(OPERATIONS))
+    if kind not in WITH_KEYS:
+        return rng.choice(of_kind(OPERATIONS[kind], FURTHER))
     while True:
         try:
             return OPERATIONS[kind](**_keys(rng, kind))
