@@ -454,17 +454,6 @@ class OperandWidths:
         wide = codes.astype(np.int64) & ((1 << self.c_bits) - 1)
         return (((wide ^ sign) - sign) & (c.codes - 1)).astype(codes.dtype)
 
-    def as_table(self) -> dict[str, Any]:
-        """The widths for JSON: `from_table` reads them back."""
-        d = None if self.d is None else {"width": self.d.width, "fraction": self.d.fraction}
-        return {"c_bits": self.c_bits, "d": d}
-
-    @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> "OperandWidths":
-        """The widths that `as_table` wrote."""
-        d = table["d"]
-        return cls(table["c_bits"], None if d is None else FixedPoint(**d))
-
 
 THE_UNITS = OperandWidths()
 """The widths of the unit itself."""
