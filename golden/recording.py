@@ -116,14 +116,7 @@ class Recording:
         Args:
             chain: a changed chain of the instruction, to compute with in its place. engine: as in `Instruction.dot`.
         """
-        i = self.instruction
-        a, b, d, scale_a, scale_b = self.operands
-        blocks = i.k // i.block_size if i.block_size else 0
-        for number in range(a.shape[1] // i.k):
-            k, block = (slice(number * size, (number + 1) * size) for size in (i.k, blocks))
-            scales = [None if scale is None else scale[:, block] for scale in (scale_a, scale_b)]
-            d = batched_dot(chain or i.chain, i.k, (a[:, k], b[:, k], d, scales[0], scales[1]), engine)
-        return d
+        return dot_along_k(self.instruction, self.operands, chain or self.instruction.chain, engine)
 
 
 def file_name(arch: str, instruction: str) -> str:
@@ -267,3 +260,18 @@ def _check_arrays(recording: Recording) -> None:
     check_shape("label", label, (rows,), "one a row")
     if label.dtype != np.uint8 or int(label.max()) >= len(recording.header.names):
         raise ValueError(f"label must be uint8 below {len(recording.header.names)}, the number of names")
+
+
+def dot_along_k(i: Instruction, operands: Operands, chain: Chain, engine: str | None = None) -> npt.NDArray[Any]:
+    """d [rows] of rows that are as long as one or several of an instruction: each one's d is the c of the next.
+
+    Args:
+        chain: of the instruction, or a variant of it.
+    """
+    a, b, d, scale_a, scale_b = operands
+    blocks = i.k // i.block_size if i.block_size else 0
+    for number in range(a.shape[1] // i.k):
+        k, block = (slice(number * size, (number + 1) * size) for size in (i.k, blocks))
+        scales = [None if scale is None else scale[:, block] for scale in (scale_a, scale_b)]
+        d = batched_dot(chain, i.k, (a[:, k], b[:, k], d, scales[0], scales[1]), engine)
+    return d

@@ -1,13 +1,12 @@
 """An instruction of a device as a function of rows, each of them one dot product, which is all that a probe may know."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 import golden
 from golden import Instruction
 from golden.arrays import BitArray
+from golden.cache import content_key
+from golden.device import formats_of
 from golden.stimulus import Operands, Tiles, from_diagonals, on_diagonals, places
 from hwtests.cpu.host_processor import ARCHITECTURES, ProcessorDevice
 from hwtests.device import Device, DeviceError
@@ -20,6 +19,7 @@ class DeviceDot:
 
     Attributes:
         instruction: the instruction, whose formats and K the rows have. device: the device that runs it.
+        name, shape, identity: as `golden.device.Device` has them.
     """
 
     def __init__(self, instruction: Instruction, device: Device | None = None) -> None:
@@ -32,25 +32,26 @@ class DeviceDot:
         self.device = opened(instruction.arch) if device is None else device
         self._program = self.device.load(instruction)[0]
         self._asked = 0
+        self.name, self.shape = f"this machine's {instruction.label}", formats_of(instruction)
 
-    def identity(self) -> list[str]:
-        """The identity of the results: the device, its driver, the compiler and the program that runs."""
-        return [*map(str, vars(self.device.describe()).values()), self._program.sha256]
+    @property
+    def identity(self) -> str:
+        """A digest of the device, its driver, the compiler and the program that runs."""
+        described = map(str, vars(self.device.describe()).values())
+        return content_key({"parts": [*described, self._program.sha256]})
 
-    def dot(self, *operands: npt.NDArray[Any]) -> BitArray:
-        """d [rows] of a, b [rows, k], c [rows], and where it is scaled scale_a, scale_b [rows, k/K_block]."""
-        i, rows = self.instruction, len(operands[2])
+    def dot(self, rows: Operands) -> BitArray:
+        """d [rows]."""
+        i, asked = self.instruction, len(rows.c)
         count = places(i.m, i.n)
-        filled = np.arange(-(-rows // count) * count) % rows  # whole tiles: rows repeated from the first on
-        arrays = (*operands, *[None] * (5 - len(operands)))
-        whole = Operands(*(None if array is None else array[filled] for array in arrays))  # type: ignore[arg-type]
+        whole = rows.rows(np.arange(-(-asked // count) * count) % asked)  # whole tiles: rows repeated from the first on
         shift, below = self._asked % count, self._asked // count % max(1, i.m // count)
         self._asked += 1
         tiles = on_diagonals(whole, i.m, i.n, np, shift, below)
         xp = self.device.xp
         placed = Tiles(*(None if array is None else xp.asarray(array) for array in vars(tiles).values()))
         d: BitArray = from_diagonals(self.device.to_host(self._program.run(placed)), np, shift, below)
-        return d[:rows]
+        return d[:asked]
 
 
 def opened(arch: str) -> Device:

@@ -14,9 +14,10 @@ import numpy as np
 
 from golden import Instruction
 from golden.chain import Chain
+from golden.device import formats_of
 from golden.engines import Batch, fastest_engine, run
 from golden.program import FORMS, ProgramError, RowForm, RowProgram, digest_of
-from golden.stimulus import Operands, OperandShape, Tiles
+from golden.stimulus import Operands, Tiles
 from hwtests import on_host
 from hwtests.conform.campaign_worker import main
 from hwtests.device import Description, DeviceError, Program
@@ -58,9 +59,7 @@ class ProgramDevice:
 
     def load(self, instruction: Instruction) -> "tuple[TileProgram, ...]":
         """The program over the rows of an instruction; it is started at the first question."""
-        i = instruction
-        shape = OperandShape(a=i.a, b=i.b, c=i.c, d=i.d, K=i.k, scale=i.scale, block_size=i.block_size)
-        return (TileProgram(RowProgram(self.command, shape, self.form, self.patience)),)
+        return (TileProgram(RowProgram(self.command, formats_of(instruction), self.form, self.patience)),)
 
     def dot(self, chain: Chain, rows: Operands) -> Any:
         """The model, on golden's fastest engine."""
@@ -91,7 +90,7 @@ class TileProgram:
 
     def __init__(self, program: RowProgram) -> None:
         self._program, self._rows, self._seconds = program, 0, 0.0
-        self.sha256 = digest_of(program.name)
+        self.sha256 = digest_of(program.command)
 
     def most_rows(self) -> int:
         """Rows that the program answers in `BATCH_SECONDS`, by its speed so far."""
@@ -103,10 +102,10 @@ class TileProgram:
         Raises:
             DeviceError: the program misbehaves.
         """
-        rows = [None if x is None else x.reshape(tiles.c.size, *x.shape[3:]) for x in tiles.rows(np)]
+        rows = Operands(*(None if x is None else x.reshape(tiles.c.size, *x.shape[3:]) for x in tiles.rows(np)))  # type: ignore[arg-type]
         began = time.perf_counter()
         try:
-            d = self._program.dot(*(x for x in rows if x is not None))
+            d = self._program.dot(rows)
         except ProgramError as error:
             raise DeviceError(str(error)) from error
         self._rows, self._seconds = self._rows + len(d), self._seconds + time.perf_counter() - began

@@ -7,12 +7,12 @@ from cosim.bench.protocol import Timing
 from cosim.build.power_up import power_ups
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.coverage_model import count, whole
-from cosim.coverage.sample_units import sample_units
 from cosim.coverage.unreachable import ARGUED_ALONE
 from golden import Unit
 from golden.files import write_atomically
 from golden.stimulus import OperandShape, generate
 from mmau.report import markdown
+from rtl.designs.sample_units import sample_units
 from rtl.designs.unit_design import UnitDesign
 
 VECTORS, SEED = 20000, 0

@@ -41,11 +41,6 @@ class Minimised:
     asked: int
     note: str
 
-    @classmethod
-    def from_dict(cls, table: dict[str, Any]) -> "Minimised":
-        """The inverse of `as_dict`."""
-        return cls(**{**table, "row": ComparedRow.from_dict(table["row"])})
-
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)

@@ -1,10 +1,10 @@
 """Elements that differ from what they should be: their rows and texts, and their groups."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from cosim.bench.products import Bits, Element, FixedPoint, heading
 from golden import Cls, Format
@@ -57,13 +57,6 @@ class ComparedRow:
     time: float
     ports: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
-    @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> Self:
-        """The row that `dataclasses.asdict` converted, also after a round trip through JSON."""
-        lists = {key: tuple(value) for key, value in table.items() if isinstance(value, (list, tuple))}
-        ports = {port: tuple(codes) for port, codes in table["ports"].items()}
-        return cls(**{**table, **lists, "ports": ports})
-
 
 @dataclass(frozen=True, kw_only=True)
 class Mismatch(ComparedRow):
@@ -97,7 +90,7 @@ class Mismatch(ComparedRow):
         return GroupKey(self.stimulus_class, self.expected_class, self.got_class, self.distance)
 
     def as_dict(self) -> dict[str, Any]:
-        """The mismatch for JSON; `from_dict` reads it back."""
+        """The mismatch for JSON; `cosim.runner.job.read` reads it back."""
         return asdict(self)
 
 
@@ -207,13 +200,8 @@ class Group:
         return ", ".join(f"{text} ({count} of {recorded})" for text, count in self.diagnoses.items())
 
     def as_dict(self) -> dict[str, Any]:
-        """The group for JSON; `from_dict` reads it back."""
+        """The group for JSON; `cosim.runner.job.read` reads it back."""
         return asdict(self)
-
-    @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> "Group":
-        """The group that `as_dict` converted."""
-        return cls(**{**table, "mismatches": tuple(Mismatch.from_dict(each) for each in table["mismatches"])})
 
 
 class Groups:

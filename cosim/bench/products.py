@@ -438,7 +438,7 @@ class OperandWidths:
         if self.d is None:
             return
         structure = operation.structure
-        fused = structure.is_exact and "L" in operation.unit_keys()
+        fused = structure.is_exact_dot_product
         if not fused and not structure.is_integer:
             raise ValueError(
                 f"[operands] d is a fixed-point number only of E-FDPA and IDPA, whose sums are exact; got {operation.name}"
@@ -453,17 +453,6 @@ class OperandWidths:
         sign = (1 << self.c_bits) >> 1
         wide = codes.astype(np.int64) & ((1 << self.c_bits) - 1)
         return (((wide ^ sign) - sign) & (c.codes - 1)).astype(codes.dtype)
-
-    def as_table(self) -> dict[str, Any]:
-        """The widths for JSON: `from_table` reads them back."""
-        d = None if self.d is None else {"width": self.d.width, "fraction": self.d.fraction}
-        return {"c_bits": self.c_bits, "d": d}
-
-    @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> "OperandWidths":
-        """The widths that `as_table` wrote."""
-        d = table["d"]
-        return cls(table["c_bits"], None if d is None else FixedPoint(**d))
 
 
 THE_UNITS = OperandWidths()

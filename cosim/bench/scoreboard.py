@@ -3,15 +3,15 @@
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cosim.bench.comparison_rules import Compare, Judge
 from cosim.bench.coverage import Coverage, ReferenceSample
-from cosim.bench.mismatch import Arrival, ComparedRow, Group, Record, described
+from cosim.bench.mismatch import Arrival, ComparedRow, Group, Record, described, joined
 from cosim.bench.products import Chunk, Element, Vector
 from cosim.bench.stimulus import Specification
-from cosim.coverage.counts import Counts
+from cosim.coverage.counts import Counts, merged
 from golden.checks import check_least, unknown
 from golden.engines import fastest_engine
 
@@ -94,15 +94,6 @@ class Selection:
         if self.vector is not None and self.vector >= count:
             raise ValueError(f"the number of a vector must be from 0 to {count - 1}, got {self.vector}")
 
-    def as_table(self) -> dict[str, Any]:
-        """The selection for JSON; `from_table` reads it back."""
-        return asdict(self)
-
-    @classmethod
-    def from_table(cls, table: dict[str, Any]) -> "Selection":
-        """The selection that `as_table` converted."""
-        return cls(tuple(table["only"]), tuple(table["exclude"]), table["vector"])
-
 
 def _plain(name: str) -> str:
     """The name of a class without its format."""
@@ -136,28 +127,43 @@ class Outcome:
     """
 
     vectors: int
-    left_out: int
+    left_out: int = 0
     sent: int
-    dropped: int
+    dropped: int = 0
     received: int
     waiting: int
-    surplus: int
-    mismatches: int
-    first_mismatch: str | None
-    groups: tuple[Group, ...]
-    differing: tuple[ComparedRow, ...]
-    agreeing: tuple[ComparedRow, ...]
+    surplus: int = 0
+    mismatches: int = 0
+    first_mismatch: str | None = None
+    groups: tuple[Group, ...] = ()
+    differing: tuple[ComparedRow, ...] = ()
+    agreeing: tuple[ComparedRow, ...] = ()
     engine: str
-    checked: int
-    disagreements: int
-    first_disagreement: str | None
-    waived: dict[str, int]
-    stopped: str | None
-    classes: dict[str, int]
-    result_classes: dict[str, int]
+    checked: int = 0
+    disagreements: int = 0
+    first_disagreement: str | None = None
+    waived: dict[str, int] = field(default_factory=dict)
+    stopped: str | None = None
+    classes: dict[str, int] = field(default_factory=dict)
+    result_classes: dict[str, int] = field(default_factory=dict)
     coverage: tuple[Counts, ...] = ()
     result_pairs: dict[str, int] = field(default_factory=dict)
     first_surplus: int | None = None
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Outcome]", **changes: Any) -> "Outcome":
+        """The outcome of several simulations of one design, each after a new power-up.
+
+        Args:
+            changes: values of the whole that are not those of its parts together.
+        """
+        whole: dict[str, Any] = {key: sum(getattr(part, key) for part in parts) for key in _COUNTS}
+        whole |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in _TEXTS}
+        whole |= {key: _summed([getattr(part, key) for part in parts]) for key in _BY_NAME}
+        whole |= {key: tuple(row for part in parts for row in getattr(part, key)) for key in _ROWS}
+        whole["coverage"] = merged(counts for part in parts for counts in part.coverage)
+        whole["groups"] = joined(group for part in parts for group in part.groups)
+        return cls(**{**whole, **changes}, engine=parts[0].engine)
 
     @property
     def selected(self) -> int:
@@ -217,6 +223,20 @@ class Result:
         """The first element that differs, or the first element where all agree: inputs, result and expected result."""
         first, *_ = self.wrong or zip(self.vector.elements, codes_of(self.code, self.vector.elements), strict=True)
         return described(self.number, *first)
+
+
+_COUNTS = (
+    "vectors", "left_out", "sent", "dropped", "received", "waiting", "surplus", "mismatches", "checked", "disagreements",
+)  # fmt: skip
+_BY_NAME = ("waived", "classes", "result_classes", "result_pairs")
+_ROWS = ("differing", "agreeing")
+_TEXTS = ("first_mismatch", "first_disagreement", "stopped", "first_surplus")
+
+
+def _summed(counts: Sequence[dict[str, int]]) -> dict[str, int]:
+    """Add counts by name, in the order of the first."""
+    names = dict.fromkeys(name for each in counts for name in each)
+    return {name: sum(each.get(name, 0) for each in counts) for name in names}
 
 
 class Scoreboard:

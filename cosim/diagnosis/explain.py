@@ -2,9 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain as chained
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,7 @@ from cosim.bench.minimise import Minimised
 from cosim.bench.mismatch import ComparedRow, Group
 from cosim.bench.products import described_result
 from cosim.bench.scoreboard import Outcome
-from cosim.diagnosis.changed_bytes import byte_changes
-from cosim.diagnosis.changed_formats import format_changes
-from cosim.diagnosis.changed_lanes import lane_changes
-from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
-from cosim.diagnosis.changed_operands import operand_changes
-from cosim.diagnosis.changed_parameters import parameter_changes
-from cosim.diagnosis.changed_partial_sums import partial_sum_changes
-from cosim.diagnosis.changed_results import result_changes
-from cosim.diagnosis.changed_steps import step_changes
+from cosim.diagnosis.compared_rows import rows_of
 from cosim.diagnosis.late_operands import late_operand
 from cosim.diagnosis.mismatch_places import Located, lane_of, place_of
 from cosim.diagnosis.shifted import moved, shift_of
@@ -29,6 +20,7 @@ from golden import Instruction, Operation, Trace, Unit, html
 from golden.arrays import bits_dtype
 from golden.comparison import differing
 from golden.html import Markup, element, joined
+from golden.variants import Codes, Model, Rows, Variant, variants
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.tile_design import TileDesign
@@ -200,40 +192,26 @@ def _diagnosed(
     """The diagnosis of the mismatches with defined bits, against these agreeing rows."""
     K = len(mismatches[defined[0]].a)
     golden_model = Model.of(model, K)
-    failing, kept = golden_model.rows([mismatches[place] for place in defined], K), golden_model.rows(agreeing, K)
+    failing, kept = (rows_of(golden_model, rows, K) for rows in ([mismatches[place] for place in defined], agreeing))
     trial = _Trial(golden_model, failing, kept)
     until, tried, left_out = time.monotonic() + seconds, 0, 0
-    for change in _changes(golden_model, failing, K):
+    for variant in variants(golden_model, failing, K):
         if time.monotonic() > until:
             left_out += 1
             continue
         tried += 1
-        trial.of(change)
+        trial.of(variant)
     found = trial.diagnosis(len(mismatches), defined, tried, left_out)
     lane = lane_of(golden_model, failing, kept) if found.cause is None else None
     located = tuple(text for text in (None if where is None else where.text(), lane) if text is not None)
     return replace(found, where=None if where is None else where.words, located=located)
 
 
-def _changes(model: Model, failing: Rows, K: int) -> Iterator[Change]:
-    """All changes, the likelier ones first: of several equally good explanations the first is reported."""
-    return chained(
-        parameter_changes(model),
-        format_changes(model),
-        step_changes(model),
-        operand_changes(model, K),
-        byte_changes(model, K),
-        partial_sum_changes(model, K),
-        result_changes(model, failing),
-        lane_changes(model, K),
-    )
-
-
 @dataclass(frozen=True)
 class _Tried:
     """A change that explains some mismatches: which ones, how many were tried, and how many agreeing rows still agree."""
 
-    change: Change
+    variant: Variant[Rows]
     explains: Codes
     mismatches: int
     kept: int
@@ -241,7 +219,7 @@ class _Tried:
 
     def cause(self) -> Cause:
         """The change with its numbers."""
-        return Cause(self.change.words, int(self.explains.sum()), self.mismatches, self.kept, self.agreeing)
+        return Cause(self.variant.words, int(self.explains.sum()), self.mismatches, self.kept, self.agreeing)
 
 
 class _Trial:
@@ -252,31 +230,31 @@ class _Trial:
         self._probe = failing.of(_spread(len(failing), PROBE))
         self._found: list[_Tried] = []
 
-    def of(self, change: Change) -> None:
+    def of(self, variant: Variant[Rows]) -> None:
         """Record a change that explains one of the first mismatches."""
-        if not self._same(change, self._probe).any():
+        if not self._same(variant, self._probe).any():
             return
-        tried = self._on(change, SAMPLE)
-        self._found.append(self._on(change, None) if tried.kept == tried.agreeing else tried)
+        tried = self._on(variant, SAMPLE)
+        self._found.append(self._on(variant, None) if tried.kept == tried.agreeing else tried)
 
-    def _on(self, change: Change, limit: int | None) -> _Tried:
+    def _on(self, variant: Variant[Rows], limit: int | None) -> _Tried:
         """Try the change on so many mismatches and agreeing rows, spread evenly over all of them."""
         failing, agreeing = (_spread(len(rows), limit) for rows in (self._failing, self._agreeing))
         explains = np.zeros(len(self._failing), bool)
-        explains[failing] = self._same(change, self._failing.of(failing))
-        kept = self._kept(change, self._agreeing.of(agreeing))
-        return _Tried(change, explains, len(failing), kept, len(agreeing))
+        explains[failing] = self._same(variant, self._failing.of(failing))
+        kept = self._kept(variant, self._agreeing.of(agreeing))
+        return _Tried(variant, explains, len(failing), kept, len(agreeing))
 
-    def _same(self, change: Change, rows: Rows) -> Codes:
+    def _same(self, variant: Variant[Rows], rows: Rows) -> Codes:
         """The rows in which the change gives the design's result."""
-        same: Codes = ~self._differing(change.results(rows), rows.got)
+        same: Codes = ~self._differing(variant.results(rows), rows.got)
         return same
 
-    def _kept(self, change: Change, rows: Rows) -> int:
+    def _kept(self, variant: Variant[Rows], rows: Rows) -> int:
         """The number of agreeing rows that still agree: the change gives the design's result, or golden's."""
         if not len(rows):
             return 0
-        results = change.results(rows)
+        results = variant.results(rows)
         return int((~self._differing(results, rows.got) | ~self._differing(results, rows.expected)).sum())
 
     def _differing(self, results: Codes, codes: Codes) -> Codes:
@@ -291,7 +269,7 @@ class _Trial:
         named = {cause.change for cause in (*complete, *best)}
         of: list[str | None] = [None] * mismatches
         for number, place in enumerate(places):
-            of[place] = next((t.change.words for t in ranked if t.explains[number] and t.change.words in named), None)
+            of[place] = next((t.variant.words for t in ranked if t.explains[number] and t.variant.words in named), None)
         return Diagnosis(
             mismatches=mismatches, undefined=mismatches - len(places), causes=complete, best=best, of=tuple(of), tried=tried,
             left_out=left_out,

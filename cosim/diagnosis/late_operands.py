@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from cosim.bench.mismatch import ComparedRow
-from cosim.diagnosis.changed_model import Model
+from cosim.diagnosis.compared_rows import rows_of
 from cosim.diagnosis.shifted import DISTINCT
 from golden import Instruction, Unit
 from golden.comparison import differing
+from golden.variants import Model
 
 FARTHEST = 4
 """Largest distance of the other vector that is tried (vectors)."""
@@ -46,8 +47,8 @@ def late_operand(model: Unit | Instruction, wrong: Sequence[ComparedRow], agreei
                 pairs = [(row, at[key]) for row in rows if (key := (row.vector - far, row.place)) in at]
                 if not pairs:
                     return np.zeros(0, bool), 0
-                mixed = of_unit.rows(
-                    [replace(row, **{name: getattr(other, name) for name in names}) for row, other in pairs], K
+                mixed = rows_of(
+                    of_unit, [replace(row, **{name: getattr(other, name) for name in names}) for row, other in pairs], K
                 )
                 return ~differing(of_unit.results(mixed), mixed.got, of_unit.operation), len(pairs)
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from cosim.bench.mismatch import ComparedRow
-from cosim.diagnosis.changed_model import Codes, Model, Rows
-from cosim.diagnosis.fields import is_infinity, is_nan, is_subnormal, is_zero
 from golden import Format
 from golden.comparison import differing
+from golden.variants import Codes, Model, Rows
+from golden.variants.variant import is_infinity, is_nan, is_subnormal, is_zero
 
 CHANCE = 1e-3
 """Largest probability, by the rows that agreed, that all mismatches are at one place by chance, where it is named."""

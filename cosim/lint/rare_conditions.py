@@ -1,16 +1,20 @@
-"""Conditions of a circuit that random vectors hardly meet: values of many bits, however compared, and long counters."""
+"""Conditions of a circuit that random vectors hardly meet: those that fix many bits, however they are written, and registers
+that count by themselves.
+
+What a condition fixes is found on gates: a gate of which some pins are known fixes each other pin that has one value in all
+rows of its table that are left. Sums and orders are gates where one operand is constant; other arithmetic fixes nothing.
+"""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from typing import Any
 
-from cosim.lint.flat_circuit import FlatCircuit
-from cosim.lint.implied_values import Implied, Literal
+from cosim.lint.flat_circuit import BITWISE, FlatCircuit
 from cosim.lint.other_cycles import CONTROLS
 
 RARE = 12
-"""Bits of a value, or of a counter, from which random vectors hardly meet it."""
+"""Bits of a value, or of counters, from which random vectors hardly meet it."""
 
 RARELY_EQUAL = 16
 """Bits of two words from which random vectors hardly make them equal; exponents have fewer."""
@@ -22,113 +26,273 @@ single one) explains them."""
 NAMED = 4
 """Words of a condition that are named."""
 
-MOST_BRANCHES = 16
-"""Choices around a choice that are followed."""
+MOST_BRANCHES, MOST_CYCLES, MOST_BITS = 16, 8, 512
+"""Choices around a choice, registers in a row, and bits of one condition that are followed."""
+
+Cell = Mapping[str, Any]
+
+Gate = tuple[str, tuple[Any, ...], Cell]
+"""A kind, the inputs, and the cell of which it is a part."""
+
+Literal = tuple[Any, int, int]
+"""A bit, how many cycles before, and its value."""
+
+_KINDS: dict[str, Callable[..., int]] = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "not": lambda a: 1 - a,
+    "mux": lambda a, b, s: b if s else a,
+}
+
 
 _COMPARES = ("$eq", "$ne", "$eqx", "$nex")
-
-_DIFFERENCES = ("$xor", "$xnor", "$sub")
-
-_OF_ALL = ("$reduce_or", "$reduce_bool", "$reduce_and", "$logic_not", "$eq", "$ne")
-"""Cells that say whether all bits of a word are 0, or 1."""
-
-_CHOOSES = ("$mux", "$pmux", "$and", "$or", "$logic_not", "$pos")
-"""Cells through which a counter's next value returns to its register."""
+_ORDERS = ("$lt", "$le", "$gt", "$ge")
+_ARITHMETIC = ("$add", "$sub", *_ORDERS)
 
 
 def rare_conditions(circuit: FlatCircuit) -> list[str]:
-    """The comparisons with long constants, the long counters, and other conditions that ask for values of many bits."""
-    found, named = list[str](), set[int]()
-    for cell in circuit.cells:
-        ports = dict(circuit.inputs(cell))
-        if cell["type"] in _COMPARES:
-            for one, other in ((ports["A"], ports["B"]), (ports["B"], ports["A"])):
-                pairs = [(a, b) for a, b in zip(one, other, strict=False) if isinstance(a, int) and b in ("0", "1")]
-                if len(pairs) >= RARE and len({b for _, b in pairs}) == 2:
-                    value = sum(1 << place for place, (_, b) in enumerate(pairs) if b == "1")
-                    name = circuit.names.get(pairs[0][0], "a value")
-                    found.append(f"{name} with {len(pairs)}'h{value:x} at {circuit.source(cell)}")
-                    named.add(id(cell))
-            if len(_different(ports["A"], ports["B"])) >= RARELY_EQUAL:
-                found.append(_equality(circuit, cell, ports))
-        elif cell["type"] in _DIFFERENCES and _is_compared_with_0(circuit, cell, ports):
-            found.append(_equality(circuit, cell, ports))
-        elif cell["type"] in ("$add", "$sub") and (register := _counted(circuit, cell, ports)):
-            found.append(f"{register} counts at {circuit.source(cell)}")
-    return list(dict.fromkeys([*found, *_running(circuit), *_other_forms(circuit, named)]))
+    """The conditions that fix many bits, without those within others, and the registers that count by themselves."""
+    gates, places = _Gates(circuit), _places(circuit)
+    fixed = [(cell, _Fixed(gates, literals)) for cell, literals in _conditions(circuit)]
+    rare = [(cell, each) for cell, each in fixed if each.is_rare(places, 1 if _names_a_value(circuit, cell) else CHANGES)]
+    within = Counter(inner for cell, each in rare for inner in each.cells - {id(cell)})
+    found = list[str]()
+    for cell, each in rare:
+        if not within[id(cell)]:
+            source = next((c for c in (cell, *gates.of(each.cells)) if "src" in c.get("attributes", {})), cell)
+            found.append(f"{each.named(circuit.names)} at {circuit.source(source)}")
+    return list(dict.fromkeys([*_counters(circuit), *found]))
 
 
-def _different(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """The pairs of bits of two words of which neither is constant and that are not the same."""
-    return [(a, b) for a, b in zip(one, other, strict=False) if isinstance(a, int) and isinstance(b, int) and a != b]
+def _names_a_value(circuit: FlatCircuit, cell: Cell) -> bool:
+    """Whether a cell compares with a long constant, which then counts however few its changes are."""
+    words = [bits for port, bits in circuit.inputs(cell) if port in "AB"] if cell["type"] in _COMPARES else []
+    return any(len(word) >= RARE and {*word} == {"0", "1"} for word in words)
 
 
-def _is_compared_with_0(circuit: FlatCircuit, cell: Mapping[str, Any], ports: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether the difference of two long words goes into a comparison of all its bits alone."""
-    if len(_different(ports["A"], ports["B"])) < RARELY_EQUAL:
-        return False
-    result = {*cell["connections"]["Y"]}
-    takers = [each for each in circuit.cells if result & {bit for _, bits in circuit.inputs(each) for bit in bits}]
-    return bool(takers) and all(
-        each["type"] in _OF_ALL and {*dict(circuit.inputs(each))["A"]} - {"0", "1"} == result for each in takers
-    )
+def _some(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:NAMED])}{', …' if len(words) > NAMED else ''}"
 
 
-def _equality(circuit: FlatCircuit, cell: Mapping[str, Any], ports: Mapping[str, Sequence[Any]]) -> str:
-    one, other = (circuit.names.get(ports[port][0], "a value") for port in ("A", "B"))
-    return f"{one} with {other} at {circuit.source(cell)}"
+class _Gates:
+    """The gates of a circuit.
 
+    Attributes:
+        driver: gate of each bit. users: the bits of arithmetic that depend on each bit.
+    """
 
-def _running(circuit: FlatCircuit) -> list[str]:
-    """The registers that go on by themselves, whatever comes in, through more states than vectors meet: counters one behind
-    the other, rings, shift registers with feedback."""
-    inputs = [(name, port) for name, port in circuit.module["ports"].items() if port["direction"] == "input"]
-    takers = defaultdict[Any, list[Mapping[str, Any]]](list)
-    for cell in circuit.cells:
-        for bit in {bit for _, bits in circuit.inputs(cell) for bit in bits}:
-            takers[bit].append(cell)
-    moved = {id(cell) for cell in _behind(circuit, takers, [b for n, p in inputs if n not in CONTROLS for b in p["bits"]])}
-    apart = [cell for cell in circuit.cells if "Q" in cell["connections"] and id(cell) not in moved]
-    found = [cell for cell in apart if any(cell is each for each in _behind(circuit, takers, cell["connections"]["Q"]))]
-    if sum(len(cell["connections"]["Q"]) for cell in found) < RARE:
+    def __init__(self, circuit: FlatCircuit) -> None:
+        self.circuit, self._cells = circuit, {id(cell): cell for cell in circuit.cells}
+        self.driver, self.users = dict[Any, Gate](), defaultdict[Any, list[Any]](list)
+        self._made = 0
+        for cell in circuit.cells:
+            for bit, made in zip(cell["connections"].get("Y", ()), self._results(cell), strict=False):
+                self.driver[bit] = self.driver.pop(made) if made in self.driver else ("or", (made, made), cell)
+                for pin in self.driver[bit][1]:
+                    self.users[pin] = [bit if each == made else each for each in self.users[pin]]
+
+    def of(self, cells: Iterable[int]) -> list[Cell]:
+        """Cells by their identities."""
+        return [self._cells[each] for each in cells]
+
+    def _gate(self, cell: Cell, kind: str, *pins: Any) -> Any:
+        self._made -= 1
+        self.driver[self._made] = kind, pins, cell
+        if cell["type"] in _ARITHMETIC:
+            for pin in pins:
+                self.users[pin].append(self._made)
+        return self._made
+
+    def _all(self, cell: Cell, kind: str, bits: Sequence[Any]) -> Any:
+        result = bits[0]
+        for bit in bits[1:]:
+            result = self._gate(cell, kind, result, bit)
+        return result
+
+    def _results(self, cell: Cell) -> list[Any]:
+        """The bits of a cell's result, as far as gates give them."""
+        ports, kind, width = dict(self.circuit.inputs(cell)), cell["type"], len(cell["connections"].get("Y", ()))
+        if kind in ("$mux", "$pmux"):
+            chosen = ports["A"]
+            for number, select in enumerate(ports["S"]):
+                branch = ports["B"][number * width :]
+                chosen = [self._gate(cell, "mux", a, b, select) for a, b in zip(chosen, branch, strict=False)]
+            return chosen
+        if kind in BITWISE:
+            operands = (_extended(cell, ports, port, width) for port in ("A", "B") if port in ports)
+            name = "xor" if kind == "$xnor" else kind[1:]
+            made = [self._all(cell, name, pins) for pins in zip(*operands, strict=True)]
+            return [self._gate(cell, "not", each) for each in made] if kind in ("$not", "$xnor") else made
+        if kind in ("$reduce_and", "$reduce_or", "$reduce_bool"):
+            return [self._all(cell, "and" if kind == "$reduce_and" else "or", ports["A"])]
+        if kind in ("$logic_not", "$logic_and", "$logic_or"):
+            words = [self._all(cell, "or", ports[port]) for port in ("A", "B") if port in ports]
+            return [self._gate(cell, "not", words[0]) if len(words) == 1 else self._gate(cell, kind[7:], *words)]
+        if "A" not in ports or "B" not in ports:
+            return []
+        both = max(len(ports["A"]), len(ports["B"]), width if kind in ("$add", "$sub") else 0)
+        a, b = (_extended(cell, ports, port, both) for port in ("A", "B"))
+        if kind in _COMPARES:
+            unlike = self._all(cell, "or", [self._gate(cell, "xor", *pair) for pair in zip(a, b, strict=True)])
+            return [unlike if kind[1] == "n" else self._gate(cell, "not", unlike)]
+        if not any({*word} <= {"0", "1"} for word in (a, b)):
+            return []
+        if kind in _ORDERS:
+            if _is_signed(cell):
+                a, b = [*a[:-1], b[-1]], [*b[:-1], a[-1]]
+            one, other = (a, b) if kind in ("$lt", "$ge") else (b, a)
+            less: Any = "0"
+            for low, high in zip(one, other, strict=True):
+                if low in ("0", "1"):
+                    less = self._gate(cell, "or" if low == "0" else "and", less, high)
+                else:
+                    less = self._gate(cell, "or" if high == "1" else "and", less, self._gate(cell, "not", low))
+            return [self._gate(cell, "not", less) if kind in ("$ge", "$le") else less]
+        if kind in ("$add", "$sub"):
+            carry, total = "1" if kind == "$sub" else "0", list[Any]()
+            for one, other in zip(a, b, strict=True):
+                added = {"0": "1", "1": "0"}.get(other) or self._gate(cell, "not", other) if kind == "$sub" else other
+                unlike = self._gate(cell, "xor", one, added)
+                total.append(self._gate(cell, "xor", unlike, carry))
+                carry = self._gate(cell, "mux", one, carry, unlike)
+            return total[:width]
         return []
-    names = sorted({circuit.names.get(cell["connections"]["Q"][0], "a register") for cell in found})
-    return [f"{', '.join(names[:NAMED])}{', …' if len(names) > NAMED else ''} run by themselves"]
 
 
-def _behind(
-    circuit: FlatCircuit, takers: Mapping[Any, Sequence[Mapping[str, Any]]], bits: Sequence[Any]
-) -> list[Mapping[str, Any]]:
-    """The cells that depend on some bits, in later cycles too."""
-    waiting, seen, found = list(circuit.through(bits)), set[int](), list[Mapping[str, Any]]()
-    while waiting:
-        for cell in takers.get(waiting.pop(), ()):
-            if id(cell) not in seen:
-                seen.add(id(cell))
-                found.append(cell)
-                waiting += circuit.outputs(cell)
-                waiting += circuit.through(circuit.outputs(cell))
-    return found
+def _is_signed(cell: Cell) -> bool:
+    return all(int(str(cell["parameters"].get(f"{port}_SIGNED", 0)), 2) == 1 for port in ("A", "B"))
 
 
-def _other_forms(circuit: FlatCircuit, named: set[int]) -> Iterator[str]:
-    """The conditions that imply rare values, without those within others and those of comparisons that are named."""
-    conditions = [(cell, Implied(circuit, literals)) for cell, literals in _conditions(circuit)]
-    places = _places(circuit)
-    rare = [(cell, implied) for cell, implied in conditions if (values := implied.values) and _is_rare(values, places)]
-    within = Counter(inner for cell, implied in rare for inner in implied.cells.keys() - {id(cell)})
-    for cell, implied in rare:
-        if not within[id(cell)] and not implied.cells.keys() & named:
-            values = implied.values or {}
-            words = sorted({circuit.names.get(bit, "a value") for bit, _ in values})
-            more = ", …" if len(words) > NAMED else ""
-            written = next((each for each in (cell, *implied.cells.values()) if "src" in each.get("attributes", {})), cell)
-            yield f"{len(values)} bits of {', '.join(words[:NAMED])}{more} at {circuit.source(written)}"
+def _extended(cell: Cell, ports: Mapping[str, Sequence[Any]], port: str, width: int) -> list[Any]:
+    """An operand at a width, as its cell extends it."""
+    word = list(ports[port])
+    signed = _is_signed(cell) if "B" in ports else int(str(cell["parameters"].get("A_SIGNED", 0)), 2) == 1
+    return (word + [word[-1] if signed else "0"] * width)[:width]
 
 
-def _conditions(circuit: FlatCircuit) -> Iterator[tuple[Mapping[str, Any], list[Literal]]]:
+class _Fixed:
+    """What a few bits with their values fix, before registers too.
+
+    Attributes:
+        values: of bits that nothing explains, by bit and cycles before; none where they contradict each other.
+        cells: through which the values were followed, by identity. relations: pairs of bits that must be equal, or unlike.
+    """
+
+    def __init__(self, gates: _Gates, literals: Iterable[Literal]) -> None:
+        self._gates, self._known = gates, dict[tuple[Any, int], int]()
+        self.values, self.cells = dict[tuple[Any, int], int](), set[int]()
+        self.relations = list[tuple[Any, ...]]()
+        if self._follow([(gates.circuit.through([bit])[0], cycles, value) for bit, cycles, value in literals]):
+            for (bit, cycles), value in self._known.items():
+                self._explain(bit, cycles, value)
+
+    def is_rare(self, places: Mapping[Any, tuple[str, int]], least: int) -> bool:
+        """Whether they are many, and have as many changes as no special number has."""
+        words = defaultdict[tuple[str, int], list[tuple[int, int]]](list)
+        for (bit, cycles), value in self.values.items():
+            if bit in places:
+                name, place = places[bit]
+                words[name, cycles].append((place, value))
+        changes = sum(a != b for word in words.values() for (_, a), (_, b) in pairwise(sorted(word)))
+        return self._are_words_equal or (len(self.values) >= RARE and changes >= least)
+
+    @property
+    def _are_words_equal(self) -> bool:
+        return min((len({*side}) for side in zip(*self.relations, strict=True)), default=0) >= RARELY_EQUAL
+
+    def named(self, names: Mapping[Any, str]) -> str:
+        """The words of which they are bits."""
+        if self._are_words_equal:
+            return " with ".join(names.get(bit, "a value") for bit in self.relations[0])
+        words = sorted({names.get(bit, "a value") for bit, _ in self.values})
+        return f"{len(self.values)} bits of {_some(words)}"
+
+    def _follow(self, waiting: list[Literal]) -> bool:
+        """Note values and what they fix; whether they may hold together."""
+        while waiting and len(self._known) < MOST_BITS:
+            bit, cycles, value = waiting.pop()
+            if isinstance(bit, str):
+                if bit == str(1 - value):
+                    return False
+                continue
+            known = self._known.get((bit, cycles))
+            if known is not None:
+                if known != value:
+                    return False
+                continue
+            self._known[bit, cycles] = value
+            for result in (bit, *self._gates.users.get(bit, ())):
+                if result in self._gates.driver:
+                    fixes = self._fixes(result, cycles)
+                    if fixes is None:
+                        return False
+                    waiting += fixes
+            loaded = self._loaded(bit, value) if cycles < MOST_CYCLES else None
+            waiting += [] if loaded is None else [(loaded, cycles + 1, value)]
+        return True
+
+    def _rows(self, result: Any, cycles: int) -> tuple[tuple[Any, ...], list[tuple[int, ...]]]:
+        """The pins of a gate, its result last, and the rows of its table that the known values leave."""
+        kind, inputs, _ = self._gates.driver[result]
+        given = [int(bit) if bit in ("0", "1") else self._known.get((bit, cycles)) for bit in (*inputs, result)]
+        rows = ((*row, _KINDS[kind](*row)) for row in product((0, 1), repeat=len(inputs)))
+        return (*inputs, result), [r for r in rows if all(g is None or g == v for g, v in zip(given, r, strict=True))]
+
+    def _fixes(self, result: Any, cycles: int) -> list[Literal] | None:
+        """The values that a gate fixes; None where it cannot have the known ones."""
+        pins, rows = self._rows(result, cycles)
+        columns = [{*column} for column in zip(*rows, strict=True)]
+        return [(p, cycles, *c) for p, c in zip(pins, columns, strict=True) if len(c) == 1] if rows else None
+
+    def _explain(self, bit: Any, cycles: int, value: int) -> None:
+        """Count a bit among the values where neither its gate nor its register explains it by others."""
+        gate = self._gates.driver.get(bit)
+        if gate is None:
+            loaded = self._loaded(bit, value) if cycles < MOST_CYCLES else None
+            if loaded is None:
+                self.values[bit, cycles] = value
+            else:
+                self.cells.add(id(self._gates.circuit.driver[bit]))
+            return
+        inputs = [(pin, cycles) in self._known or pin in ("0", "1") for pin in gate[1]]
+        self.cells.add(id(gate[2]))
+        if not any(inputs):
+            if gate[0] == "xor" and gate[2]["type"] not in _ARITHMETIC:
+                self.relations.append(gate[1])
+            elif bit > 0:
+                self.values[bit, cycles] = value
+
+    def _loaded(self, bit: Any, value: int) -> Any:
+        """The bit that a register takes, where it does not hold or reset; None for no register, or where a reset gives the
+        value."""
+        register = self._gates.circuit.driver.get(bit)
+        if register is None or "D" not in register["connections"] or bit not in register["connections"].get("Q", ()):
+            return None
+        place = register["connections"]["Q"].index(bit)
+        for key in ("ARST_VALUE", "SRST_VALUE"):
+            if key in register["parameters"] and register["parameters"][key][-1 - place] == str(value):
+                return None
+        (data,) = self._gates.circuit.through([register["connections"]["D"][place]])
+        for _ in range(MOST_BRANCHES):
+            kind, pins, _cell = self._gates.driver.get(data, ("", (), {}))
+            if kind != "mux":
+                break
+            one, other, _select = pins
+            if str(value) in (one, other):
+                return None
+            if one == bit or isinstance(one, str):
+                data = other
+            elif other == bit or isinstance(other, str):
+                data = one
+            else:
+                break
+        return data
+
+
+def _conditions(circuit: FlatCircuit) -> Iterator[tuple[Cell, list[Literal]]]:
     """Cells with one bit of result, with either value, and choices, with all choices around them."""
-    takers = defaultdict[Any, list[tuple[Mapping[str, Any], str]]](list)
+    takers = defaultdict[Any, list[tuple[Cell, str]]](list)
     for cell in circuit.cells:
         for port, bits in circuit.inputs(cell):
             for bit in {*bits[:1]} if port in "AB" else {*bits}:
@@ -143,9 +307,7 @@ def _conditions(circuit: FlatCircuit) -> Iterator[tuple[Mapping[str, Any], list[
                 yield from ((cell, [(condition, 0, value), *around]) for value in (0, 1))
 
 
-def _around(
-    circuit: FlatCircuit, takers: Mapping[Any, Sequence[tuple[Mapping[str, Any], str]]], cell: Mapping[str, Any]
-) -> list[Literal]:
+def _around(circuit: FlatCircuit, takers: Mapping[Any, Sequence[tuple[Cell, str]]], cell: Cell) -> list[Literal]:
     """The conditions under which a choice is taken by the choices around it."""
     found = list[Literal]()
     while len(found) < MOST_BRANCHES:
@@ -163,43 +325,63 @@ def _places(circuit: FlatCircuit) -> dict[Any, tuple[str, int]]:
     return {bit: (name, place) for name, net in nets for place, bit in enumerate(circuit.through(net["bits"]))}
 
 
-def _is_rare(values: Mapping[tuple[Any, int], int], places: Mapping[Any, tuple[str, int]]) -> bool:
-    """Whether values are many, and not those of special numbers."""
-    if len(values) < RARE:
-        return False
-    words = defaultdict[tuple[str, int], list[tuple[int, int]]](list)
-    for (bit, cycles), value in values.items():
-        if bit in places:
-            name, place = places[bit]
-            words[name, cycles].append((place, value))
-    return sum(a != b for word in words.values() for (_, a), (_, b) in pairwise(sorted(word))) >= CHANGES
+# counters
 
 
-def _counted(circuit: FlatCircuit, adder: Mapping[str, Any], ports: Mapping[str, Sequence[Any]]) -> str | None:
-    """The name of the long register to which an adder adds at most one, and which takes the sum."""
-    for one, other in ((ports["A"], ports["B"]), (ports["B"], ports["A"])):
-        register = circuit.driver.get(one[0])
-        step = {bit for bit in other if isinstance(bit, int)}
-        if register is None or "D" not in register["connections"] or len(step) > 1:
-            continue
-        state = register["connections"]["Q"]
-        is_its_own = {bit for bit in one if isinstance(bit, int)} <= {*state}
-        if len(state) >= RARE and is_its_own and _returns(circuit, register["connections"]["D"], adder):
-            return circuit.names.get(state[0], "a register")
-    return None
+def _counters(circuit: FlatCircuit) -> Iterator[str]:
+    """The long registers whose next value is a function of themselves and at most one other bit, and the shorter ones that
+    no operand moves, where they have as many states together: counters, rings, shift registers with feedback."""
+    inputs = [(name, port) for name, port in circuit.module["ports"].items() if port["direction"] == "input"]
+    takers = defaultdict[Any, list[Cell]](list)
+    for cell in circuit.cells:
+        for bit in {bit for _, bits in circuit.inputs(cell) for bit in bits}:
+            takers[bit].append(cell)
+    moved = _behind(circuit, takers, [bit for name, port in inputs if name not in CONTROLS for bit in port["bits"]])
+    apart = list[Cell]()
+    for cell in circuit.cells:
+        if "Q" in cell["connections"] and _runs(circuit, cell):
+            if len(cell["connections"]["Q"]) >= RARE:
+                yield f"{circuit.names.get(cell['connections']['Q'][0], 'a register')} counts at {circuit.source(cell)}"
+            elif id(cell) not in moved:
+                apart.append(cell)
+    if sum(len(cell["connections"]["Q"]) for cell in apart) >= RARE:
+        names = {circuit.names.get(cell["connections"]["Q"][0], "a register") for cell in apart}
+        yield f"{_some(sorted(names))} run by themselves"
 
 
-def _returns(circuit: FlatCircuit, bits: Sequence[Any], adder: Mapping[str, Any]) -> bool:
-    """Whether a word is the result of an adder, through choices."""
-    waiting, seen = [bits[0]], set[Any]()
+def _behind(circuit: FlatCircuit, takers: Mapping[Any, Sequence[Cell]], bits: Sequence[Any]) -> set[int]:
+    """The cells that depend on some bits, in later cycles too, by identity."""
+    waiting, found = list(circuit.through(bits)), set[int]()
     while waiting:
-        (bit,) = circuit.through([waiting.pop()])
-        cell = circuit.driver.get(bit)
-        if bit in seen or cell is None:
+        for cell in takers.get(waiting.pop(), ()):
+            if id(cell) not in found:
+                found.add(id(cell))
+                waiting += circuit.through(circuit.outputs(cell))
+    return found
+
+
+def _runs(circuit: FlatCircuit, register: Cell) -> bool:
+    """Whether the next value of a register, but for what holds, loads constants or chooses, comes from itself."""
+    own = {*register["connections"]["Q"]}
+    pairs = zip(register["connections"].get("D", ()), register["connections"]["Q"], strict=True)
+    waiting, seen, others, turns = [(d, q) for d, q in pairs], set[tuple[Any, Any]](), set[Any](), False
+    while waiting:
+        given, held = waiting.pop()
+        (bit,) = circuit.through([given])
+        if isinstance(bit, str) or bit == held or (bit, held) in seen:
             continue
-        seen.add(bit)
-        if cell is adder:
-            return True
-        if cell["type"] in _CHOOSES:
-            waiting += [data for port, word in circuit.inputs(cell) if port != "S" for data in word]
-    return False
+        seen.add((bit, held))
+        cell = circuit.driver.get(bit)
+        if bit in own:
+            turns = True
+        elif cell is None or "Q" in cell["connections"] or "Y" not in cell["connections"]:
+            others.add(bit)
+        else:
+            is_choice = cell["type"] in ("$mux", "$pmux")
+            place, width = cell["connections"]["Y"].index(bit), len(cell["connections"]["Y"])
+            for port, bits in circuit.inputs(cell):
+                chosen = bits[place::width] if is_choice and port != "S" else () if is_choice else bits
+                waiting += [(each, held if is_choice else None) for each in chosen]
+        if len(others) > 1:
+            return False
+    return turns

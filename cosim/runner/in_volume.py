@@ -1,7 +1,7 @@
-"""Volume runs in native code: segments in parallel, one report of them, and a replay of the first mismatch in cocotb."""
+"""Volume runs in native code: segments in parallel, as one, and a replay of the first mismatch in cocotb."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from cosim.bench.scoreboard import Outcome
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
 from cosim.coverage.counts import Counts
-from cosim.runner.report import Report
+from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from cosim.runner.simulate import replay
 from cosim.volume.decoded_vectors import Decoder
@@ -37,8 +37,8 @@ NOTHING: Mapping[str, Any] = {
 
 def part_of(
     design: Design, request: Request, segment: Segment, rows: RowsFile | None, outcome: Mapping[str, Any] | Broken
-) -> Report:
-    """The report of one segment.
+) -> Simulated:
+    """What came of one segment.
 
     Args:
         rows: the file of its vectors; None for native vectors.
@@ -81,7 +81,7 @@ def part_of(
         coverage=_covered(rows, outcome),
         result_pairs=pairs_by_name(outcome["result_pairs"], design.operation.d),
     )
-    return Report.of(design, counts, request.simulator, request.seed, outcome["seconds"], mode="volume")
+    return Simulated(outcome=counts, seconds=outcome["seconds"])
 
 
 def _covered(rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[Counts, ...]:
@@ -147,8 +147,8 @@ class Sent:
         return None if isinstance(self.outcome, Broken) else next((r for r in self.outcome["rows"] if not r["agrees"]), None)
 
 
-def run_in_volume(design: Design, request: Request, folder: Path) -> Report:
-    """Run all segments and join them to one report, without explanation."""
+def run_in_volume(design: Design, request: Request, folder: Path) -> Simulated:
+    """Run all segments, as one."""
     say = request.report_progress
     say(f"{design.name}: building for volume")
     sources = sources_of(design, request.dut, folder)
@@ -163,10 +163,15 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Report:
     )  # fmt: skip
     segments = list(vectors.segments())
     sent = send(program, plan, segments, request.processes, request.fail_fast)
-    report = Report.joined([part_of(design, request, each.segment, each.rows, each.outcome) for each in sent])
-    left_out = report.left_out + request.vectors - sum(segment.vectors for segment in segments)
-    report = replace(report, vectors=request.vectors, left_out=left_out, seed=request.seed, sources=sources.digests)
-    return _with_replay(design, request, folder, report, sent)
+    parts = [part_of(design, request, each.segment, each.rows, each.outcome) for each in sent]
+    left_out = sum(part.outcome.left_out for part in parts) + request.vectors - sum(each.vectors for each in segments)
+    outcome = Outcome.joined([part.outcome for part in parts], vectors=request.vectors, left_out=left_out)
+    return Simulated(
+        outcome=outcome,
+        seconds=sum(part.seconds for part in parts),
+        minimised=_replayed(design, request, folder, outcome, sent),
+        sources=sources.digests,
+    )
 
 
 def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int, fail_fast: bool) -> list[Sent]:
@@ -206,16 +211,15 @@ def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int,
     return found
 
 
-def _with_replay(design: Design, request: Request, folder: Path, report: Report, sent: Sequence[Sent]) -> Report:
-    """The report with its first mismatch, minimised by a replay in cocotb where it also differs when sent alone."""
+def _replayed(design: Design, request: Request, folder: Path, outcome: Outcome, sent: Sequence[Sent]) -> Minimised | None:
+    """The first mismatch, minimised by a replay in cocotb where it also differs when sent alone; None without mismatches."""
     for each in sent:
         row = each.first_mismatch
-        if row is None:
-            continue
-        request.report_progress(f"{design.name}: vector {row['vector']} again, in cocotb")
-        vector = {"rows": [row], "classes": dict(each.classes)}
-        return replace(report, minimised=_minimised(design, request, folder, vector, report.differing[0]))
-    return report
+        if row is not None:
+            request.report_progress(f"{design.name}: vector {row['vector']} again, in cocotb")
+            vector = {"rows": [row], "classes": dict(each.classes)}
+            return _minimised(design, request, folder, vector, outcome.differing[0])
+    return None
 
 
 def _minimised(
@@ -230,8 +234,8 @@ def _minimised(
         return Minimised(row=original, reproduced=False, asked=0, note=note)
     if again.minimised is not None:
         return again.minimised
-    if again.stopped is not None:
-        note = f"not minimised: sent alone in cocotb, the simulation ended before its result: {again.stopped}"
+    if again.outcome.stopped is not None:
+        note = f"not minimised: sent alone in cocotb, the simulation ended before its result: {again.outcome.stopped}"
     else:
         note = AGREES_ALONE
     return Minimised(row=original, reproduced=False, asked=1, note=note)

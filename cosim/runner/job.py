@@ -1,13 +1,25 @@
-"""What the runner and the testbench in the simulator exchange: the job, and a heartbeat, which shows what hangs."""
+"""What the runner and the testbench in the simulator exchange: the job, what came of it, and a heartbeat, which shows what
+hangs."""
 
 import json
 import mmap
 import os
 import struct
 import time
-from dataclasses import asdict, astuple, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+from cosim.bench.comparison_rules import Compare
+from cosim.bench.minimise import Minimised
+from cosim.bench.products import OperandWidths
+from cosim.bench.protocol import Timing
+from cosim.bench.scoreboard import Outcome, Selection
+from cosim.build.power_up import PowerUp
+
+if TYPE_CHECKING:
+    from cosim.rtl_coverage.file_coverage import FileCoverage
 
 _LAYOUT = struct.Struct("<4Q")
 
@@ -87,47 +99,100 @@ ENDED = "the design ended the simulation"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """The parameters of one simulation.
+    """What the testbench is to do in one simulation, and how the design is driven and compared.
 
     Attributes:
         design: the generated design, or the reference of a user design, as `Design.as_table` writes it.
-        vectors, seed: number of vectors and seed of the stimulus. first: number of the first vector in the run.
-        selection: the vectors that are sent, as `Selection.as_table` writes it; None for all.
-        fail_fast: whether the first mismatch ends the simulation.
-        simulator: name of the simulator, for the report.
-        timing: timing of the Verilog, as `Timing.as_table` writes it.
-        compare: the permitted differences, the fields of `Compare`.
-        results: dot products in a vector. widths: of c and d, as `OperandWidths.as_table` writes them.
-        parent: number of the process that runs the simulator; the simulation ends with it.
+        part: the vectors of this simulation. selection: those of them that are sent.
         given: vectors in place of the stimulus of the seed: `rows`, each as a program of a volume run wrote it, and
             `classes`, the names of their classes by number; None for the stimulus of the seed.
-        report_file, heartbeat_file: files of the testbench's report and heartbeat.
+        fail_fast: whether the first mismatch ends the simulation.
+        timing: timing of the Verilog. compare: the permitted differences.
+        results: dot products in a vector. widths: of c and d.
+        folder: of the job, the heartbeat and the results. Its name no design knows: a simulated design can write files too.
+        parent: number of the process that runs the simulator; the simulation ends with it.
     """
 
     design: dict[str, Any]
-    vectors: int
-    seed: int
-    first: int
-    selection: dict[str, Any] | None
+    part: PowerUp
+    selection: Selection
+    given: dict[str, Any] | None
     fail_fast: bool
-    simulator: str
-    timing: dict[str, Any]
-    compare: dict[str, Any]
+    timing: Timing
+    compare: Compare
     results: int
-    widths: dict[str, Any]
-    parent: int
-    report_file: str
-    heartbeat_file: str
-    given: dict[str, Any] | None = None
+    widths: OperandWidths
+    folder: Path
+    parent: int = field(default_factory=os.getpid)
+
+    @property
+    def heartbeat(self) -> Path:
+        """The file of the heartbeat."""
+        return self.folder / "heartbeat"
+
+    @property
+    def simulated(self) -> Path:
+        """The file in which the testbench leaves what came of the simulation."""
+        return self.folder / "simulated.json"
+
+    def write(self) -> Path:
+        """Write the job file, and return its path."""
+        path = self.folder / "job.json"
+        path.write_text(json.dumps(asdict(self), default=str), encoding="utf-8")
+        return path
 
     @classmethod
     def from_environment(cls) -> "Job":
         """The job that the runner wrote for this simulation."""
-        return cls(**json.loads(Path(os.environ[JOB_VARIABLE]).read_text(encoding="utf-8")))
+        found: Job = read(cls, json.loads(Path(os.environ[JOB_VARIABLE]).read_text(encoding="utf-8")))
+        return found
 
 
-def write_job(job: Job) -> Path:
-    """Write the job file beside that of the heartbeat, and return its path."""
-    job_file = Path(job.heartbeat_file).with_name("job.json")
-    job_file.write_text(json.dumps(asdict(job)), encoding="utf-8")
-    return job_file
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """What came of the simulations of a design.
+
+    Attributes:
+        outcome: of the scoreboard. seconds: duration, without build and golden model (s).
+        minimised: the first mismatch, minimised in its simulation; None without mismatches.
+        rtl_coverage: coverage of each source file; None where it was not requested, or the simulation broke off before.
+        sources: the SHA-256 of each file of a user design, by path, as it was simulated.
+    """
+
+    outcome: Outcome
+    seconds: float
+    minimised: Minimised | None = None
+    rtl_coverage: "tuple[FileCoverage, ...] | None" = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """What the testbench knows, for `from_json`."""
+        counts = [each.as_dict() for each in self.outcome.coverage]
+        outcome = asdict(replace(self.outcome, coverage=())) | {"coverage": counts}
+        minimised = None if self.minimised is None else self.minimised.as_dict()
+        return json.dumps({"outcome": outcome, "seconds": self.seconds, "minimised": minimised})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Simulated":
+        """What `to_json` wrote."""
+        table = json.loads(text)
+        outcome, minimised = read(Outcome, table["outcome"]), read(Minimised | None, table["minimised"])
+        return cls(outcome=outcome, seconds=table["seconds"], minimised=minimised)
+
+
+def read(kind: Any, value: Any) -> Any:
+    """A value of a type, from the JSON of its `asdict`, or its `as_dict` where the type has a `from_dict`."""
+    if hasattr(kind, "from_dict"):
+        return kind.from_dict(value)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        made: Any = kind
+        return made(**{each.name: read(hints[each.name], value[each.name]) for each in fields(kind)})
+    of = get_args(kind)
+    if get_origin(kind) is tuple:
+        return tuple(read(of[0], each) for each in value)
+    if get_origin(kind) is dict:
+        return {key: read(of[1], each) for key, each in value.items()}
+    if value is not None and len(of) == 2 and of[1] is type(None):
+        return read(of[0], value)
+    return Path(value) if kind is Path else value

@@ -1,16 +1,14 @@
 """The report of a co-simulation."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from cosim.bench.minimise import Minimised
-from cosim.bench.mismatch import ComparedRow, Group, joined
 from cosim.bench.scoreboard import Outcome
-from cosim.coverage.counts import Counts, merged
 from cosim.coverage.coverage_model import Bins, whole
 from cosim.coverage.coverage_model import report as coverage_report
+from cosim.runner.job import Simulated
 from rtl.designs.design import Design
 
 if TYPE_CHECKING:
@@ -57,25 +55,25 @@ class Report(Outcome):
 
     @classmethod
     def of(
-        cls, design: Design, outcome: Outcome, simulator: str, seed: int, seconds: float, mode: str = "cocotb"
+        cls,
+        design: Design,
+        simulated: Simulated,
+        simulator: str,
+        seed: int,
+        explanation: "Explanation | None" = None,
+        /,
+        **found: Any,
     ) -> "Report":
-        """The report of one simulation, with the scoreboard's outcome unchanged."""
+        """The report of a run: its outcome unchanged, but for the diagnoses of groups, and what else was found."""
+        outcome = simulated.outcome
         counts: dict[str, Any] = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
-        names: dict[str, Any] = {"unit": design.name, "operation": design.operation.name, "simulator": simulator}
-        return cls(**names, **counts, seed=seed, seconds=seconds, mode=mode)
+        if explanation is not None:
+            from cosim.diagnosis.explain import diagnosed  # a run that passes does without
 
-    @classmethod
-    def joined(cls, parts: Sequence["Report"]) -> "Report":
-        """Join the reports of several simulations of the same design, each after a new power-up."""
-        sums: dict[str, Any] = {key: sum(getattr(part, key) for part in parts) for key in _COUNTS}
-        sums |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in _TEXTS}
-        sums |= {key: _summed([getattr(part, key) for part in parts]) for key in _BY_NAME}
-        sums |= {"coverage": merged(counts for part in parts for counts in part.coverage)}
-        sums |= {"groups": joined(group for part in parts for group in part.groups)}
-        for key in _ROWS:
-            sums |= {key: tuple(row for part in parts for row in getattr(part, key))}
-        sums |= {"minimised": next((part.minimised for part in parts if part.minimised is not None), None)}
-        return replace(parts[0], **sums, seconds=sum(part.seconds for part in parts))
+            counts["groups"] = diagnosed(outcome.groups, outcome.differing, explanation)
+        counts |= {each.name: getattr(simulated, each.name) for each in fields(Simulated) if each.name != "outcome"}
+        counts |= {"unit": design.name, "operation": design.operation.name, "simulator": simulator, "seed": seed}
+        return cls(**counts, explanation=explanation, **found)
 
     @property
     def ran_in(self) -> str:
@@ -102,57 +100,9 @@ class Report(Outcome):
         derived = {"vectors_per_second": self.vectors_per_second, "failures": list(self.failures), "passed": self.passed}
         explanation = None if self.explanation is None else self.explanation.as_dict()
         left_out = ("agreeing", "minimised", "rtl_coverage")
-        known = {key: value for key, value in self._plain().items() if key not in left_out}
+        plain = asdict(replace(self, explanation=None, coverage=(), rtl_coverage=None, agreeing=(), minimised=None))
+        known = {key: value for key, value in plain.items() if key not in left_out}
         coverage = {"coverage": [coverage_report(counts) for counts in self.coverage]}
         if self.rtl_coverage is not None:
             coverage |= {"rtl_coverage": [file.as_dict() for file in self.rtl_coverage]}
         return known | coverage | {"explanation": explanation} | derived
-
-    def explained(self, design: Design, latency: int | None = None) -> "Report":
-        """The report with its explanation, and each group's diagnosis.
-
-        Args:
-            latency: the design's latency by its description (cycles), None where its results have a valid signal.
-        """
-        if not self.differing:
-            return self
-        from cosim.diagnosis.explain import diagnosed, explanation_of  # a run that passes does without
-
-        explanation = explanation_of(self, self.minimised, design, latency)
-        assert explanation is not None
-        return replace(self, explanation=explanation, groups=diagnosed(self.groups, self.differing, explanation))
-
-    def _plain(self) -> dict[str, Any]:
-        """The report of one simulation for JSON, without explanation and RTL coverage, which only whole runs have."""
-        plain = asdict(replace(self, explanation=None, coverage=(), rtl_coverage=None))
-        return plain | {"coverage": [counts.as_dict() for counts in self.coverage]}
-
-    def to_json(self) -> str:
-        """The report as JSON for `from_json`, without explanation and RTL coverage, which only whole runs have."""
-        return json.dumps(self._plain())
-
-    @classmethod
-    def from_json(cls, text: str) -> "Report":
-        """The report that `to_json` wrote."""
-        table: Mapping[str, Any] = json.loads(text)
-        groups = tuple(Group.from_dict(group) for group in table["groups"])
-        rows = {key: tuple(ComparedRow.from_dict(row) for row in table[key]) for key in _ROWS}
-        coverage = tuple(Counts.from_dict(counts) for counts in table["coverage"])
-        small = table["minimised"]
-        table = {**table, "other_readings": tuple(table["other_readings"])}
-        minimised = None if small is None else Minimised.from_dict(small)
-        return cls(**{**table, **rows, "coverage": coverage, "groups": groups, "minimised": minimised})
-
-
-_COUNTS = (
-    "vectors", "left_out", "sent", "dropped", "received", "waiting", "surplus", "mismatches", "checked", "disagreements",
-)  # fmt: skip
-_BY_NAME = ("waived", "classes", "result_classes", "result_pairs")
-_ROWS = ("differing", "agreeing")
-_TEXTS = ("first_mismatch", "first_disagreement", "stopped", "first_surplus")
-
-
-def _summed(counts: Sequence[dict[str, int]]) -> dict[str, int]:
-    """Add counts by name, in the order of the first."""
-    names = dict.fromkeys(name for each in counts for name in each)
-    return {name: sum(each.get(name, 0) for each in counts) for name in names}

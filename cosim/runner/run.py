@@ -7,14 +7,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cosim.bench.products import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
 from cosim.build.errors import NO_ROOM, SimulationError
-from cosim.build.sources import sources_of
-from cosim.dut.generated import GENERATED
 from cosim.dut.tool_log import ElaborationError
+from cosim.runner.job import Simulated
+from cosim.runner.judge import judged
 from cosim.runner.needed_tools import check_tools
 from cosim.runner.report import Report
 from cosim.runner.request import Request
@@ -23,11 +22,11 @@ from golden import Unit
 from golden.files import in_use, temporary_folder
 from golden.processes import in_parallel, supervised
 from rtl.designs.design import Design
-from rtl.designs.identity import design_key, verilog_digest
-from rtl.designs.ports import OPERANDS
-from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import as_design
 from rtl.yosys import YosysError
+
+if TYPE_CHECKING:
+    from cosim.diagnosis.explain import Explanation
 
 
 class CampaignError(SimulationError):
@@ -135,47 +134,35 @@ def _changed(request: Request | None, changes: Mapping[str, Any]) -> Request:
 
 
 def _run(design: Design, request: Request) -> Report:
-    """Run a design with a checked request."""
+    """Run a design with a checked request: it is loaded, built and simulated; what differs is explained, what else must be
+    known is judged."""
     with _folder(request.work_dir) as folder:
-        sent = _sent_in_volume if request.mode == "volume" else run_in_cocotb
-        timing = Timing.of_design(design) if request.dut is None else request.dut.timing
-        report = sent(design, request, folder)
-        if request.widths.d is None:  # the changes of the model that explain mismatches have results of the unit's format
-            report = report.explained(design, timing.latency if timing.protocol == "fixed-latency" else None)
-        report = replace(report, input_bits=input_bits(design, request.results, request.widths))
-        if request.dut is not None:
-            from cosim.lint.lint import other_readings  # a generated design does without these
-            from cosim.runner.reset_trial import reset_finding
-
-            report = replace(report, reset=reset_finding(design, request, report, sent))
-            sources = sources_of(design, request.dut, folder)
-            if sources.digests != report.sources:
-                raise SimulationError("the design's files changed while it was simulated: run again")
-            report = replace(report, other_readings=other_readings(sources, folder, request.simulator))
-        else:
-            text = (folder / GENERATED).read_text(encoding="utf-8")
-            report = replace(report, design=design_key(design.as_table()), verilog=verilog_digest(text))
+        send = _in_volume if request.mode == "volume" else run_in_cocotb
+        simulated = send(design, request, folder)
+        explanation = _explanation(design, request, simulated)
+        found = judged(design, request, folder, simulated, explanation, send)
+        report = Report.of(design, simulated, request.simulator, request.seed, explanation, mode=request.mode, **found)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     request.report_progress(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
     return report
 
 
-def _sent_in_volume(design: Design, request: Request, folder: Path) -> Report:
+def _explanation(design: Design, request: Request, simulated: Simulated) -> "Explanation | None":
+    """The explanation of mismatches. The changes of the model that explain some have results of the unit's format."""
+    if not simulated.outcome.differing or request.widths.d is not None:
+        return None
+    from cosim.diagnosis.explain import explanation_of  # a run that passes does without
+
+    timing = Timing.of_design(design) if request.dut is None else request.dut.timing
+    latency = timing.latency if timing.protocol == "fixed-latency" else None
+    return explanation_of(simulated.outcome, simulated.minimised, design, latency)
+
+
+def _in_volume(design: Design, request: Request, folder: Path) -> Simulated:
     from cosim.runner.in_volume import run_in_volume  # a run in cocotb does without
 
     return run_in_volume(design, request, folder)
-
-
-def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:
-    """The bits of the operands of one vector, of all transfers of a tile."""
-    if not isinstance(design, TileDesign):
-        absent = 0 if widths.c_bits is None else design.operation.c.width - widths.c_bits
-        inputs = [port.width for port in design.ports if port.name in OPERANDS and port.direction == "input"]
-        return results * (sum(inputs) - absent)
-    i = design.instruction
-    scales = 0 if i.scale is None or i.block_size is None else (i.m + i.n) * -(-i.k // i.block_size) * i.scale.width
-    return i.k * (i.m * i.a.width + i.n * i.b.width) + i.m * i.n * i.c.width + scales
 
 
 @contextmanager

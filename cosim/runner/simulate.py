@@ -1,22 +1,20 @@
-"""Simulations in cocotb: a whole run, or a few vectors alone; a design that hangs or ends one yields a report too."""
+"""Simulations in cocotb: a whole run, or a few vectors alone; a design that hangs or ends one has an outcome too."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from cosim.bench.scoreboard import Outcome
+from cosim.bench.scoreboard import Outcome, Selection
 from cosim.build.build import Built, build
 from cosim.build.cache import TIMESCALE
 from cosim.build.errors import full_disk, place_in_log, simulation_error
 from cosim.build.power_up import PowerUp, power_ups
 from cosim.build.sources import sources_of
 from cosim.dut.tool_log import first_error, read_log
-from cosim.runner.job import ENDED, JOB_VARIABLE, Beat, Job, Watch, write_job
-from cosim.runner.report import Report
+from cosim.runner.job import ENDED, JOB_VARIABLE, Beat, Job, Simulated, Watch
 from cosim.runner.request import Request
 from golden.engines import fastest_engine
 from rtl.designs.design import Design
@@ -39,25 +37,24 @@ PLAIN_IMPORTS = {"COCOTB_REWRITE_ASSERTION_FILES": ""}
 """Environment for cocotb: otherwise it lets an installed pytest recompile every module for the text of failed assertions."""
 
 
-def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], waves: bool) -> Report:
-    """Run one simulation. Where the design ends it, hangs or makes it break off, the report does not pass.
+def simulate(built: Built, job: Job, plusargs: Sequence[str], waves: bool) -> Simulated:
+    """Run one simulation. Where the design ends it, hangs or makes it break off, the outcome does not pass.
 
     Raises:
         SimulationError: the simulator or the testbench failed, not the design.
     """
     folder, log = built.folder, built.folder / "simulation.log"
-    watch = Watch(Path(job.heartbeat_file))
-    ended = _run(built, write_job(job), plusargs, waves, log, watch)
+    watch = Watch(job.heartbeat)
+    ended = _run(built, job.write(), plusargs, waves, log, watch)
     text = read_log(log) if log.is_file() else ""
-    report_file = Path(job.report_file)
-    if report_file.is_file():
-        report = Report.from_json(report_file.read_text(encoding="utf-8"))
-        if ended is None or not report.passed:  # breaking off after a failure cannot change the verdict
-            report = _with_place(report, text)
-            return _with_assertion(report, text) if job.simulator == "icarus" else report
+    if job.simulated.is_file():
+        found = Simulated.from_json(job.simulated.read_text(encoding="utf-8"))
+        if ended is None or not found.outcome.passed:  # breaking off after a failure cannot change the verdict
+            stopped = _stopped(found.outcome.stopped, text, built.simulator)
+            return replace(found, outcome=replace(found.outcome, stopped=stopped))
     reason = _designs_fault(text, ended, watch) if full_disk(folder) is None else None
     if reason is not None:
-        return _broken_off(design, job, watch.read(), reason)
+        return _broken_off(job, watch.read(), reason)
     if ended is not None:
         raise simulation_error(f"the simulation of {built.sources.top} broke off: {ended}", log, built.stays)
     raise simulation_error(f"the testbench of {built.sources.top} failed", log, built.stays)
@@ -107,52 +104,35 @@ def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log
     return None
 
 
-def _with_place(report: Report, log: str) -> Report:
-    """The report; where the design ended the simulation, with the place in its source."""
-    place = place_in_log(log, FROM_THE_DESIGN)
-    if report.stopped != ENDED or place is None:
-        return report
-    return replace(report, stopped=f"{ENDED}: {place}")
+def _stopped(stopped: str | None, log: str, simulator: str) -> str | None:
+    """Why a simulation stopped: where the design ended it, with the place in its source; in Icarus also an assertion that
+    failed."""
+    if stopped == ENDED:
+        place = place_in_log(log, FROM_THE_DESIGN)
+        return stopped if place is None else f"{ENDED}: {place}"
+    place = place_in_log(log, FAILED_ASSERTION) if simulator == "icarus" else None
+    if stopped is not None or place is None:
+        return stopped
+    return f"an assertion of the design failed: {place[place.index('ERROR: ') :]}"
 
 
-def _with_assertion(report: Report, log: str) -> Report:
-    """The report; where an assertion of the design failed and nothing stopped the run, that is its failure."""
-    place = place_in_log(log, FAILED_ASSERTION)
-    if report.stopped is not None or place is None:
-        return report
-    return replace(report, stopped=f"an assertion of the design failed: {place[place.index('ERROR: ') :]}")
-
-
-def _broken_off(design: Design, job: Job, beat: Beat, reason: str) -> Report:
-    """The report of a simulation that wrote none, from its heartbeat."""
+def _broken_off(job: Job, beat: Beat, reason: str) -> Simulated:
+    """What came of a simulation that left nothing, from its heartbeat."""
     where = f"after {beat.sent:,} vectors had gone in and {beat.received:,} results had come out"
     outcome = Outcome(
-        vectors=job.vectors,
-        left_out=0,
+        vectors=job.part.vectors,
         sent=beat.sent,
-        dropped=0,
         received=beat.received,
         waiting=max(0, beat.sent - beat.received),
-        surplus=0,
         mismatches=beat.mismatches,
-        first_mismatch=None,
-        groups=(),
-        differing=(),
-        agreeing=(),
         engine=fastest_engine(),
-        checked=0,
-        disagreements=0,
-        first_disagreement=None,
-        waived={},
         stopped=f"{reason}, {where}",
-        classes={},
-        result_classes={},
     )
-    return Report.of(design, outcome, job.simulator, job.seed, 0.0)
+    return Simulated(outcome=outcome, seconds=0.0)
 
 
-def run_in_cocotb(design: Design, request: Request, folder: Path) -> Report:
-    """Run all simulations and join them to one report, without explanation."""
+def run_in_cocotb(design: Design, request: Request, folder: Path) -> Simulated:
+    """Run all simulations of a design, as one."""
     say, simulator, waves = request.report_progress, request.simulator, request.waves
     say(f"{design.name}: building with {simulator}")
     sources = sources_of(design, request.dut, folder)
@@ -160,27 +140,30 @@ def run_in_cocotb(design: Design, request: Request, folder: Path) -> Report:
         simulator, sources, folder, waves is not None, request.work_dir is not None, rtl_coverage=request.rtl_coverage
     )
     say(f"{design.name}: {request.vectors:,} vectors")
-    parts: list[Report] = []
+    parts: list[Simulated] = []
     coverage = _coverage_files(folder) if request.rtl_coverage else None
     simulations = power_ups(simulator, sources.timing, request.vectors, request.seed)
     chosen = [part for part in simulations if part.has_any(request.selection)]
     for part in chosen:
         plusargs = (*part.plusargs, *(() if coverage is None else coverage.plusargs(len(parts))))
-        with _exchange(folder) as files:
-            job = _job(design, request, part, built, files)
-            parts.append(simulate(design, built, job, plusargs, waves is not None and not parts))
+        with _job(design, request, part, built) as job:
+            parts.append(simulate(built, job, plusargs, waves is not None and not parts))
         if waves is not None and len(parts) == 1:
             _save_waves(built, waves)
-        if parts[-1].stopped is not None:
+        if parts[-1].outcome.stopped is not None:
             break
-    joined = Report.joined(parts)
-    left_out = joined.left_out + sum(part.vectors for part in simulations if part not in chosen)
-    executed = None if coverage is None else coverage.executed(len(parts), joined.stopped is not None)
-    joined = replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed, rtl_coverage=executed)
-    return replace(joined, sources=sources.digests)
+    left_out = sum(part.outcome.left_out for part in parts) + sum(part.vectors for part in simulations if part not in chosen)
+    outcome = Outcome.joined([part.outcome for part in parts], vectors=request.vectors, left_out=left_out)
+    return Simulated(
+        outcome=outcome,
+        seconds=sum(part.seconds for part in parts),
+        minimised=next((part.minimised for part in parts if part.minimised is not None), None),
+        rtl_coverage=None if coverage is None else coverage.executed(len(parts), outcome.stopped is not None),
+        sources=sources.digests,
+    )
 
 
-def replay(design: Design, request: Request, folder: Path, given: Mapping[str, Any]) -> Report:
+def replay(design: Design, request: Request, folder: Path, given: Mapping[str, Any]) -> Simulated:
     """Send a few vectors alone, such as one of a volume run.
 
     Args:
@@ -190,13 +173,12 @@ def replay(design: Design, request: Request, folder: Path, given: Mapping[str, A
     sources = sources_of(design, request.dut, folder)
     built = build("verilator", sources, folder, waves is not None, request.work_dir is not None)
     (part,) = power_ups("verilator", sources.timing, len(given["rows"]), request.seed)
-    first = given["rows"][0]["vector"]
-    with _exchange(folder) as files:
-        job = replace(_job(design, request, part, built, files), given=dict(given), first=first, selection=None)
-        report = simulate(design, built, job, part.plusargs, waves is not None)
+    part = replace(part, first=given["rows"][0]["vector"])
+    with _job(design, replace(request, selection=Selection()), part, built, given) as job:
+        found = simulate(built, job, part.plusargs, waves is not None)
     if waves is not None:
         _save_waves(built, waves)
-    return replace(report, sources=sources.digests)
+    return replace(found, sources=sources.digests)
 
 
 def _coverage_files(folder: Path) -> "CoverageFiles":
@@ -212,27 +194,20 @@ def _save_waves(built: Built, waves: Path) -> None:
 
 
 @contextmanager
-def _exchange(folder: Path) -> Iterator[Path]:
-    """A context with a folder for job and report whose name no design knows: a simulated design can write files too."""
-    with TemporaryDirectory(prefix="job-", dir=folder) as name:
-        yield Path(name)
-
-
-def _job(design: Design, request: Request, part: PowerUp, built: Built, files: Path) -> Job:
-    """The job of one simulation, for the testbench, with its report in the folder `files`."""
-    return Job(
-        design=design.as_table(),
-        vectors=part.vectors,
-        seed=part.seed,
-        first=part.first,
-        selection=request.selection.as_table(),
-        fail_fast=request.fail_fast,
-        simulator=request.simulator,
-        timing=built.sources.timing.as_table(),
-        compare=asdict(request.compare),
-        results=request.results,
-        widths=request.widths.as_table(),
-        parent=os.getpid(),
-        report_file=str(files / "report.json"),
-        heartbeat_file=str(files / "heartbeat"),
-    )
+def _job(
+    design: Design, request: Request, part: PowerUp, built: Built, given: Mapping[str, Any] | None = None
+) -> Iterator[Job]:
+    """A context with the job of one simulation, in a folder of its own."""
+    with TemporaryDirectory(prefix="job-", dir=built.folder) as folder:
+        yield Job(
+            design=design.as_table(),
+            part=part,
+            selection=request.selection,
+            given=None if given is None else dict(given),
+            fail_fast=request.fail_fast,
+            timing=built.sources.timing,
+            compare=request.compare,
+            results=request.results,
+            widths=request.widths,
+            folder=Path(folder),
+        )

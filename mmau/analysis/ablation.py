@@ -1,51 +1,32 @@
 """Ablation of a rule by recorded rows: change one key of an instruction's model by one step, count the rows that disagree.
 
 Only vectors that show it distinguish a change that no row notices from one that changes nothing at all (`Finding.status`).
-The changes follow from the types of an operation's keys, so that a new operation has them without a line here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from golden import Instruction, Operation
-from golden.batched_dot import batched_dot
 from golden.chain import ORDERS, RUNS, Chain, ChainTable, chain_of, product_order
 from golden.comparison import differing, is_nan
-from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.formats import INTEGERS
-from golden.recording import Recording
+from golden.recording import Recording, dot_along_k
 from golden.stimulus import Operands, OperandShape, generate
-from golden.text import value_as_text
+from golden.variants import Rows, Variant
+from golden.variants.keys import one_step_away
 
 VECTORS = 20_000
 """Default vectors that are searched for one that shows a change which no row shows."""
 
 PINNED, UNPINNED, UNSEEN, SAME = "pinned", "unpinned", "shown by no vector", "the same for every operand"
 
-AnyChain = Chain
-
-
-@dataclass(frozen=True)
-class Change:
-    """One statement of an instruction's rule, changed.
-
-    Attributes:
-        key: the key, or the statement in words. text: the change in words, `24 for 25`.
-        chain: the changed chain; None where `result` changes the results instead.
-        reverse: whether the products are taken in the reverse order.
-        result: what the changed rule returns in place of results, where it differs in results alone.
-    """
-
-    key: str
-    text: str
-    chain: AnyChain | None = None
-    reverse: bool = False
-    result: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
+ORDER = "order of products"
+REVERSED = "from the last k to the first"
 
 
 @dataclass(frozen=True)
@@ -82,39 +63,51 @@ def ablate(i: Instruction, silicon: Sequence[Recording], computed: Sequence[Reco
         silicon, computed: its recordings, all of which its model reproduces.
     """
     findings = []
-    for change in changes(i):
-        rows, of_model = (sum(disagreeing(change, recording) for recording in group) for group in (silicon, computed))
-        vectors = None if rows else shown_by_vectors(i, change)
+    for variant in changes(i):
+        rows, of_model = (sum(disagreeing(variant, recording) for recording in group) for group in (silicon, computed))
+        vectors = None if rows else shown_by_vectors(i, variant)
         shown = rows or of_model or vectors
-        if change.reverse and not shown:
+        if variant.words == REVERSED and not shown:
             continue  # a sum of terms at one exponent has no order
-        why_same = "" if shown or change.chain is None else reason_of_no_effect(i, change.chain.operation)
-        findings.append(Finding(change.key, change.text, rows, of_model, vectors, why_same))
+        why_same = "" if shown or variant.operation is None else reason_of_no_effect(i, variant.operation)
+        findings.append(Finding(variant.key, variant.words, rows, of_model, vectors, why_same))
     return findings
 
 
-def changes(i: Instruction) -> Iterator[Change]:
+def changes(i: Instruction) -> Iterator[Variant[Rows]]:
     """Every key of the operation and of the chain, one step away; the order of products; NaN and zero among the results."""
-    for key, text, operation in changed_operations(i.operation):
+    for key, words, operation in one_step_away(i.operation):
         if not i.k % operation.length:
-            yield Change(key, text, replace(i.chain, operation=operation))
+            yield _of_chain(i, key, words, replace(i.chain, operation=operation))
     if i.fp16_order is not None:
         for order in ORDERS:
             if order != i.chain.order:
-                yield Change("order of products", f"{order} for {i.chain.order}", replace(i.chain, order=order))
-        first = Chain(i.operation.changed(a=i.a, b=i.b))
-        yield Change("place of c", "first for last", first)
+                yield _of_chain(i, ORDER, f"{order} for {i.chain.order}", replace(i.chain, order=order))
+        yield _of_chain(i, "place of c", "first for last", Chain(i.operation.changed(a=i.a, b=i.b)))
     elif i.k > 1:
         yield from other_orders(i)
-        yield Change("order of products", "from the last k to the first", i.chain, reverse=True)
+        yield Variant(REVERSED, lambda rows: dot_along_k(i, _operands(_reversed(rows, i)), i.chain), ORDER)
     if i.d.name not in INTEGERS:
         if i.operation.nan_is_fixed():
-            yield Change("code of NaN results", "another code", result=lambda d: d ^ is_nan(d, i.d).astype(d.dtype))
-        sign = i.d.negative_zero
-        yield Change("sign of zero results", "the other sign", result=lambda d: np.where(d & (sign - 1) == 0, d ^ sign, d))
+            another = lambda rows: rows.expected ^ is_nan(rows.expected, i.d).astype(rows.expected.dtype)  # noqa: E731
+            yield Variant("another code", another, "code of NaN results")
+        yield Variant("the other sign", lambda rows: _other_zeros(rows.expected, i.d.negative_zero), "sign of zero results")
 
 
-def other_orders(i: Instruction) -> Iterator[Change]:
+def _other_zeros(d: npt.NDArray[Any], sign: int) -> npt.NDArray[Any]:
+    return np.where(d & (sign - 1) == 0, d ^ sign, d)
+
+
+def _of_chain(i: Instruction, key: str, words: str, chain: Chain) -> Variant[Rows]:
+    """The instruction with another chain."""
+    return Variant(words, lambda rows: dot_along_k(i, _operands(rows), chain), key, chain.operation)
+
+
+def _operands(rows: Rows) -> Operands:
+    return Operands(rows.a, rows.b, rows.c, rows.scale_a, rows.scale_b)
+
+
+def other_orders(i: Instruction) -> Iterator[Variant[Rows]]:
     """The orders of a chain's table that the instruction does not have, where its steps take parts of the products."""
     if i.k == i.operation.length or i.block_size is not None:
         return
@@ -123,86 +116,38 @@ def other_orders(i: Instruction) -> Iterator[Change]:
         if i.k % max(1, 2 * run) == 0 and product_order(order, i.k) not in known:
             known.append(product_order(order, i.k))
             chain = chain_of(i.operation, ChainTable(order=order), None, i.k)
-            yield Change("order of products", f"{order} for {i.order}", chain)
+            yield _of_chain(i, ORDER, f"{order} for {i.order}", chain)
 
 
-def changed_operations(operation: Operation) -> Iterator[tuple[str, str, Operation]]:
-    """The operation with each of its keys one step away: the key, the change in words, the operation.
-
-    Integers take the nearest values that are valid, choices every other one. Formats and sizes that an instruction's name
-    states are no keys here.
-    """
-    hints = get_type_hints(type(operation))
-    for key in type(operation).unit_keys():
-        value = getattr(operation, key)
-        for other in _others(operation, key, value, hints[key]):
-            yield key, f"{value_as_text(other)} for {value_as_text(value)}", operation.changed(**{key: other})
+def disagreeing(variant: Variant[Rows], recording: Recording) -> int:
+    """Rows of a recording that disagree with a variant of the rule."""
+    return _differing(variant, recording.instruction, Rows(*recording.operands, got=recording.d, expected=recording.d))
 
 
-def _others(operation: Operation, key: str, value: Any, hint: Any) -> Iterator[Any]:
-    if isinstance(value, bool):
-        candidates: list[Any] = [not value]
-    elif isinstance(value, int):
-        reach = max(8, value)
-        for direction in (-1, 1):
-            near = (value + direction * step for step in range(1, reach + 1))
-            yield from (
-                other for other in [next((n for n in near if _is_valid(operation, key, n)), None)] if other is not None
-            )
-        return
-    elif key == "rho":
-        candidates = [*CONVERSIONS, *FP64_CONVERSIONS, *TWO_STEP_CONVERSIONS]
-    else:
-        candidates = list(get_args(hint)) if get_origin(hint) is Literal else []
-    yield from (other for other in candidates if other != value and _is_valid(operation, key, other))
+def shown_by_vectors(i: Instruction, variant: Variant[Rows]) -> int:
+    """How many of the default vectors show a variant."""
+    return _differing(variant, i, _vectors(i))
 
 
-def _is_valid(operation: Operation, key: str, value: Any) -> bool:
-    """Whether the operation can have this value and still be one of the same instruction."""
-    try:
-        changed = operation.changed(**{key: value})
-    except (TypeError, ValueError):
-        return False
-    same = changed.d == operation.d and changed.block_size == operation.block_size
-    return same and (key != "L" or operation.length % changed.length == 0 or changed.length % operation.length == 0)
+def _differing(variant: Variant[Rows], i: Instruction, rows: Rows) -> int:
+    return int(np.count_nonzero(differing(variant.results(rows), rows.expected, i.operation)))
 
 
-def disagreeing(change: Change, recording: Recording) -> int:
-    """Rows of a recording that disagree with a changed rule."""
-    if change.result is not None:
-        got = change.result(recording.d)
-    else:
-        operands = _reversed(recording.operands, recording.instruction) if change.reverse else recording.operands
-        got = replace(recording, operands=operands).dot(change.chain)
-    return int(np.count_nonzero(differing(got, recording.d, recording.instruction.operation)))
-
-
-def _reversed(operands: Operands, i: Instruction) -> Operands:
+def _reversed(rows: Rows, i: Instruction) -> Rows:
     """The products of each instruction along K, and with them the scales, from the last to the first."""
-    times = operands.a.shape[1] // i.k
+    times = rows.a.shape[1] // i.k
 
     def turned(x: Any) -> Any:
         return None if x is None else np.ascontiguousarray(x.reshape(len(x), times, -1)[:, :, ::-1]).reshape(x.shape)
 
-    a, b, c, scale_a, scale_b = operands
-    return Operands(turned(a), turned(b), c, turned(scale_a), turned(scale_b))
-
-
-def shown_by_vectors(i: Instruction, change: Change) -> int:
-    """How many of the default vectors show a change."""
-    operands, sound = _vectors(i)
-    if change.result is not None:
-        got = change.result(sound)
-    else:
-        given = _reversed(operands, i) if change.reverse else operands
-        got = batched_dot(change.chain or i.chain, i.k, (*given,), None)
-    return int(np.count_nonzero(differing(got, sound, i.operation)))
+    return replace(rows, a=turned(rows.a), b=turned(rows.b), scale_a=turned(rows.scale_a), scale_b=turned(rows.scale_b))
 
 
 @cache
-def _vectors(i: Instruction) -> tuple[Operands, npt.NDArray[Any]]:
+def _vectors(i: Instruction) -> Rows:
     operands = generate(OperandShape.of_instruction(i), VECTORS, 0).operands
-    return operands, i.dot(*operands)
+    d = i.dot(*operands)
+    return Rows(*operands, got=d, expected=d)
 
 
 def reason_of_no_effect(i: Instruction, changed: Operation) -> str:

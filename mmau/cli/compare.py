@@ -9,6 +9,7 @@ import golden
 from golden.arrays import bits_dtype, to_bits
 from golden.files import check_output, is_stdout, write_output
 from golden.program import files_of
+from golden.stimulus import Operands
 from mmau import OK
 from mmau.analysis.input_row import Input, number, value_of
 from mmau.analysis.side_by_side import Asked, Comparison, codes_for, compare, described
@@ -54,15 +55,15 @@ def _asked(given: Input, arguments: argparse.Namespace) -> Asked:
         raise ValueError(f"the formats of the program do not hold the input: {described(given)}")
     order = [name for name in ("a", "b", "c", "scale_a", "scale_b") if name in codes]
     formats = {"a": shape.a, "b": shape.b, "c": shape.c, "scale_a": shape.scale, "scale_b": shape.scale}
-    rows = [np.array([codes[name]], bits_dtype(formats[name])) for name in order]  # type: ignore[arg-type]
+    rows = Operands(**{name: np.array([codes[name]], bits_dtype(formats[name])) for name in order})  # type: ignore[arg-type]
     with program_of(arguments, shape) as program:
-        d, again = (int(program.dot(*rows)[0]) for _ in range(2))
+        d, again = (int(program.dot(rows)[0]) for _ in range(2))
     if d != again:
         raise ValueError(
-            f"the program {program.name!r} must give the same result whenever it is asked, and gave {d:#x} first, "
+            f"the program {program.command!r} must give the same result whenever it is asked, and gave {d:#x} first, "
             f"then {again:#x}"
         )
-    return Asked(program.name, shape, value_of(d, shape.d))
+    return Asked(program.command, shape, value_of(d, shape.d))
 
 
 def _print(found: Comparison, arguments: argparse.Namespace) -> None:

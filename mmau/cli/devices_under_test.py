@@ -10,13 +10,13 @@ from pathlib import Path
 import golden
 from golden.cache import content_key
 from golden.checks import check_int
+from golden.device import Device
 from golden.files import temporary_folder
-from golden.program import RowProgram
 from golden.unit_file import unit_to_toml
 from hwtests.dot import DeviceDot
 from hwtests.source_digest import sources
 from mmau.cli.program_devices import check_unused, program_of, shape_of
-from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction, dut_of_unit
+from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 
 WHICH = (
     "no device is named; give --unit UNIT.toml, --arch A --instr NAME, --dut DUT.toml, --device ARCH:NAME, "
@@ -30,7 +30,7 @@ MAX_K = 1 << 16
 
 
 @contextmanager
-def chosen_device(arguments: argparse.Namespace) -> Iterator[DeviceUnderTest]:
+def chosen_device(arguments: argparse.Namespace) -> Iterator[Device]:
     """A context with the device under test that the options name.
 
     Raises:
@@ -45,7 +45,7 @@ def chosen_device(arguments: argparse.Namespace) -> Iterator[DeviceUnderTest]:
         if arguments.K is not None and arguments.unit is None:
             raise ValueError("-K goes with --unit; --formats has K")
         with program_of(arguments, shape_of(arguments, arguments.K)) as program:
-            yield dut_of_program(program)
+            yield program
         return
     model = _model(arguments)
     simulated = arguments.dut is not None or arguments.rtl
@@ -84,13 +84,6 @@ def chosen(word: str) -> golden.Unit | golden.Instruction:
     return golden.load_unit(word)
 
 
-def dut_of_program(program: RowProgram) -> DeviceUnderTest:
-    """A program that answers rows."""
-    return DeviceUnderTest(
-        name=f"program {program.name}", shape=program.shape, dot=program.dot, identity=_digest(program.identity())
-    )
-
-
 def _model(arguments: argparse.Namespace) -> golden.Unit | golden.Instruction | None:
     by_name = (arguments.arch, arguments.instr)
     if arguments.unit is not None and by_name == (None, None):
@@ -102,7 +95,7 @@ def _model(arguments: argparse.Namespace) -> golden.Unit | golden.Instruction | 
     raise ValueError(WHICH)
 
 
-def dut_of_device(word: str) -> DeviceUnderTest:
+def dut_of_device(word: str) -> Device:
     """An instruction of this machine's processor or GPU, run in hardware.
 
     Raises:
@@ -111,12 +104,7 @@ def dut_of_device(word: str) -> DeviceUnderTest:
     arch, colon, name = word.partition(":")
     if not colon:
         raise ValueError(f"--device must be ARCH:NAME, like x86-avx512:vdpbf16ps; got {word!r}")
-    instruction = golden.instruction(arch, name)
-    shape = dut_of_instruction(instruction).shape
-    device = DeviceDot(instruction)
-    return DeviceUnderTest(
-        name=f"this machine's {instruction.arch} {name}", shape=shape, dot=device.dot, identity=_digest(device.identity())
-    )
+    return DeviceDot(golden.instruction(arch, name))
 
 
 def _digest(parts: Sequence[str]) -> str:

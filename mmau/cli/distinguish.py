@@ -7,7 +7,7 @@ import numpy as np
 
 from golden.checks import check_least
 from mmau import DIFFERED, OK, UNDECIDED
-from mmau.cli.devices_under_test import chosen, dut_of_program
+from mmau.cli.devices_under_test import chosen
 from mmau.cli.distinguish_proof import proved
 from mmau.cli.json_objects import print_object
 from mmau.cli.missing_modules import missing
@@ -63,7 +63,7 @@ def _against_program(arguments: argparse.Namespace) -> int:
     """A model held against a program with its operands."""
     model, _ = sides(chosen(arguments.x), chosen(arguments.x))
     with program_of(arguments, model.shape) as program:
-        found = held_against(model, dut_of_program(program), arguments.vectors, arguments.seed)
+        found = held_against(model, program, arguments.vectors, arguments.seed)
     if isinstance(found, DeviceDifference):
         if arguments.json:
             print_object("distinguish", found.as_dict())

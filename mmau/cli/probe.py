@@ -5,6 +5,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
+from golden.device import Device
 from golden.files import check_output, is_stdout, write_output
 from golden.program import files_of
 from mmau import DIFFERED, OK
@@ -14,7 +15,7 @@ from mmau.cli.probe_features import run_features
 from mmau.cli.probe_recording import run_recording
 from mmau.cli.streams import progress
 from mmau.probe.candidates import pool_of
-from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner
+from mmau.probe.device_under_test import DeviceUnderTestError, Questioner
 from mmau.probe.find_tree import Order, order_of
 from mmau.probe.find_tree import as_dict as order_as_dict
 from mmau.probe.find_tree import text_of as order_text
@@ -63,7 +64,7 @@ def check_files(arguments: argparse.Namespace) -> None:
         check_output(state, read)
 
 
-def _probed(dut: DeviceUnderTest, arguments: argparse.Namespace) -> int:
+def _probed(dut: Device, arguments: argparse.Namespace) -> int:
     """Probe a device under test, write and print the findings; return the exit status."""
     journal = Journal(dut.name, dut.shape, arguments.state, dut.identity)
     finding = probe(dut, arguments.vectors, arguments.seed, journal, arguments.seconds, progress)
@@ -83,7 +84,7 @@ def _probed(dut: DeviceUnderTest, arguments: argparse.Namespace) -> int:
     return OK if finding.is_whole() else DIFFERED
 
 
-def _order(dut: DeviceUnderTest, journal: Journal, finding: Finding) -> Order | None:
+def _order(dut: Device, journal: Journal, finding: Finding) -> Order | None:
     """The summation tree from the answers alone; None where the device under test ends the probe."""
     if finding.stopped is None:
         try:

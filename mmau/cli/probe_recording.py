@@ -3,13 +3,13 @@
 import argparse
 from pathlib import Path
 
+from golden.device import formats_of
 from golden.files import check_output, is_stdout, write_output
 from golden.npz import npz_bytes
 from golden.recording import read
 from mmau import DIFFERED, OK
 from mmau.cli.json_objects import print_object
 from mmau.cli.streams import progress
-from mmau.probe.device_under_test import dut_of_instruction
 from mmau.probe.from_recording import Reading, as_dict, read_rows, text_of
 from mmau.probe.model import toml_of
 
@@ -24,7 +24,7 @@ def run_recording(arguments: argparse.Namespace) -> int:
     if None not in (arguments.output, arguments.settle) and arguments.output.resolve() == arguments.settle.resolve():
         raise ValueError(f"-o and --settle must name two files, got {arguments.output} twice")
     recording = read(arguments.recording)
-    shape = dut_of_instruction(recording.instruction).shape
+    shape = formats_of(recording.instruction)
     reading = read_rows(shape, recording.operands, recording.d, arguments.seed, progress)
     if arguments.json:
         print_object("probe-recording", as_dict(reading))

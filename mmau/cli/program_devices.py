@@ -5,12 +5,12 @@ from pathlib import Path
 
 import golden
 from cosim.dut.operand_formats import formats_from_table, load_formats
+from golden.device import formats_of
 from golden.operations.base import MAX_LENGTH
 from golden.program import FORMS, PATIENCE, RowProgram
 from golden.stimulus import OperandShape
 from mmau.cli import options
 from mmau.cli.streams import progress
-from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 
 WHICH = (
     "the formats of the program are not known; give --formats 'a=fp16 b=fp16 c=fp32 d=fp32 K=16', --unit UNIT.toml, "
@@ -51,9 +51,9 @@ def shape_of(arguments: argparse.Namespace, K: int | None = None) -> OperandShap
         return shape_of_text(arguments.formats)
     if unit is not None:
         loaded = golden.load_unit(unit)
-        return dut_of_unit(loaded, loaded.usual_K if K is None else K).shape
+        return formats_of(loaded, K)
     if by_name and options.names_design(argparse.Namespace(unit=None, arch=arguments.arch, instr=arguments.instr)):
-        return dut_of_instruction(golden.instruction(arguments.arch, arguments.instr)).shape
+        return formats_of(golden.instruction(arguments.arch, arguments.instr))
     shape = None if dut is None else load_formats(dut)
     if shape is None:
         raise ValueError(WHICH)

@@ -9,19 +9,15 @@ from cosim import ElaborationError, SimulationError
 from cosim.bench.products import THE_UNITS
 from cosim.dut.operand_formats import load_formats
 from cosim.volume.answers import Answers
-from golden.cache import content_key
+from golden.device import Device
 from golden.files import check_output
 from golden.stimulus import OperandShape
-from golden.unit_file import unit_to_toml
 from mmau.cli.user_design import described_dut
-from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
 from mmau.probe.model import is_converted
 from mmau.probe.start_models import possible_families, starts
 
 
-def simulated(
-    arguments: argparse.Namespace, model: golden.Unit | golden.Instruction | None, folder: Path
-) -> DeviceUnderTest:
+def simulated(arguments: argparse.Namespace, model: golden.Unit | golden.Instruction | None, folder: Path) -> Device:
     """Verilog in volume mode: a user design, or generated from the model."""
     if arguments.dut is not None and arguments.rtl:
         raise ValueError("--rtl is the generated Verilog, --dut a user design; give one of them")
@@ -45,12 +41,9 @@ def simulated(
         raise ValueError(f"{arguments.dut} states its formats in [formats]; omit --unit, --arch and --instr")
     name = unit.name if dut is None else f"{dut.top} of {arguments.dut}"
     try:
-        answers = Answers(rtl.UnitDesign(unit), dut, folder)
+        return Answers(rtl.UnitDesign(unit), dut, folder, f"Verilog of {name}")
     except (ElaborationError, SimulationError, rtl.MissingTool) as error:
         raise ValueError(error) from error
-    shape = dut_of_unit(unit, unit.operation.length).shape
-    identity = content_key({"parts": [unit_to_toml(unit), *answers.identity()]})
-    return DeviceUnderTest(name=f"Verilog of {name}", shape=shape, dot=answers.dot, identity=identity)
 
 
 def _step(model: golden.Unit | golden.Instruction) -> golden.Unit:

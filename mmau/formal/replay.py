@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cosim.diagnosis.explain import explanation_of
 from cosim.dut.description import Dut
 from cosim.dut.generated import dut_like
 from cosim.runner.needed_tools import check_tools
@@ -50,4 +51,6 @@ def _replayed(unit: Unit, sent: Sequence[Mapping[str, int]], design: Dut | str) 
         same = {"product": 0, "element": 0, "label": 0}
         rows = [{"vector": number, "transfers": [transfer], **same} for number, transfer in enumerate(transfers)]
         whole = UnitDesign(unit)
-        return replay(whole, request, folder, {"rows": rows, "classes": {0: CLASS}}).explained(whole)
+        found = replay(whole, request, folder, {"rows": rows, "classes": {0: CLASS}})
+        explanation = explanation_of(found.outcome, found.minimised, whole)
+        return Report.of(whole, found, request.simulator, request.seed, explanation)

@@ -56,14 +56,6 @@ def library_digest() -> str | None:
     return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def library_is_older_than(path: Path) -> list[Path]:
-    """Sources of the native library that were changed after it was built."""
-    built = path.stat().st_mtime
-    native = ROOT / "golden" / "native"
-    return [source for source in sources() if source.is_relative_to(native) and source.suffix != ".py"
-            and source.stat().st_mtime > built]  # fmt: skip
-
-
 def compiler(library: bytes) -> str:
     """The compiler that an ELF file names in its section .comment."""
     found = COMPILER.search(library)

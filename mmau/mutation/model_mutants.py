@@ -1,11 +1,11 @@
 """Mutants of the golden model, and whether sound Verilog contradicts them: a wrong expectation of a correct design.
 
-A model has one faulty step (`mmau.mutation.faults`) or one changed parameter. It is run over the vectors of `mmau cosim` up
-to the first one for which its result differs from the unit's; that vector is then simulated with the faulty model's result
-as the expected one, and must be a mismatch.
+A model has one faulty step or one changed parameter (`golden.variants`). It is run over the vectors of `mmau cosim` up to
+the first one for which its result differs from the unit's; that vector is then simulated with the faulty model's result as
+the expected one, and must be a mismatch.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,49 +15,18 @@ from cosim.bench.products import Chunk, DotProducts, Element, Vector
 from cosim.bench.stimulus import Specification, unit_products, unit_transfers
 from golden import Operation, Unit
 from golden.comparison import differing
-from golden.conversion import conversion, conversions_to
-from golden.operations.e_fdpa import ZEROS
-from golden.operations.headroom_fdpa import MAX_HEADROOM
-from golden.operations.idpa import BEYOND_RANGE
-from golden.rounding import OVERFLOWS
 from golden.stimulus import OperandShape, generate
+from golden.variants.faults import fault_variants
+from golden.variants.keys import one_off
 from mmau.formal.netlist.equivalence import EQUAL, Side, compare
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.mutation.bench import MutantBench
-from mmau.mutation.faults import faults
 from mmau.mutation.mutated_unit import TOP
 from mmau.mutation.surviving_mutants import same_results
 from rtl.verilog.emit import to_verilog
 
 SECONDS = 60.0
 """Longest search for inputs on which two parameters differ (seconds)."""
-
-
-def parameter_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
-    """The operation with one key changed: numbers one off, another rounding, another truncation, flags inverted."""
-    keys = operation.parameters() | {key: getattr(operation, key) for key in operation.own_keys if hasattr(operation, key)}
-    others: dict[str, list[Any]] = {
-        "truncation": ["RZ", "RD"],
-        "overflow": list(BEYOND_RANGE if operation.structure.is_integer else OVERFLOWS),
-        "zero": list(ZEROS),
-    }
-    if "rho" in keys:
-        rho = conversion(str(keys["rho"]))
-        others["rho"] = [name for name in conversions_to(rho.d) if name.startswith(("RZ", "RNE", "RD", "RU"))]
-    for key, value in keys.items():
-        if key in ("F", "F2", "e_zero") and isinstance(value, int):
-            values: Sequence[Any] = (value - 1, value + 1)
-        elif key == "h" and isinstance(value, int):
-            values = tuple(other for other in (value - 1, value + 1) if 0 <= other <= MAX_HEADROOM)
-        elif key == "P" and operation.structure.group is not None:
-            values = tuple(other for other in range(1, operation.length + 1) if operation.length % other == 0)
-        elif isinstance(value, bool):
-            values = (not value,)
-        else:
-            values = others.get(key, ())
-        for other in values:
-            if other != value:
-                yield f"{key} = {other} for {value}", operation.changed(**{key: other})
 
 
 def judged_models(unit: Unit, bench: MutantBench, vectors: int, seed: int) -> list[dict[str, Any]]:
@@ -72,7 +41,7 @@ def judged_models(unit: Unit, bench: MutantBench, vectors: int, seed: int) -> li
     """
     stimulus = generate(OperandShape.of_operation(unit.operation), vectors, seed)
     products = unit_products(unit, stimulus, None)
-    parameters = dict(parameter_faults(unit.operation))
+    parameters = dict(one_off(unit.operation))
     wrong = {name: _parameter_difference(unit, operation, products) for name, operation in parameters.items()}
     wrong |= _step_differences(unit.operation, products)
     seen = _rejected(bench, products, {name: found for name, found in wrong.items() if found is not None})
@@ -92,7 +61,7 @@ def _parameter_difference(unit: Unit, operation: Operation, products: DotProduct
 
 def _step_differences(operation: Operation, products: DotProducts) -> dict[str, tuple[int, int] | None]:
     """The same for every faulty step, in Python: row by row, until every fault has made a difference."""
-    live = dict(faults(operation))
+    live = {fault.words: fault.operation for fault in fault_variants(operation) if fault.operation is not None}
     found: dict[str, tuple[int, int] | None] = dict.fromkeys(live)
     a, b, c, *scales = products.stimulus.operands
     for row, expected in enumerate(products.expected):

@@ -13,6 +13,7 @@ import numpy as np
 from golden.arrays import BitArray, bits_dtype
 from golden.chain import RUNS, ChainTable, product_order
 from golden.checks import check_name, check_type
+from golden.device import Device, formats_of
 from golden.instruction import Instruction
 from golden.program import ProgramError
 from golden.stimulus import Operands, OperandShape
@@ -53,36 +54,34 @@ class TwoAnswersError(DeviceUnderTestError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeviceUnderTest:
-    """A function from operands to results of which the probe knows the formats alone.
+class ModelDevice:
+    """A device that is a function, such as a model's.
 
     Attributes:
-        name: its name in reports.
-        shape: formats and lengths of its operands; `shape.d` is the format that carries its results.
-        dot: computes d [rows] from a, b [rows, K], c [rows] and, for scaled formats, scale_a, scale_b [rows, blocks]; all
-            are bit patterns.
-        identity: digest of what the answers follow from, such as design, program and driver; recorded answers of another one
-            do not count. Empty where the name says it all.
+        name, shape, identity: as `golden.device.Device` has them.
+        function: d [rows] of rows.
     """
 
     name: str
     shape: OperandShape
-    dot: Callable[..., Any]
+    function: Callable[[Operands], Any]
     identity: str = ""
 
     def __post_init__(self) -> None:
         check_name("name of a device under test", self.name)
         check_type("shape of a device under test", self.shape, OperandShape)
 
+    def dot(self, rows: Operands) -> Any:
+        """d [rows]."""
+        return self.function(rows)
 
-def dut_of_instruction(instruction: Instruction) -> DeviceUnderTest:
+
+def dut_of_instruction(instruction: Instruction) -> ModelDevice:
     """One element of an instruction's D."""
-    i = instruction
-    shape = OperandShape(a=i.a, b=i.b, c=i.c, d=i.d, K=i.k, scale=i.scale, block_size=i.block_size)
-    return DeviceUnderTest(name=f"{i.arch} {i.name}", shape=shape, dot=i.dot)
+    return _of_model(instruction, instruction.k)
 
 
-def dut_of_unit(unit: Unit, K: int | None = None) -> DeviceUnderTest:
+def dut_of_unit(unit: Unit, K: int | None = None) -> ModelDevice:
     """A unit over K products; the default is two steps where the unit can take its result as c, else one; of a chain whose
     order would then be that of k, twice as many."""
     o = unit.operation
@@ -96,8 +95,11 @@ def dut_of_unit(unit: Unit, K: int | None = None) -> DeviceUnderTest:
             K = 2 * o.length
         except ValueError:
             K = o.length
-    shape = OperandShape(a=unit.a, b=unit.b, c=o.c, d=o.d, K=K, scale=o.scale_format, block_size=o.block_size)
-    return DeviceUnderTest(name=unit.name, shape=shape, dot=unit.dot)
+    return _of_model(unit, K)
+
+
+def _of_model(model: Instruction | Unit, K: int) -> ModelDevice:
+    return ModelDevice(name=model.label, shape=formats_of(model, K), function=lambda rows: model.dot(*rows))
 
 
 class Questioner:
@@ -109,7 +111,7 @@ class Questioner:
         seconds: the device's computing time in total.
     """
 
-    def __init__(self, dut: DeviceUnderTest, journal: Journal, seconds: float | None = None) -> None:
+    def __init__(self, dut: Device, journal: Journal, seconds: float | None = None) -> None:
         self.dut, self.journal = dut, journal
         self.questions = self.vectors = 0
         self.seconds = 0.0
@@ -205,7 +207,7 @@ class Questioner:
             )
         began = time.perf_counter()
         try:
-            d = self.dut.dot(*(array for array in operands if array is not None))
+            d = self.dut.dot(operands)
         except ProgramError as error:
             raise DeviceUnderTestError(f"after {self.vectors} vectors {error}", error.answers) from error
         except Exception as error:

@@ -11,6 +11,7 @@ from golden.batched_dot import explained
 from golden.chain import Chain
 from golden.checks import check_least
 from golden.comparison import differing
+from golden.device import formats_of
 from golden.engines import Batch, run
 from golden.formats import Format
 from golden.instruction import Instruction
@@ -99,10 +100,7 @@ def sides(x: Unit | Instruction, y: Unit | Instruction) -> tuple[Side, Side]:
 
 
 def _shape(model: Unit | Instruction) -> OperandShape:
-    if isinstance(model, Unit):
-        return dut_of_unit(model).shape
-    i = model
-    return OperandShape(a=i.a, b=i.b, c=i.c, d=i.d, K=i.k, scale=i.scale, block_size=i.block_size)
+    return dut_of_unit(model).shape if isinstance(model, Unit) else formats_of(model)
 
 
 def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:

@@ -47,7 +47,7 @@ class Journal:
         """Begin a journal, or resume the one at `path`.
 
         Args:
-            identity: of the device under test, as `DeviceUnderTest` has it.
+            identity: of the device under test, as `Device` has it.
 
         Raises:
             ValueError: the file is no journal, or that of another device under test. OSError: it cannot be read.

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from golden.comparison import is_nan
+from golden.device import Device
 from golden.formats import Cls, Format
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.answered_rows import Evidence
-from mmau.probe.device_under_test import DeviceUnderTest
 from mmau.probe.papers import KHATTAK, NO_ANSWER, features
 from mmau.probe.papers.asker import Asker, Row
 from mmau.probe.papers.operand_values import NotHeldError, Sum, power
@@ -54,7 +54,7 @@ class Established:
     rows: tuple[Row, ...] = ()
 
 
-def established(dut: DeviceUnderTest, evidence: Evidence, asked_twice: int) -> list[Established]:
+def established(dut: Device, evidence: Evidence, asked_twice: int) -> list[Established]:
     """The properties of a device under test, each shown by vectors of its own.
 
     Args:
@@ -112,7 +112,7 @@ def rounding_repeats(asker: Asker) -> list[Established]:
     return [Established("rounding", "by the bits of the sum alone", len(rows), rows)]
 
 
-def _special_values(dut: DeviceUnderTest, evidence: Evidence) -> Iterator[Established]:
+def _special_values(dut: Device, evidence: Evidence) -> Iterator[Established]:
     """The results for NaN and infinities among the operands, in the answers so far."""
     shape, operands = dut.shape, evidence.operands
     if shape.d.infinity is None:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from golden.arrays import BitArray
+from golden.device import Device
 from golden.shrink import smallest_operands
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate, volume
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
-from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner, TwoAnswersError
+from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, TwoAnswersError
 from mmau.probe.features import features_of
 from mmau.probe.features.feature import some_of
 from mmau.probe.find_tree import Order, order_of
@@ -93,7 +94,7 @@ class Finding:
         return self.model is not None and not self.missed and self.stopped is None
 
 
-def probe(dut: DeviceUnderTest, vectors: int = 1_000_000, seed: int = 0, journal: Journal | None = None,
+def probe(dut: Device, vectors: int = 1_000_000, seed: int = 0, journal: Journal | None = None,
           seconds: float | None = None, say: Say = lambda line: None) -> Finding:  # fmt: skip
     """Find the model of a device under test.
 
@@ -127,9 +128,7 @@ def chunk_bounds(vectors: int) -> Iterator[tuple[int, int]]:
 class _Probe:
     """One run of the loop, and its state."""
 
-    def __init__(
-        self, dut: DeviceUnderTest, vectors: int, seed: int, journal: Journal, seconds: float | None, say: Say
-    ) -> None:
+    def __init__(self, dut: Device, vectors: int, seed: int, journal: Journal, seconds: float | None, say: Say) -> None:
         self.dut, self.shape = dut, dut.shape
         self.vectors, self.seed = vectors, seed
         self.journal, self.say = journal, say

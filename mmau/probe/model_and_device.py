@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from golden.comparison import differing
+from golden.device import Device
 from golden.shrink import smallest_operands
 from golden.stimulus import Operands
-from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner
+from mmau.probe.device_under_test import DeviceUnderTestError, Questioner
 from mmau.probe.distinguish import Side, bits_that_differ, stream
 from mmau.probe.journal import Journal
 
@@ -51,7 +52,7 @@ class DeviceDifference:
         }
 
 
-def held_against(model: Side, dut: DeviceUnderTest, vectors: int, seed: int) -> DeviceDifference | int:
+def held_against(model: Side, dut: Device, vectors: int, seed: int) -> DeviceDifference | int:
     """An input on which the device differs, or the number of vectors that showed no difference.
 
     Args:

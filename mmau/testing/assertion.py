@@ -103,11 +103,11 @@ def explained(product: KernelProduct, got: BitArray) -> list[str]:
     names = []
     for change in explanations(product):
         try:
-            d = change.d()
+            d = change.results(product)
         except ValueError:  # a change that the instruction, or the shape, cannot have
             continue
         if not differing(product, got, d).any():
-            names.append(change.name)
+            names.append(change.words)
     return names
 
 

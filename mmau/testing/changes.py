@@ -6,7 +6,7 @@ They are the kernels that are wrong on purpose of `audit`, and the explanations 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,55 +19,48 @@ from golden.formats import FP32, Format
 from golden.instruction import Instruction
 from golden.operations import Operation
 from golden.operations.t_fdpa import TFDPA
+from golden.variants import Variant
 from mmau.testing.narrow_accumulator import in_fp16
 from mmau.testing.product_under_test import KernelProduct
 
-
-class Change(NamedTuple):
-    """A change of a product.
-
-    Attributes:
-        name: what the kernel does. d: D of the changed product, computed when it is called.
-    """
-
-    name: str
-    d: Callable[[], BitArray]
+Change = Variant[KernelProduct]
+"""A change of a product: `words` is what the kernel does, `results` its D for a product."""
 
 
 def wrong_kernels(product: KernelProduct) -> Iterator[Change]:
     """The eight kernels that are wrong on purpose, those of them that differ from the right one by definition."""
-    yield Change("zero output", lambda: np.zeros_like(product.d))
-    yield Change("K tail missing", lambda: without_tail(product, product.k).d)
+    yield Change("zero output", lambda product: np.zeros_like(product.d))
+    yield Change("K tail missing", lambda product: without_tail(product, product.k).d)
     weaker = weaker_unit(product)
     if weaker is not None:
         yield weaker
     if product.order.promote_every and same_scales_along_k(product):
-        yield Change("promotion missing", lambda: without_promotion(product).d)
+        yield Change("promotion missing", lambda product: without_promotion(product).d)
     if product.scale_a is not None:
-        yield Change("scales swapped", lambda: with_swapped_scales(product).d)
-    yield Change("operand b transposed", lambda: product.changed(b=read_transposed(product.b)).d)
+        yield Change("scales swapped", lambda product: with_swapped_scales(product).d)
+    yield Change("operand b transposed", lambda product: product.changed(b=read_transposed(product.b)).d)
     if product.model.operation.c == product.model.operation.d == FP32:
-        yield Change("fp16 accumulator", lambda: in_fp16(product))
+        yield Change("fp16 accumulator", lambda product: in_fp16(product))
     if product.k > 1:
-        yield Change("one lane missing", lambda: without_lane(product, product.k // 2).d)
+        yield Change("one lane missing", lambda product: without_lane(product, product.k // 2).d)
 
 
 def explanations(product: KernelProduct) -> Iterator[Change]:
     """Single changes that may explain all differences of a result, the more usual ones first."""
     yield from wrong_kernels(product)
     order, k = product.order, product.k
-    yield Change("c is not added", lambda: product.changed(c=np.zeros_like(product.c)).d)
-    yield Change("operand a transposed", lambda: product.changed(a=read_transposed(product.a)).d)
+    yield Change("c is not added", lambda product: product.changed(c=np.zeros_like(product.c)).d)
+    yield Change("operand a transposed", lambda product: product.changed(a=read_transposed(product.a)).d)
     for output in OUTPUTS:
         if product.output.name != "fp64" and output != product.output.name:
-            yield Change(f"the result is rounded to {output} first", partial(_rounded_through, product, output))
+            yield Change(f"the result is rounded to {output} first", partial(_rounded_through, output=output))
     yield from _other_orders(product)
     for lost in (1, k // 2, 2 * k, 32, 64, 128):
         if 0 < lost < product.shape[2] and lost != k:
-            yield Change(f"the last {lost} of K missing", partial(_d, without_tail, product, lost))
+            yield _changed(f"the last {lost} of K missing", without_tail, lost)
     for lane in range(k):
         if lane != k // 2:
-            yield Change(f"lane {lane} of {k} missing", partial(_d, without_lane, product, lane))
+            yield _changed(f"lane {lane} of {k} missing", without_lane, lane)
     F = getattr(product.model.operation, "F", None)
     if F is not None:
         for other in (F - 2, F + 1, F + 2):
@@ -90,7 +83,7 @@ def _other_orders(product: KernelProduct) -> Iterator[Change]:
         tries += [{"k_order": "reverse", "k_tile": tile} for tile in (k, 64) if order.stripes is None]
     for keys in tries:
         name = ", ".join(f"{key} = {value}" for key, value in keys.items())
-        yield Change(name, partial(_d, _in_order, product, keys))
+        yield _changed(name, _in_order, keys)
 
 
 def _other_architectures(product: KernelProduct) -> Iterator[Change]:
@@ -104,10 +97,7 @@ def _other_architectures(product: KernelProduct) -> Iterator[Change]:
             formats = (other.a, other.b, other.c, other.d, other.scale, other.block_size)
             if formats == wanted and _arithmetic(other) not in seen:
                 seen.add(_arithmetic(other))
-                yield Change(
-                    f"the arithmetic of {arch} {other.name}",
-                    partial(_d, _on_model, product, other),
-                )
+                yield _changed(f"the arithmetic of {arch} {other.name}", _on_model, other)
 
 
 def _arithmetic(instruction: Instruction) -> Chain:
@@ -115,9 +105,9 @@ def _arithmetic(instruction: Instruction) -> Chain:
     return instruction.chain
 
 
-def _d(changed: Callable[..., KernelProduct], product: KernelProduct, *how: Any) -> BitArray:
-    """D of a product that a function changes."""
-    return changed(product, *how).d
+def _changed(words: str, change: Callable[..., KernelProduct], *how: Any) -> Change:
+    """D of the product that a function makes of another one."""
+    return Change(words, lambda product: change(product, *how).d)
 
 
 def _in_order(product: KernelProduct, keys: dict[str, Any]) -> KernelProduct:
@@ -184,19 +174,19 @@ def weaker_unit(product: KernelProduct) -> Change | None:
         return on_operation(product, "F - 1", operation.changed(F=F - 1))
     structure = operation.structure
     truncating = 22 if structure.rounds_products else 25
-    if structure.rounds_products or (structure.is_exact and operation.length > 1):
+    if structure.rounds_products or structure.is_exact_dot_product:
         step = TFDPA(
             a=operation.a, b=operation.b, c=FP32, L=operation.length, F=truncating, rho="RZ-FP32", e_zero=-133
         )  # fmt: skip
         return on_operation(product, f"aligned to F = {truncating}", step)
-    if structure.is_exact and operation.a == operation.d == FP32:
-        return Change("products rounded", lambda: _unfused(product))
+    if structure.is_multiply_add and operation.a == operation.d == FP32:
+        return Change("products rounded", _unfused)
     return None
 
 
 def on_operation(product: KernelProduct, name: str, operation: Operation) -> Change:
     """The product on a unit of another operation, instruction by instruction as the right one."""
-    return Change(name, partial(_d, _on_model, product, _with_operation(product.model, operation)))
+    return _changed(name, _on_model, _with_operation(product.model, operation))
 
 
 def _with_operation(model: golden.Instruction | golden.Unit, operation: Operation) -> golden.Instruction | golden.Unit:

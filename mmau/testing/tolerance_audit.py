@@ -97,9 +97,9 @@ class _Asked:
         product = kernel_product(self.arch, self.instr, operands, self.order)
         self.calls += 1
         d = product.d
-        changes = {change.name: change for change in wrong_kernels(product)}
+        changes = {change.words: change for change in wrong_kernels(product)}
         self.wrong |= dict.fromkeys(changes)
         if self.name in changes:
-            d = changes[self.name].d()
+            d = changes[self.name].results(product)
             self.differed |= bool(differing(product, d, product.d).any())
         return from_bits(d, product.output, a if c is None else c)

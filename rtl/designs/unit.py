@@ -1,55 +1,22 @@
 """The datapath of each operation."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from golden import Implementation, Operation, Unit
-from golden.operations import (
-    EFDPA,
-    FMA,
-    FTZEOFMA,
-    FTZFMA,
-    GSTFDPA,
-    GTRFDPA,
-    IDPA,
-    OCFDPA,
-    PSFDPA,
-    STFDPA,
-    TFDPA,
-    TRFDPA,
-    FTZAddMul,
-)  # fmt: skip
+from golden import OPERATIONS, Implementation, Operation, Unit
 from rtl.datapath.base import Datapath, check_placed
-from rtl.operations.e_fdpa import EFDPADatapath
-from rtl.operations.fma import FMADatapath
-from rtl.operations.ftz_addmul import FTZAddMulDatapath
-from rtl.operations.ftz_eo_fma import FTZEOFMADatapath
-from rtl.operations.ftz_fma import FTZFMADatapath
-from rtl.operations.gst_fdpa import GSTFDPADatapath
-from rtl.operations.gtr_fdpa import GTRFDPADatapath
-from rtl.operations.idpa import IDPADatapath
 from rtl.operations.lengths import check_range
-from rtl.operations.oc_fdpa import OCFDPADatapath
-from rtl.operations.ps_fdpa import PSFDPADatapath
-from rtl.operations.st_fdpa import STFDPADatapath
-from rtl.operations.t_fdpa import TFDPADatapath
-from rtl.operations.tr_fdpa import TRFDPADatapath
 
-DATAPATHS: dict[type[Operation], Callable[[Any, Implementation], Datapath]] = {
-    FMA: FMADatapath,
-    FTZAddMul: FTZAddMulDatapath,
-    EFDPA: EFDPADatapath,
-    TFDPA: TFDPADatapath,
-    STFDPA: STFDPADatapath,
-    GSTFDPA: GSTFDPADatapath,
-    TRFDPA: TRFDPADatapath,
-    GTRFDPA: GTRFDPADatapath,
-    OCFDPA: OCFDPADatapath,
-    PSFDPA: PSFDPADatapath,
-    FTZFMA: FTZFMADatapath,
-    FTZEOFMA: FTZEOFMADatapath,
-    IDPA: IDPADatapath,
-}
+
+def _datapath(operation: type[Operation]) -> Callable[[Any, Implementation], Datapath]:
+    """The component of an operation, whose file has the name of the operation's and whose class that of its class."""
+    module = import_module(f"rtl.operations.{operation.__module__.rpartition('.')[2]}")
+    component: Callable[[Any, Implementation], Datapath] = getattr(module, f"{operation.__name__}Datapath")
+    return component
+
+
+DATAPATHS = {operation: _datapath(operation) for operation in OPERATIONS.values()}
 """Operation to component."""
 
 

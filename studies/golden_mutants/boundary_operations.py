@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rtl.designs.sample_units import FURTHER
+
 T = "T-FDPA"
 
-UNITS: tuple[Mapping[str, Any], ...] = (
+_CHOSEN: tuple[Mapping[str, Any], ...] = (
     {"operation": T, "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 25, "rho": "RZ-FP32", "e_zero": -133},
     {"operation": T, "a": "tf32", "b": "tf32", "c": "fp32", "L": 2, "F": 24, "rho": "RNE-FP32", "e_zero": -132},
     {"operation": T, "a": "bf16", "b": "e4m3ieee", "c": "bf16", "L": 2, "F": 7, "rho": "RD-BF16", "e_zero": -133,
@@ -82,3 +84,9 @@ UNITS: tuple[Mapping[str, Any], ...] = (
     {"operation": "IDPA", "a": "int4", "b": "uint4", "c": "int32", "L": 4, "overflow": "saturate"},
     {"operation": "IDPA", "a": "b1", "b": "b1", "c": "int32", "L": 4, "combination": "xor"},
 )  # fmt: skip
+
+UNITS = (
+    *_CHOSEN,
+    *({"operation": o.name, **o.parameters()} for o in FURTHER if o.name not in {table["operation"] for table in _CHOSEN}),
+)
+"""Those that were chosen; an operation of which none was chosen has its sample units."""

@@ -3,7 +3,7 @@
 Where golden and another implementation read one constant, a wrong value is in both, and no comparison of them shows it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
 from types import ModuleType
 from typing import Any
@@ -77,6 +77,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "IDPA": {"overflow": "wrap", "combination": "multiply"},
 }
 """Operation to its keys that have a default, as the unit file of docs/reference/file-formats.md has them."""
+
+
+def defaults_of(name: str, keys: Collection[str]) -> dict[str, Any]:
+    """The keys of an operation that have a default: those that stand here, else the keys for user designs, if any."""
+    return DEFAULTS.get(name, FLUSHES if "flush_inputs" in keys else {})
 
 
 def differences(modules: Mapping[str, ModuleType]) -> Iterator[str]:

@@ -15,26 +15,22 @@ from golden import Unit
 from golden.arrays import bits_dtype
 from golden.formats import Format
 from mmau.formal.evaluation import Evaluation
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from studies.golden_mutants.boundary_rows import BoundaryRow, BoundaryUnit, operation_of
 from studies.symbolic.model_copy import REFERENCE, Modules, copied, source_of, unchanged
 from tests.twin import twin
 
 SPECIFICATION = "mmau.formal.specification"
 
-SPECIFICATION_MODULES = tuple(
-    f"{SPECIFICATION}.{name}" for name in ("fused", "fma", "flushed_fma", "ftz_addmul", "headroom", "idpa", "rounded")
-)
+SPECIFICATION_MODULES = tuple(dict.fromkeys(specify.__module__ for specify in SPECIFICATIONS.values()))
 
 SPECIFYING = ((*REFERENCE, *SPECIFICATION_MODULES), ("golden", SPECIFICATION, "mmau.formal.netlist.terms"))
 """Names and packages of a copy that has the specification too, which reads formats and constants of golden."""
 
 SPECIFIED = {
-    "T-FDPA": ("fused", "t_fdpa"), "ST-FDPA": ("fused", "st_fdpa"), "GST-FDPA": ("fused", "gst_fdpa"),
-    "E-FDPA": ("fused", "e_fdpa"), "TR-FDPA": ("rounded", "tr_fdpa"), "GTR-FDPA": ("rounded", "gtr_fdpa"),
-    "FMA": ("fma", "fma"), "FTZ-AddMul": ("ftz_addmul", "ftz_addmul"), "FTZ-FMA": ("flushed_fma", "ftz_fma"),
-    "FTZ-EO-FMA": ("flushed_fma", "ftz_eo_fma"), "IDPA": ("idpa", "idpa"), "OC-FDPA": ("headroom", "oc_fdpa"),
-    "PS-FDPA": ("headroom", "ps_fdpa"),
-}  # fmt: skip
+    operation.name: (specify.__module__.rpartition(".")[2], specify.__name__)
+    for operation, specify in SPECIFICATIONS.items()
+}
 """The module and function of each operation's specification."""
 
 SECONDS = 0.5

@@ -20,10 +20,10 @@ from mmau.jobs import Store, Task, engine_for, program, run
 from mmau.jobs.provenance import GOLDEN, provenance
 from mmau.mutation.outcome_table import is_clean
 from mmau.mutation.unit_work import MUTANTS, SEED, VECTORS, joined, work
+from rtl.designs.sample_units import mutated_units
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from studies.mutants.mutants_page import document
-from studies.mutants.mutated_units import mutated_units
 
 MUTANTS_A_TASK = 22
 """The number of mutants in a task: the most that an interruption loses for each process. A task first builds the unit unless

@@ -205,6 +205,8 @@ def _short(value: Any) -> Any:
 
 def _digest(path: Path, folder: Path) -> str:
     content = path.read_bytes()
-    if path.suffix in (".txt", ".toml", ".v", ".json", ".csv"):
+    if path.suffix == ".json":
+        content = json.dumps(_steady(json.loads(content), folder)).encode()
+    elif path.suffix in (".txt", ".toml", ".v", ".csv"):
         content = _plain(content.decode(), folder).encode()
     return hashlib.sha256(content).hexdigest()[:24]

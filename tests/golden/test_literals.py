@@ -22,7 +22,7 @@ def test_every_constant_is_written_down() -> None:
     assert len(CONVERSIONS | FP64_CONVERSIONS | TWO_STEP_CONVERSIONS) == len(literals.MODES) * 4 + 2
     for name, operation in OPERATIONS.items():
         defaulted = {key.name for key in fields(operation) if key.default is not MISSING}
-        assert set(literals.DEFAULTS.get(name, {})) == defaulted, name
+        assert set(literals.defaults_of(name, operation.unit_keys())) == defaulted, name
 
 
 @pytest.mark.parametrize("name", ["NO_PRODUCT_EXP", "PRODUCT_OVERFLOW_EXP"])

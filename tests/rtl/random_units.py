@@ -16,6 +16,7 @@ from golden.operations import (
     GTRFDPA,
     IDPA,
     OCFDPA,
+    OPERATIONS,
     PSFDPA,
     STFDPA,
     TFDPA,
@@ -24,6 +25,7 @@ from golden.operations import (
 )  # fmt: skip
 from golden.rounding import OVERFLOWS
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
+from rtl.designs.sample_units import FURTHER, of_kind
 
 MULTIPLICANDS = ["tf32", "bf16", "fp16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz", "e4m3ieee"]
 
@@ -120,7 +122,15 @@ MAKERS: dict[str, Callable[[random.Random], Operation]] = {
 """Operation name to a maker of random operations."""
 
 
-WITH_OWN_KEYS = [name for name in MAKERS if name not in ("FTZ-AddMul", "FTZ-FMA", "FTZ-EO-FMA", "IDPA")]
+def _maker_from_samples(kind: type[Operation]) -> Callable[[random.Random], Operation]:
+    return lambda rng: rng.choice(of_kind(kind, FURTHER))
+
+
+MAKERS |= {name: _maker_from_samples(kind) for name, kind in OPERATIONS.items() if name not in MAKERS}
+"""An operation without a maker of its own has its sample units."""
+
+
+WITH_OWN_KEYS = [name for name in MAKERS if "flush_results" in OPERATIONS[name].unit_keys()]
 """Operations that take the keys of units of one's own."""
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim.coverage.sample_units import sample_units
+from rtl.designs.sample_units import sample_units
 from studies.coverage_table import introduction, page
 from tests.golden.native.native_rows import needs_native
 

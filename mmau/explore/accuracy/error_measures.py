@@ -23,8 +23,8 @@ from mmau.explore.accuracy.dataset import DataSet, data_set, products_of_file, r
 from mmau.explore.accuracy.properties import properties
 from mmau.explore.accuracy.statistics import BLOCK, Errors
 from mmau.explore.accuracy.workload import PROPERTIES, Workload, check_workload
+from mmau.explore.network import workload as network
 from mmau.explore.network.product_arithmetic import Product
-from mmau.explore.network.workload import train_and_test
 
 
 def measure(
@@ -59,7 +59,7 @@ def measure(
     if checked.kind == PROPERTIES:
         return properties(unit, seed)
     if checked.network is not None:
-        return train_and_test(named or unit, checked.network, seed)
+        return network.measure(named or unit, checked.network, seed)
     shape = OperandShape.of_unit(unit, products(unit, checked))
     data = data_set(checked, shape, rows_of(checked, shape.K, rows), seed, folder)
     order = checked.order

@@ -1,21 +1,20 @@
 """The workload `network` of a design space: a network trained on a unit, beside the same in fp32."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import golden
 from mmau.explore.network.product_arithmetic import Product
-from mmau.explore.network.settings import Settings, check
+from mmau.explore.network.settings import Settings
 
 
-def measure(unit: golden.Unit | golden.Instruction, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def measure(unit: golden.Unit | golden.Instruction, settings: Settings, seed: int) -> dict[str, Any]:
     """Train the network with every matrix product on the unit, forward and backward, and once in fp32.
 
     Args:
         unit: whose formats its operands are scaled and quantised to (`mmau.explore.network.scaling`).
-        settings: as of `check`.
+        settings: of the training.
         seed: of the first weights and of the texts, the same for both trainings.
 
     Returns:
@@ -26,17 +25,12 @@ def measure(unit: golden.Unit | golden.Instruction, settings: Mapping[str, Any],
         elsewhere.
 
     Raises:
-        TypeError, ValueError: settings that are wrong, or a unit that no network runs on. ModuleNotFoundError: no PyTorch.
+        TypeError, ValueError: a unit that no network runs on. ModuleNotFoundError: no PyTorch.
     """
-    return train_and_test(unit, check(settings), seed)
-
-
-def train_and_test(unit: golden.Unit | golden.Instruction, chosen: Settings, seed: int) -> dict[str, Any]:
-    """`measure` with settings that are checked."""
-    product = Product(unit, chosen.promote_every, chosen.split_k)
+    product = Product(unit, settings.promote_every, settings.split_k)
     from mmau.explore.network.training import train  # PyTorch, which a space without networks does without
 
-    on_unit, in_fp32 = (train(chosen, seed, each) for each in (product, None))
+    on_unit, in_fp32 = (train(settings, seed, each) for each in (product, None))
     found = on_unit.errors
     return {
         "loss": on_unit.loss,
@@ -46,18 +40,9 @@ def train_and_test(unit: golden.Unit | golden.Instruction, chosen: Settings, see
         "longest_sum": dict(zip(("forward", "backward"), on_unit.longest, strict=True)),
         "sum_error": None if found is None else _finite(found.sums),
         "quantisation_error": None if found is None else _finite(found.quantisation),
-        "settings": asdict(chosen),
+        "settings": asdict(settings),
         "seed": seed,
     }
-
-
-def measure_fp32(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """The training in fp32 alone: plain JSON with loss, accuracy, settings and seed; errors as of `measure`."""
-    chosen = check(settings)
-    from mmau.explore.network.training import train
-
-    trained = train(chosen, seed, None)
-    return {"loss": trained.loss, "accuracy": trained.accuracy, "settings": asdict(chosen), "seed": seed}
 
 
 def _finite(number: float) -> float | None:

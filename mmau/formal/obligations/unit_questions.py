@@ -1,29 +1,18 @@
 """The obligations of a unit's datapath, as questions for a solver."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from bitwuzla import BitwuzlaException
 
 from golden import Operation, Unit
-from golden.operations import (
-    EFDPA,
-    FMA,
-    FTZEOFMA,
-    FTZFMA,
-    GSTFDPA,
-    GTRFDPA,
-    IDPA,
-    OCFDPA,
-    PSFDPA,
-    STFDPA,
-    TFDPA,
-    TRFDPA,
-    FTZAddMul,
-)  # fmt: skip
+from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, OPERATIONS, FTZAddMul
 from golden.unit import MULTIPLIERS
+from mmau.formal import specification
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.terms import Bits, Terms, deep_stack
@@ -35,14 +24,8 @@ from mmau.formal.obligations.netlist_proof import Proof
 from mmau.formal.obligations.stepwise import proved_steps
 from mmau.formal.obligations.trees import is_partial_row, is_row
 from mmau.formal.smtlib import question
-from mmau.formal.specification.flushed_fma import ftz_eo_fma, ftz_fma
-from mmau.formal.specification.fma import fma
-from mmau.formal.specification.ftz_addmul import ftz_addmul
-from mmau.formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
-from mmau.formal.specification.headroom import oc_fdpa, ps_fdpa
-from mmau.formal.specification.idpa import idpa
+from mmau.formal.specification.fused import e_fdpa
 from mmau.formal.specification.observer import Observer
-from mmau.formal.specification.rounded import gtr_fdpa, tr_fdpa
 from rtl.designs.ports import step_operands
 from rtl.steps.truncate import TRUNCATE
 from rtl.verilog.emit import to_verilog
@@ -52,10 +35,18 @@ TOP = "unit"
 
 Specify = Callable[[Terms, Any, Mapping[str, Bits], Observer], Bits]
 
-SPECIFICATIONS: Mapping[type[Operation], Specify] = {
-    TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa, TRFDPA: tr_fdpa, GTRFDPA: gtr_fdpa,
-    OCFDPA: oc_fdpa, PSFDPA: ps_fdpa, IDPA: idpa, FMA: fma, FTZAddMul: ftz_addmul, FTZFMA: ftz_fma, FTZEOFMA: ftz_eo_fma,
-}  # fmt: skip
+
+def _specifications() -> Iterator[tuple[type[Operation], Specify]]:
+    """Each operation with the function of its file's name, which a module of the specification defines."""
+    modules = [import_module(f"{specification.__name__}.{each.name}") for each in iter_modules(specification.__path__)]
+    for operation in OPERATIONS.values():
+        name = operation.__module__.rpartition(".")[2]
+        for function in (getattr(module, name, None) for module in modules):
+            if callable(function):
+                yield operation, function
+
+
+SPECIFICATIONS: Mapping[type[Operation], Specify] = dict(_specifications())
 """The specification of d, by operation."""
 
 WHOLE = ("_normalise", "_round", "_encode", TRUNCATE)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from golden.device import Device
 from golden.stimulus.integer_classes import is_integer
-from mmau.probe.device_under_test import DeviceUnderTest, Questioner
+from mmau.probe.device_under_test import Questioner
 from mmau.probe.journal import Journal
 from mmau.probe.papers.operand_values import NotHeldError, Sum, at, codes_of, power, power_text, shifts, value_text
 
@@ -36,7 +37,7 @@ class Asker:
         rows: everything that was asked since `begin`.
     """
 
-    def __init__(self, dut: DeviceUnderTest) -> None:
+    def __init__(self, dut: Device) -> None:
         self.shape = dut.shape
         self._questioner = Questioner(dut, Journal(dut.name, dut.shape))
         self.rows: list[Row] = []

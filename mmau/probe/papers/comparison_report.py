@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from golden.device import Device
 from golden.html import Markup, details, element, page
 from golden.html import table as html_table
 from golden.text import table
-from mmau.probe.device_under_test import DeviceUnderTest
 from mmau.probe.papers import NO_ANSWER, PAPERS, Features, Reading, features
 from mmau.probe.papers.asker import Asker
 
@@ -27,7 +27,7 @@ class DeviceFeatures:
     papers: tuple[Features, ...]
 
 
-def features_of(dut: DeviceUnderTest) -> DeviceFeatures:
+def features_of(dut: Device) -> DeviceFeatures:
     """Run all papers' tests on a device under test; rows of earlier tests are not asked again.
 
     Raises:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from mmau.probe.device_under_test import DeviceUnderTest
+from golden.device import Device
 from mmau.probe.papers.asker import Asker, Row
 from mmau.probe.papers.operand_values import NotHeldError, value_text
 
@@ -78,7 +78,7 @@ class Features:
         return self.readings[test].answer
 
 
-def features(paper: Paper, dut: DeviceUnderTest, asker: Asker | None = None) -> Features:
+def features(paper: Paper, dut: Device, asker: Asker | None = None) -> Features:
     """Run a paper's tests on a device under test. An `asker` that has already asked this device repeats no question.
 
     Raises:

@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from cosim import Report
 from cosim.bench.mismatch import RECORDED, Arrival, Group, joined
-from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.scoreboard import Outcome, Scoreboard
 from cosim.bench.stimulus import UnitSpecification
+from cosim.runner.job import Simulated, read
 from golden import Cls
-from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT, report, run_through, scoreboard
 
 
@@ -81,12 +80,14 @@ def test_rows_that_agree_are_recorded_where_others_differ() -> None:
 
 
 def test_groups_survive_json_and_rows_that_agree_stay_inside() -> None:
-    result = run_through(scoreboard(vectors=300), lambda row, code: "X" * 32 if row == 5 else one_up(code))
-    assert Report.from_json(result.to_json()) == result
+    board = scoreboard(vectors=300)
+    result = run_through(board, lambda row, code: "X" * 32 if row == 5 else one_up(code))
+    simulated = Simulated(outcome=board.outcome(), seconds=0.5)
+    assert Simulated.from_json(simulated.to_json()) == simulated
     shown = json.loads(json.dumps(result.as_dict()))
     assert "agreeing" not in shown
     assert [group["count"] for group in shown["groups"]] == [group.count for group in result.groups]
-    assert [Group.from_dict(group) for group in shown["groups"]] == list(result.groups)
+    assert [read(Group, group) for group in shown["groups"]] == list(result.groups)
 
 
 @pytest.mark.slow
@@ -97,8 +98,8 @@ def test_groups_of_two_simulations_are_one_where_they_have_the_same_in_common() 
         for vector in board.vectors():
             board.send(vector)
             board.receive(one_up(vector.elements[0].products.expected[vector.elements[0].row]))
-        halves.append(Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0))
-    whole = Report.joined(halves)
+        halves.append(board.outcome())
+    whole = Outcome.joined(halves)
     assert sum(group.count for group in whole.groups) == whole.mismatches == sum(half.mismatches for half in halves)
     assert len({group.key for group in whole.groups}) == len(whole.groups)
     assert all(len(group.mismatches) == min(group.count, RECORDED) for group in whole.groups)

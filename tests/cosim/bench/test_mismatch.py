@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from cosim.bench.mismatch import ComparedRow, Mismatch, distance_kind, ulp_distance
+from cosim.runner.job import read
 from golden import Format
 from golden.formats import E8M13, FP16, FP32
 
@@ -66,4 +67,4 @@ def test_group_has_the_common_properties_of_mismatches() -> None:
 
 def test_mismatch_survives_json() -> None:
     mismatch = Mismatch.of(replace(ROW, scale_a=(1,), scale_b=(2,), ports={"mode": (1,)}), FP32)
-    assert Mismatch.from_dict(json.loads(json.dumps(mismatch.as_dict()))) == mismatch
+    assert read(Mismatch, json.loads(json.dumps(mismatch.as_dict()))) == mismatch

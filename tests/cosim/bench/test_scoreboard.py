@@ -15,6 +15,7 @@ from cosim.bench.products import DotProducts
 from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import UnitSpecification
+from cosim.runner.job import Simulated
 from golden import Cls, Unit
 from golden.formats import FP16, FP32
 from golden.operations import EFDPA, TFDPA
@@ -48,7 +49,7 @@ def expected(board: Board) -> list[int]:
 
 
 def report(board: Board) -> Report:
-    return Report.of(UnitDesign(board.unit), board.outcome(), "none", seed=3, seconds=0.5)
+    return Report.of(UnitDesign(board.unit), Simulated(outcome=board.outcome(), seconds=0.5), "none", 3)
 
 
 def run_through(board: Board, answer: Callable[[int, int], int | str] | None = None) -> Report:
@@ -226,9 +227,11 @@ def test_mismatch_shows_inputs_got_and_expected() -> None:
     ]
 
 
-def test_report_survives_json() -> None:
-    result = run_through(scoreboard(), lambda row, code: code ^ (row == 3))
-    assert Report.from_json(result.to_json()) == result
+def test_outcome_survives_json() -> None:
+    board = scoreboard()
+    result = run_through(board, lambda row, code: code ^ (row == 3))
+    simulated = Simulated(outcome=board.outcome(), seconds=0.5)
+    assert Simulated.from_json(simulated.to_json()) == simulated
     shown = json.loads(json.dumps(result.as_dict()))
     assert shown["failures"] == ["1 of 200 results differ from the golden model"]
     assert shown["passed"] is False

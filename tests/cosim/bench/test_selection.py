@@ -1,12 +1,15 @@
 """Selected vectors have the numbers and the operands of the whole run; the excluded ones are counted."""
 
+import json
 import re
+from dataclasses import asdict
 
 import pytest
 
 from cosim.bench.products import Vector
 from cosim.bench.scoreboard import Scoreboard, Selection
 from cosim.bench.stimulus import specification_of
+from cosim.runner.job import read
 from rtl import Design, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT
 from tests.cosim.bench.test_stimulus import TWO_STEPS, formats
@@ -111,7 +114,7 @@ def test_negative_number_refused() -> None:
 
 def test_selection_survives_json() -> None:
     selection = Selection(only=("ties",), exclude=("normal",), vector=3)
-    assert Selection.from_table(selection.as_table()) == selection
+    assert read(Selection, json.loads(json.dumps(asdict(selection)))) == selection
 
 
 def test_fail_fast_stops_at_the_first_mismatch() -> None:

@@ -10,7 +10,7 @@ import pytest
 from cosim.coverage import file
 from cosim.coverage.counts import Counts, merged
 from cosim.coverage.file import FORMAT, from_text, read, to_text
-from cosim.coverage.sample_units import sample_units
+from rtl.designs.sample_units import sample_units
 from tests.cosim.coverage.unit_coverage import counts_of
 from tests.golden.native.native_rows import needs_native
 

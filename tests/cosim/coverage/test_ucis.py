@@ -9,8 +9,8 @@ import pytest
 
 from cosim.coverage.coverage_model import covergroups
 from cosim.coverage.file import from_text, to_text
-from cosim.coverage.sample_units import sample_units
 from cosim.coverage.ucis import ucis_xml
+from rtl.designs.sample_units import sample_units
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of
 from tests.golden.native.native_rows import needs_native
 

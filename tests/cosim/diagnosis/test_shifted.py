@@ -8,6 +8,7 @@ import pytest
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis.late_operands import late_operand
 from cosim.diagnosis.shifted import Shift, moved, shift_of
+from cosim.runner.job import read
 from golden import Unit
 from tests.cosim.diagnosis.designs import Codes, compared, golden_results
 from tests.cosim.diagnosis.faulty_designs import ST, T
@@ -16,7 +17,7 @@ from tests.cosim.diagnosis.faulty_designs import ST, T
 def row(vector: int, got: int, expected: int, place: str = "") -> ComparedRow:
     codes = {"a": (0,), "b": (0,), "c": 0, "scale_a": None, "scale_b": None, "got": got, "expected": expected}
     about = {"vector": vector, "place": place, "products": "", "stimulus_class": "bits", "cycle": vector, "time": 0.0}
-    return ComparedRow.from_dict({**about, **codes, "ports": {}})
+    return read(ComparedRow, {**about, **codes, "ports": {}})
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from functools import cache
 
 from cosim import Report
 from cosim.bench.scoreboard import Outcome
+from cosim.diagnosis.explain import explanation_of
+from cosim.runner.job import Simulated
 from golden import Cls
 from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
@@ -32,7 +34,14 @@ def failed(name: str = "failing") -> Report:
 @cache
 def explained() -> Report:
     """A report with diagnosis and trace."""
-    return failed("explained").explained(UnitDesign(T_UNIT))
+    return with_explanation(failed("explained"))
+
+
+def with_explanation(report: Report) -> Report:
+    """The report of mismatches with their explanation."""
+    simulated = Simulated(outcome=report, seconds=report.seconds, minimised=report.minimised)
+    explanation = explanation_of(report, report.minimised, UnitDesign(T_UNIT))
+    return replace(Report.of(UnitDesign(T_UNIT), simulated, report.simulator, report.seed, explanation), unit=report.unit)
 
 
 @cache
@@ -47,9 +56,5 @@ def hostile() -> Report:
 @cache
 def nothing_done() -> Report:
     """A report of a simulation that broke off before the first vector."""
-    outcome = Outcome(
-        vectors=100, left_out=0, sent=0, dropped=0, received=0, waiting=0, surplus=0, mismatches=0, first_mismatch=None,
-        groups=(), differing=(), agreeing=(), engine="native", checked=0, disagreements=0, first_disagreement=None,
-        waived={}, stopped="the simulation stood still", classes={}, result_classes={},
-    )  # fmt: skip
-    return Report.of(UnitDesign(T_UNIT), outcome, "none", 0, 0.0)
+    outcome = Outcome(vectors=100, sent=0, received=0, waiting=0, engine="native", stopped="the simulation stood still")
+    return Report.of(UnitDesign(T_UNIT), Simulated(outcome=outcome, seconds=0.0), "none", 0)

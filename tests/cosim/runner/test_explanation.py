@@ -12,16 +12,17 @@ import golden
 from cosim import Report, summary
 from cosim.bench.minimise import Minimised
 from cosim.bench.mismatch import Group
-from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.scoreboard import Outcome, Scoreboard
 from cosim.bench.stimulus import MultiFormatSpecification, TileSpecification
 from cosim.diagnosis.explain import DIAGNOSED, TRACED, explanation_of, to_diagnose
 from cosim.runner.html_report import report_page
+from cosim.runner.job import Simulated
 from golden import Unit
 from golden.formats import BF16, FP32
 from golden.operations import TFDPA
 from rtl import MultiFormatDesign, TileDesign, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
-from tests.cosim.runner.reports import failed, passed
+from tests.cosim.runner.reports import failed, passed, with_explanation
 from tests.cosim.runner.test_html_report import Reader
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, clocked
 
@@ -47,12 +48,12 @@ def test_operand_that_comes_a_cycle_late_is_named_in_spite_of_pauses(tmp_path: P
 
 
 def test_run_that_passes_has_no_explanation() -> None:
-    assert passed().explained(UnitDesign(T_UNIT)).explanation is None
+    assert explanation_of(passed(), None, UnitDesign(T_UNIT)) is None
 
 
 @pytest.mark.slow
 def test_text_page_and_json_hold_diagnosis_trace_and_results() -> None:
-    report = one_less().explained(UnitDesign(T_UNIT))
+    report = with_explanation(one_less())
     assert report.explanation is not None
     cause = report.explanation.diagnoses[""].cause
     assert cause is not None
@@ -87,18 +88,18 @@ def test_trace_is_that_of_the_minimised_mismatch() -> None:
     assert "first mismatch, minimised" in explanation.lines()
 
 
-def test_report_with_a_minimised_mismatch_survives_json() -> None:
+def test_minimised_mismatch_survives_json() -> None:
     report = one_less(300)
     minimised = Minimised(row=report.differing[0], reproduced=True, asked=5, note="minimised")
-    whole = replace(report, minimised=minimised)
-    assert Report.from_json(whole.to_json()) == whole
-    assert Report.joined([report, whole]).minimised == minimised
-    assert len(Report.joined([report, whole]).differing) == 2 * len(report.differing)
+    joined = Outcome.joined([report, report])
+    simulated = Simulated(outcome=joined, seconds=1.0, minimised=minimised)
+    assert Simulated.from_json(simulated.to_json()) == simulated
+    assert len(joined.differing) == 2 * len(report.differing)
 
 
 @pytest.mark.slow
 def test_undefined_results_are_left_out_of_the_diagnosis() -> None:
-    report = failed().explained(UnitDesign(T_UNIT))
+    report = with_explanation(failed())
     assert report.explanation is not None
     assert report.explanation.diagnoses[""].undefined == 1
     undefined: list[Group] = [group for group in report.groups if group.got_class == "undefined"]
@@ -115,7 +116,7 @@ def test_each_format_of_a_datapath_has_its_own_diagnosis() -> None:
         code = element.products.expected[element.row]
         board.send(vector)
         board.receive(code ^ 0x8000_0000 if element.products.name == "format 1 (other)" else code)
-    report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
+    report = Report.of(UnitDesign(T_UNIT), Simulated(outcome=board.outcome(), seconds=1.0), "none", 3)
     explanation = explanation_of(report, None, MultiFormatDesign(units))
     assert explanation is not None
     assert list(explanation.diagnoses) == ["format 1 (other)"]
@@ -129,7 +130,7 @@ def test_elements_of_a_tile_are_diagnosed() -> None:
         board.send(vector)
         codes = [int(element.products.expected[element.row]) | 1 for element in vector.elements]
         board.receive(sum(code << 32 * place for place, code in enumerate(codes)))
-    report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
+    report = Report.of(UnitDesign(T_UNIT), Simulated(outcome=board.outcome(), seconds=1.0), "none", 3)
     explanation = explanation_of(report, None, TileDesign(instruction, golden.Implementation(stages=1)))
     assert explanation is not None
     assert explanation.diagnoses[""].cause is not None
@@ -139,7 +140,7 @@ def test_elements_of_a_tile_are_diagnosed() -> None:
 @pytest.mark.slow
 def test_number_of_diagnosed_elements_is_reported() -> None:
     board = scoreboard(vectors=2 * DIAGNOSED)
-    report = run_through(board, lambda row, code: code ^ 0x8000_0000).explained(UnitDesign(T_UNIT))
+    report = with_explanation(run_through(board, lambda row, code: code ^ 0x8000_0000))
     assert report.explanation is not None
     assert len(report.differing) == 2 * DIAGNOSED
     diagnosed = len(to_diagnose(report.differing, report.groups))

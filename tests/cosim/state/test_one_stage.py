@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import cosim
-from cosim import Compare, Dut, Report, Request
+from cosim import Compare, Dut, Request
+from cosim.bench.scoreboard import Outcome
 from cosim.runner.in_volume import run_in_volume
 from cosim.runner.simulate import run_in_cocotb
 from rtl import UnitDesign, as_design, to_verilog
@@ -53,12 +54,12 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Dut:
     return cosim.dut_like(UnitDesign(CLOCKED), (core, source), "one_stage")
 
 
-def run_with(bug: str, stage: Dut, vectors: int, seed: int, mode: str) -> Report:
+def run_with(bug: str, stage: Dut, vectors: int, seed: int, mode: str) -> Outcome:
     (stage.sources[0].parent / "bug.hex").write_text(f"{BUGS.index(bug):x}\n")
     dut = replace(stage, compare=Compare(nan="any")) if bug == "WAITING_NAN_TOGGLES" else stage
     request = Request(vectors=vectors, seed=seed, dut=dut, mode=mode)
     run = run_in_volume if mode == "volume" else run_in_cocotb
-    return run(UnitDesign(CLOCKED), request, stage.sources[0].parent)
+    return run(UnitDesign(CLOCKED), request, stage.sources[0].parent).outcome
 
 
 @pytest.mark.parametrize("mode", ["volume", pytest.param("cocotb", marks=pytest.mark.long)])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cosim import Dut, Report, Request
+from cosim import Dut, Request
+from cosim.bench.scoreboard import Outcome
 from cosim.dut.description import Reset
 from cosim.runner.in_volume import run_in_volume
 from cosim.runner.simulate import run_in_cocotb
@@ -55,11 +56,11 @@ def lanes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Dut]:
     return found
 
 
-def run_with(bug: str, dut: Dut, vectors: int, seed: int, mode: str) -> Report:
+def run_with(bug: str, dut: Dut, vectors: int, seed: int, mode: str) -> Outcome:
     folder = dut.sources[0].parent
     (folder / "bug.hex").write_text(f"{[*OF_BOTH, *OF_VALID].index(bug):x}\n")
     run = run_in_volume if mode == "volume" else run_in_cocotb
-    return run(UnitDesign(UNIT), Request(vectors=vectors, seed=seed, dut=dut, mode=mode), folder)
+    return run(UnitDesign(UNIT), Request(vectors=vectors, seed=seed, dut=dut, mode=mode), folder).outcome
 
 
 @pytest.mark.parametrize("protocol", [pytest.param(FIXED, marks=pytest.mark.long), VALID])

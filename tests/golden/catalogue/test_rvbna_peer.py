@@ -49,7 +49,7 @@ def rows_of(instruction: golden.Instruction) -> Operands:
 
 def of_spike(program: Path, instruction: golden.Instruction, operands: Operands) -> np.ndarray:
     with RowProgram(str(program), OperandShape.of_instruction(instruction), FORMS["binary"]) as asked:
-        return asked.dot(operands.a, operands.b, operands.c)
+        return asked.dot(operands)
 
 
 @pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=lambda i: i.name)

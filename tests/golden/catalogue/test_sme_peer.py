@@ -63,7 +63,7 @@ def emulated(program: Path, instruction: golden.Instruction, operands: Operands,
     shape = OperandShape.of_instruction(instruction)
     text = f"{command} -cpu max {program} {name or instruction.name}"
     with RowProgram(text, shape, FORMS["binary"]) as asked:
-        return asked.dot(operands.a, operands.b, operands.c)
+        return asked.dot(operands)
 
 
 @pytest.mark.slow

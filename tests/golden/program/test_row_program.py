@@ -34,7 +34,7 @@ def program(kind: str, patience: float = 60.0) -> RowProgram:
 
 
 def asked(device: RowProgram, rows: Operands = ROWS) -> np.ndarray:
-    return device.dot(rows.a, rows.b, rows.c)
+    return device.dot(rows)
 
 
 def read_as_documented(line: str) -> tuple[list[int], list[int]]:
@@ -192,10 +192,10 @@ def test_patience_of_nothing_or_without_end_is_refused(patience: str) -> None:
 def test_identity_follows_the_bytes_of_the_program(tmp_path: Path) -> None:
     script = tmp_path / "p.sh"
     script.write_text("echo 1")
-    before = RowProgram(f"sh {script}", SHAPE).identity()
-    assert RowProgram(f"sh {script}", SHAPE).identity() == before
+    before = RowProgram(f"sh {script}", SHAPE).identity
+    assert RowProgram(f"sh {script}", SHAPE).identity == before
     script.write_text("echo 2")
-    assert RowProgram(f"sh {script}", SHAPE).identity() != before
+    assert RowProgram(f"sh {script}", SHAPE).identity != before
 
 
 @pytest.fixture(scope="module")

@@ -10,23 +10,23 @@ import pytest
 import golden
 from golden.catalogue import parameter_set_units
 from golden.chain import Chain
+from golden.comparison import differing
 from golden.formats import FP32
 from golden.operations import IDPA
 from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.recording import Recording
 from golden.stimulus import OperandShape, generate
+from golden.variants import Rows
+from golden.variants.keys import one_step_away
 from mmau.analysis import ablation
 from mmau.analysis.ablation import (
     PINNED,
     SAME,
     UNPINNED,
     UNSEEN,
-    Change,
     ablate,
-    changed_operations,
     changes,
-    disagreeing,
     reason_of_no_effect,
 )
 from tests.hwtests.model_recordings import made_by_the_model
@@ -46,7 +46,7 @@ def test_every_key_of_every_operation_is_changed_where_another_value_is_valid() 
     for unit in parameter_set_units():
         operation = unit.operation
         names.add(operation.name)
-        changed = {key for key, _, _ in changed_operations(operation)}
+        changed = {key for key, _, _ in one_step_away(operation)}
         assert type(operation).unit_keys().keys() - STATED_BY_NAMES - changed <= ONE_CHOICE.get(operation.name, set()), (
             unit.name
         )
@@ -57,7 +57,7 @@ def test_every_key_of_every_operation_is_changed_where_another_value_is_valid() 
 def test_changes_are_one_step_of_one_key_and_keep_the_formats() -> None:
     for unit in parameter_set_units():
         operation = unit.operation
-        for key, text, changed in changed_operations(operation):
+        for key, text, changed in one_step_away(operation):
             differing = [
                 f.name for f in dataclasses.fields(operation) if getattr(operation, f.name) != getattr(changed, f.name)
             ]
@@ -69,10 +69,10 @@ def test_changes_are_one_step_of_one_key_and_keep_the_formats() -> None:
 
 
 def test_integers_take_the_nearest_valid_values() -> None:
-    steps = {(key, text) for key, text, _ in changed_operations(golden.instruction(*HOPPER).operation)}
+    steps = {(key, text) for key, text, _ in one_step_away(golden.instruction(*HOPPER).operation)}
     assert {("L", "8 for 16"), ("F", "24 for 25"), ("F", "26 for 25"), ("e_zero", "-134 for -133")} <= steps
     addmul = golden.instruction("gfx90a", "v_mfma_f32_16x16x16f16").operation
-    assert {text for key, text, _ in changed_operations(addmul) if key == "P"} == {"2 for 4", "8 for 4"}
+    assert {text for key, text, _ in one_step_away(addmul) if key == "P"} == {"2 for 4", "8 for 4"}
 
 
 def rows_of(arch: str, name: str, rows: int = 2000) -> Recording:
@@ -97,8 +97,8 @@ def test_rows_pin_what_they_show_and_rows_without_specials_do_not_pin_nan() -> N
     nan = found["code of NaN results", "another code"]
     assert (nan.status, nan.silicon) == (UNPINNED, 0)
     assert nan.vectors
-    narrower = Chain(i.operation.changed(F=24))
-    assert found["F", "24 for 25"].silicon == disagreeing(Change("F", "", narrower), plain)
+    narrower = plain.dot(Chain(i.operation.changed(F=24)))
+    assert found["F", "24 for 25"].silicon == np.count_nonzero(differing(narrower, plain.d, i.operation))
 
 
 @pytest.mark.slow
@@ -139,11 +139,11 @@ def test_no_vector_shows_a_change_that_is_argued_to_have_no_effect() -> None:
         operands = generate(OperandShape.of_instruction(i), 3000, 7).operands
         sound = i.dot(*operands)
         for change in changes(i):
-            if change.chain is None or not (reason := reason_of_no_effect(i, change.chain.operation)):
+            if change.operation is None or not (reason := reason_of_no_effect(i, change.operation)):
                 continue
             reasons.add(reason)
-            changed = dataclasses.replace(i, operation=change.chain.operation, chain=change.chain)
-            np.testing.assert_array_equal(changed.dot(*operands), sound, f"{unit.name}: {change.key} {change.text}")
+            changed = change.results(Rows(*operands, got=sound, expected=sound))
+            np.testing.assert_array_equal(changed, sound, f"{unit.name}: {change.key} {change.words}")
     assert len(reasons) == 5
 
 
@@ -192,8 +192,10 @@ def test_order_of_products_is_a_statement_only_where_steps_follow_each_other() -
 
 def test_results_of_nan_and_zero_are_changed_in_every_row_that_has_one() -> None:
     recording = rows_of(*HOPPER)
-    changed = {change.key: change.result for change in changes(recording.instruction) if change.result is not None}
     d = np.array([0x7FFFFFFF, 0x7F800000, 0x3F800000, 0, 0x80000000], np.uint32)
-    assert (changed["code of NaN results"](d) != d).tolist() == [True, False, False, False, False]
-    assert changed["sign of zero results"](d).tolist()[3:] == [FP32.negative_zero, 0]
-    assert (changed["sign of zero results"](d) != d).tolist() == [False, False, False, True, True]
+    rows = Rows(a=d, b=d, c=d, scale_a=None, scale_b=None, got=d, expected=d)
+    changed = {change.key: change.results(rows) for change in changes(recording.instruction) if change.operation is None
+               and change.key != "order of products"}  # fmt: skip
+    assert (changed["code of NaN results"] != d).tolist() == [True, False, False, False, False]
+    assert changed["sign of zero results"].tolist()[3:] == [FP32.negative_zero, 0]
+    assert (changed["sign of zero results"] != d).tolist() == [False, False, False, True, True]

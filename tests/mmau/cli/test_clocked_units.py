@@ -13,7 +13,6 @@ from mmau.cli import main
 from rtl.cost import timing
 from rtl.cost.liberty import library
 from rtl.cost.placer import Placer
-from tests.mmau.cli.unit_texts import TINY
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
 
 SMALL = """
@@ -90,23 +89,6 @@ def test_a_cell_library_of_ones_own_places_and_measures(tmp_path: Path, capsys: 
     assert usual.err != own.err, "delays are measured anew"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--library", "none.lib", "--report"], "library must be a Liberty file that exists, got 'none.lib'"),
-        (["--library", "osu035", "-o", "unit.v"], "--library goes with --report, or with clock_ns in the unit's file"),
-    ],
-)  # fmt: skip
-def test_a_library_that_is_none_or_not_used_is_refused(
-    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "unit.toml").write_text(TINY)
-    assert main.main(["rtl", "--unit", "unit.toml", *options]) == 2
-    assert capsys.readouterr().err == f"mmau rtl: {message}\n"
-    assert not (tmp_path / "unit.v").exists()
-
-
 def test_missing_tool_is_one_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,11 +100,3 @@ def test_missing_tool_is_one_message(
         "mmau rtl: delay and power need OpenSTA's program sta, which is not there; install Debian's package opensta\n"
     )
     assert not output.exists()
-
-
-def test_several_formats_have_no_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    unit = written(tmp_path, 5.0, TINY)
-    assert main.main(["rtl", "--unit", unit, "--also", unit, "--report"]) == 2
-    assert capsys.readouterr().err == (
-        "mmau rtl: clock_ns goes with one unit, and not with --also; give all units the same stages\n"
-    )

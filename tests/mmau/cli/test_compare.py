@@ -33,21 +33,3 @@ def test_page_is_written_beside_the_table(tmp_path: Path, capsys: pytest.Capture
     assert "max_exp      e_max = 23" in out
     assert out.endswith(f"every step of each: {tmp_path / 'page.html'}\n")
     assert "a[3]·b[3]" in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--a=1"], "--b is missing: give --a, --b and --c, as --a=-2^13,0.5, or --input V.npz"),
-        (
-            [*NUMBERS, "--row", "1"],
-            "--arch, --instr and --row describe the arrays of --input; give --input V.npz, or omit",
-        ),
-        ([*NUMBERS, "--input", "v.npz"], "give the numbers either by --a, --b and --c or by --input, not both"),
-        ([*NUMBERS, "--html", "-", "--json"], "--json and --html - both write to stdout; give --html a file"),
-        ([*NUMBERS, "--on", "Voltaire"], "got 'Voltaire' (did you mean 'Volta'?)"),
-    ],
-)
-def test_wrong_request_is_one_message(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", *arguments]) == 2
-    assert message in capsys.readouterr().err

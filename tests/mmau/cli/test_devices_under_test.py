@@ -11,7 +11,6 @@ from golden.unit_file import unit_to_toml
 from mmau.cli import main
 from mmau.cli.simulated_devices import stand_in
 from tests.hwtests.cpu.test_host_processor import HERE
-from tests.mmau.cli.wrong_request import wrong
 from tests.mmau.probe.devices import TINY, unit
 
 FOLDER = Path(__file__).parents[2] / "third_party"
@@ -67,39 +66,6 @@ def test_this_machines_instruction_is_found_out(capsys: pytest.CaptureFixture[st
     assert main.main(["probe", "--device", f"{instruction.arch}:{instruction.name}", "--vectors", "3000", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["operation"] == instruction.operation.name
-
-
-def test_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, bare = tmp_path / "unit.toml", tmp_path / "bare"
-    path.write_text(unit_to_toml(unit(TINY)))
-    bare.mkdir()
-    dut, without = described(tmp_path), described(bare, "")
-    assert wrong(capsys, "probe", "--rtl").startswith("mmau probe: --rtl goes with --unit, or --arch and --instr")
-    assert wrong(capsys, "probe", "--dut", dut, "--rtl") == (
-        "mmau probe: --rtl is the generated Verilog, --dut a user design; give one of them"
-    )
-    assert "omit --unit, --arch and --instr" in wrong(capsys, "probe", "--dut", dut, "--unit", path)
-    assert "must have a table [formats] with a, b, c, d and K" in wrong(capsys, "probe", "--dut", without)
-    assert wrong(capsys, "probe", "--dut", "mine.sv").startswith("mmau probe: --dut must be a DUT.toml, which describes")
-    assert wrong(capsys, "probe", "--dut", dut, "-K", 4).startswith("mmau probe: -K goes with the model of a unit")
-    assert wrong(capsys, "probe", "--device", "vdpbf16ps") == (
-        "mmau probe: --device must be ARCH:NAME, like x86-avx512:vdpbf16ps; got 'vdpbf16ps'"
-    )
-    assert "goes without --arch, --unit, --dut, --rtl and -K; omit them" in wrong(
-        capsys, "probe", "--device", "a:b", "--unit", path
-    )
-    assert "cannot be run from here" in wrong(
-        capsys, "probe", "--device", "aarch64:" + golden.instructions("aarch64")[0].name
-    )
-    assert wrong(capsys, "probe", "--recording", path, "--dut", dut).startswith(
-        "mmau probe: --recording goes without a device"
-    )
-    assert "must be another file than the input" in wrong(capsys, "probe", "--dut", dut, "-o", dut)
-    source, mine = bare / "mine.sv", bare / "mine.toml"
-    source.write_text("module mine; endmodule\n")
-    mine.write_text(f'top = "mine"\nsources = ["mine.sv"]\n{FORMATS}')
-    for output in ("-o", "--state"):
-        assert "must be another file than the input" in wrong(capsys, "probe", "--dut", mine, output, source)
 
 
 def test_a_stand_in_has_the_operands_of_a_design() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import golden
 from mmau.cli import main
-from tests.mmau.cli.wrong_request import wrong
 
 VOLTA = ("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
 BY_NAME = ["--arch", VOLTA[0], "--instr", VOLTA[1]]
@@ -87,35 +86,3 @@ def test_one_row_needs_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[s
     np.savez(tmp_path / "v.npz", a=A[0], b=B[0], c=C[0])
     assert explain(*BY_NAME, "--input", tmp_path / "v.npz") == 0
     assert "e_max = 2, set by a[3]·b[3]" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--explain"], "the input has 2 rows: choose one with --row, from 0 to 1"),
-        (["--explain", "--row", "2"], "--row must be from 0 to 1, got 2"),
-        (["--explain", "--row", "-1"], "--row must be from 0 to 1, got -1"),
-        (
-            ["--explain", "--row", "0", "--output", "d.npz"],
-            "--explain shows one dot product and writes no --output; omit one",
-        ),
-        (
-            ["--explain", "--row", "0", "--engine", "native"],
-            "--explain shows the steps of the reference model and takes no --engine",
-        ),
-        (
-            ["--explain", "--row", "0", "--json", "--html", "-"],
-            "--json and --html - both write to stdout; give --html a file",
-        ),
-        (["--row", "0", "--output", "d.npz"], "--row and --html go with --explain"),
-        ([], "d has no file: give --output D.npz, - for stdout; or --explain for the steps of one dot product"),
-    ],
-)
-def test_refused(argv: list[str], said: str, vectors: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(capsys, "eval", *BY_NAME, "--input", vectors, *argv) == f"mmau eval: {said}"
-
-
-def test_input_is_not_overwritten(vectors: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = vectors.read_bytes()
-    assert wrong(capsys, "eval", "--explain", "--row", 0, *BY_NAME, "--input", vectors, "--html", vectors)
-    assert vectors.read_bytes() == before

@@ -142,26 +142,6 @@ def test_options_beside_a_description_add_to_it(tmp_path: Path) -> None:
     assert (found.ports, found.reset, found.top) == (described.ports, described.reset, described.top)
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["--dut-template", "x.v"], "--dut-template FILE.v needs --top NAME, the name of its top module"),
-        (
-            ["--unit", "UNIT", "--dut", "DUT", "--top", "x"],
-            "--dut DUT.toml states the top module and its ports; omit other files, --top and --ports",
-        ),
-        (["--unit", "UNIT", "-I", "x"], "--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST"),
-        (["--unit", "UNIT", "--dut", "none.toml"], "none.toml: No such file or directory"),
-    ],
-)
-def test_wrong_request_ends_with_status_2(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    known = {"UNIT": str(LANES / "unit.toml"), "DUT": str(LANES / "dut.toml")}
-    assert main.main(["cosim", *(known.get(word, word) for word in argv)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith(f"mmau cosim: {message}")
-
-
 @pytest.mark.parametrize("text", ["input logic [31:0] c_wrong", "input logic [15:0] c_i"])
 def test_design_that_does_not_fit_ends_with_status_2(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "mine.sv"

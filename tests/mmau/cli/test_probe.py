@@ -96,11 +96,6 @@ def test_state_of_verilog_is_bound_to_all_that_answers(
     assert len(set(found)) == 3
 
 
-def test_length_that_would_fill_the_memory_is_refused(dut: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    message = wrong(capsys, "probe", "--unit", dut, "-K", 999_999_999_999)
-    assert message == "mmau probe: -K must be an integer from 1 to 65536, got 999999999999"
-
-
 def test_what_is_not_explained_ends_with_1(dut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "found.toml"
     assert run("probe", "--unit", dut, "--vectors", 3000, "--seconds", 0, "-o", output) == 1
@@ -108,25 +103,6 @@ def test_what_is_not_explained_ends_with_1(dut: Path, tmp_path: Path, capsys: py
     assert "used up its limit of 0 s" in captured.err
     assert "stopped     box has answered 0 vectors" in captured.out
     assert not output.exists()
-
-
-def test_wrong_requests(dut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    which = (
-        "mmau probe: no device is named; give --unit UNIT.toml, --arch A --instr NAME, --dut DUT.toml, --device ARCH:NAME, "
-        "--program CMD or --recording FILE.npz"
-    )
-    assert wrong(capsys, "probe") == which
-    assert wrong(capsys, "probe", "--arch", "sm_90") == which
-    assert wrong(capsys, "probe", "--arch", "sm_90", "--instr", "x", "--unit", dut) == which
-    assert wrong(capsys, "probe", "--unit", dut, "--vectors", 0) == (
-        "mmau probe: vectors must be at least 1 and seed at least 0, got 0 and 0"
-    )
-    assert wrong(capsys, "probe", "--arch", "sm_90", "--instr", HOPPER[6:], "-K", 8) == (
-        "mmau probe: -K goes with --unit; the K of an instruction is fixed"
-    )
-    assert wrong(capsys, "probe", "--unit", dut, "--state", "-").startswith("mmau probe: --state must name a file")
-    assert wrong(capsys, "probe", "--unit", dut, "-o", "-", "--json").startswith("mmau probe: --json and -o -")
-    assert "must be another file than the input" in wrong(capsys, "probe", "--unit", dut, "-o", dut)
 
 
 @pytest.mark.slow
@@ -165,13 +141,6 @@ def test_equal_units_and_units_that_are_not_distinguished(
     monkeypatch.setattr(distinguish, "proved", lacks)
     assert run("distinguish", low, lower, "--vectors", 2000) == 3
     assert "not proved: needs the package bitwuzla, which is not installed" in capsys.readouterr().out
-
-
-def test_distinguish_refuses_what_takes_other_operands(dut: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(capsys, "distinguish", dut, HOPPER) == (
-        "mmau distinguish: a must be the same for both, to give them the same inputs; got e4m3 and fp16"
-    )
-    assert wrong(capsys, "distinguish", HOPPER, HOPPER, "--vectors", 0).startswith("mmau distinguish: vectors must be")
 
 
 @pytest.mark.slow

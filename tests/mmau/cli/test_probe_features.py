@@ -7,7 +7,6 @@ import pytest
 
 from golden.unit_file import unit_to_toml
 from mmau.cli import main
-from tests.mmau.cli.wrong_request import wrong
 from tests.mmau.probe.devices import TINY, unit
 
 VOLTA = "sm_70:mma.m8n8k4.f32.f16.f16.f32"
@@ -28,21 +27,3 @@ def test_devices_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert run("probe", "--features", VOLTA, "--html", html) == 0
     assert capsys.readouterr().out == f"1 devices under test: {html}\n"
     assert html.read_text().startswith("<!DOCTYPE html>")
-
-
-def test_wrong_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(capsys, "probe", "--features").startswith(
-        "mmau probe: no device under test is named; give --features one or several ARCH:NAME or UNIT.toml"
-    )
-    assert wrong(capsys, "probe", "--features", VOLTA, VOLTA) == (
-        "mmau probe: the names of the devices under test must differ, got sm_70 mma.m8n8k4.f32.f16.f16.f32, "
-        "sm_70 mma.m8n8k4.f32.f16.f16.f32"
-    )
-    assert wrong(capsys, "probe", "--features", VOLTA, "--seconds", 3) == (
-        "mmau probe: --features takes devices under test, --html and --json; omit the other options of the probe"
-    )
-    assert "omit the other options of the probe" in wrong(capsys, "probe", "--features", VOLTA, "--seed", 1)
-    assert wrong(capsys, "probe", "--html", tmp_path / "x.html") == "mmau probe: --html goes with --features"
-    assert wrong(capsys, "probe", "--features", VOLTA, "--json", "--html", "-") == (
-        "mmau probe: --json and --html - both write to stdout; give --html a file"
-    )

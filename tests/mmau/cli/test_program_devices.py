@@ -10,7 +10,6 @@ import pytest
 from golden.npz import read_npz
 from mmau.cli import main
 from tests.golden.program.programs import AFTER
-from tests.mmau.cli.wrong_request import wrong
 
 ROOT = Path(__file__).resolve().parents[3]
 IDPA = f"{sys.executable} {ROOT / 'examples/program/idpa.py'}"
@@ -77,45 +76,3 @@ def test_compare_and_distinguish_take_a_program(capsys: pytest.CaptureFixture[st
     assert run("distinguish", "x86-avx512:vpdpbusds", "--program", program("honest"), "--vectors", 100, "--json") == 1
     found = json.loads(capsys.readouterr().out)
     assert found["y"]["d"] == found["input"]["c"] != found["x"]["d"]
-
-
-def test_wrong_requests(capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(capsys, "probe", "--patience", 3) == "mmau probe: --patience goes with --program CMD"
-    assert wrong(capsys, "distinguish", "x86-avx512:vpdpbusds") == (
-        "mmau distinguish: give two to distinguish: X and Y, or X and --program CMD"
-    )
-    assert wrong(capsys, "distinguish", "sm_90", "sm_80") == (
-        "mmau distinguish: give an instruction as ARCH:NAME, like sm_90:mma.m16n8k16.f32.f16.f16.f32, "
-        "or a unit's file that exists; got 'sm_90'"
-    )
-    assert wrong(capsys, "conform", "--program", "cat") == (
-        "mmau conform: --program goes with --arch: the program computes instructions of that architecture"
-    )
-    assert wrong(capsys, "probe", "--program", "cat", "--formats", "fp16") == (
-        "mmau probe: --formats must be words like a=fp16, K=16 (K at most 1024), got 'fp16'"
-    )
-    twice = "a=fp16 b=fp16 c=fp32 d=fp32 K=2 K=4"
-    assert wrong(capsys, "probe", "--program", "cat", "--formats", twice) == (
-        "mmau probe: --formats must say K once, got K=2 and K=4"
-    )
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["probe", "--formats", FORMATS, "-o"],
-        ["probe", "--formats", FORMATS, "--state"],
-        ["compare", "--formats", FORMATS, "--a=1", "--b=1", "--c=1", "--html"],
-        ["conform", "--arch", "sm_80", "--report"],
-    ],
-)
-def test_output_replaces_no_file_of_the_program(
-    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mine = tmp_path / "my program.py"
-    mine.write_text("print()\n")
-    said = wrong(capsys, *words, mine, "--program", f"{sys.executable} '{mine}'")
-    assert (
-        said == f"mmau {words[0]}: output {mine} must be another file than the input, which is {mine}; name another output"
-    )
-    assert mine.read_text() == "print()\n"

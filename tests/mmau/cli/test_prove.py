@@ -135,27 +135,6 @@ def test_an_operation_that_has_no_specification(
     assert capsys.readouterr().out == told
 
 
-WHICH_DESIGN = "no design is named; give --unit UNIT.toml, or --arch A --instr NAME"
-
-
-def test_wrong_requests(unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prove"]) == 2
-    assert main(["prove", "--unit", unit_file, "--seconds", "0"]) == 2
-    tile = ["--arch", "x86-amx", "--instr", "tdpbusd.m16n16k16", "--tile", "1x1", "--stages", "1"]
-    assert main(["prove", *tile, "--dut", str(tmp_path / "dut.toml")]) == 2
-    assert main(["prove", "--dut", str(tmp_path / "dut.toml")]) == 2
-    design = tmp_path / "mine.v"
-    assert main(["prove", "--unit", unit_file, "--dut", str(design)]) == 2
-    assert capsys.readouterr().err.splitlines() == [
-        f"mmau prove: {WHICH_DESIGN}",
-        "mmau prove: --seconds must be above 0, got 0",
-        f"mmau prove: --dut is compared with one unit, not a tile or several formats; {WHICH_DESIGN}",
-        f"mmau prove: {WHICH_DESIGN}, which --dut must equal",
-        f"mmau prove: --dut must be a DUT.toml, which describes the design; got {design}: "
-        f"write a first one with `mmau cosim --dut-template {design} --top NAME`",
-    ]
-
-
 @pytest.mark.slow
 def test_a_unit_with_registers_is_proved_as_it_is_built(pipelined_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "--unit", pipelined_file, "--json"]) == 0

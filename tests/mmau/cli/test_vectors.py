@@ -17,7 +17,6 @@ from golden.program import RowForm
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
 from golden.unit_file import load_unit, unit_from_table, unit_to_toml
 from mmau.cli import main
-from tests.mmau.cli.wrong_request import wrong
 from tests.twin import twin
 
 FMA = 'name = "fma"\noperation = "FMA"\na = "{0}"\nb = "{0}"\nc = "{0}"\n'
@@ -220,33 +219,3 @@ def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main.main(["vectors", "--unit", unit, "--vectors", "10000", "-o", str(path)]) == 2
     assert path.read_text() == "what was there\n"
     assert {entry.name for entry in tmp_path.iterdir()} == {"fp32.toml", "v.txt"}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([], "no design is named; give --unit UNIT.toml, or --arch A --instr NAME"),
-        ([*HOPPER, "--vectors", "0"], "--vectors must be an integer from 1 to 100000000, got 0"),
-        (
-            [*HOPPER, "--vectors", "1" + "0" * 20],
-            "--vectors must be an integer from 1 to 100000000, got 100000000000000000000",
-        ),
-        ([*HOPPER, "--seed", "-1"], "--seed must be at least 0, got -1"),
-        ([*HOPPER, "-o", "-", "--json"], "--json and -o - both write to stdout; give -o a file"),
-    ],
-)
-def test_refused(options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = [] if "-o" in options else ["-o", str(tmp_path / "v.txt")]
-    assert wrong(capsys, "vectors", *options, *output) == f"mmau vectors: {message}"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_unit_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    unit = unit_file(tmp_path, "fp32")
-    assert "must be another file than the input" in wrong(capsys, "vectors", "--unit", unit, "-o", unit)
-    assert Path(unit).read_text() == UNITS["fp32"]
-
-
-def test_level_and_number_exclude_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["vectors", *HOPPER, "--level", "1", "--vectors", "9", "-o", str(tmp_path / "v")]) == 2
-    assert "not allowed with argument" in capsys.readouterr().err

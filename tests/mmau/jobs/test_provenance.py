@@ -1,6 +1,5 @@
-"""Provenance of results: digests of sources, of Python by its code alone, and whether the native library is as old."""
+"""Provenance of results: digests of sources, of Python by its code alone."""
 
-import os
 import re
 from pathlib import Path
 
@@ -26,20 +25,6 @@ def test_digest_follows_every_source_of_the_engines(monkeypatch: pytest.MonkeyPa
         source.write_text(text, encoding="utf-8")
         digests.append(provenance.digest_of_sources())
     assert digests[0] != digests[1] == digests[2]
-
-
-def test_library_older_than_its_sources_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    header = tmp_path / "golden" / "native" / "include" / "dot.hpp"
-    header.parent.mkdir(parents=True)
-    header.touch()
-    library = tmp_path / "libmmau.so"
-    library.touch()
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    os.utime(header, (1000, 1000))
-    os.utime(library, (1001, 1001))
-    assert provenance.library_is_older_than(library) == []
-    os.utime(header, (1002, 1002))
-    assert provenance.library_is_older_than(library) == [header]
 
 
 TEXT = b"""\"\"\"A module.\"\"\"

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 import golden
+from golden.device import Device
 from golden.stimulus import Operands
 from golden.unit_file import operation_from_table
-from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
+from mmau.probe.device_under_test import ModelDevice, dut_of_unit
 
 TINY = operation_from_table(
     {
@@ -23,21 +24,17 @@ def unit(operation: golden.Operation) -> golden.Unit:
     return golden.Unit(name="box", operation=operation)
 
 
-def dut(operation: golden.Operation = TINY, K: int | None = None) -> DeviceUnderTest:
+def dut(operation: golden.Operation = TINY, K: int | None = None) -> Device:
     return dut_of_unit(unit(operation), K)
 
 
-def changed(honest: DeviceUnderTest, dot: Callable[[Operands, Any], Any]) -> DeviceUnderTest:
+def changed(honest: Device, dot: Callable[[Operands, Any], Any]) -> Device:
     """A device under test that makes something else of its operands and of the right answer."""
 
-    def answer(*arrays: Any) -> Any:
-        operands = Operands(*arrays, *([None] * (5 - len(arrays))))
-        return dot(operands, honest.dot(*arrays))
-
-    return DeviceUnderTest(name=honest.name, shape=honest.shape, dot=answer)
+    return ModelDevice(name=honest.name, shape=honest.shape, function=lambda operands: dot(operands, honest.dot(operands)))
 
 
-def dies_after(honest: DeviceUnderTest, vectors: int) -> DeviceUnderTest:
+def dies_after(honest: Device, vectors: int) -> Device:
     """A device under test that answers so many vectors."""
     left = [vectors]
 
@@ -50,6 +47,6 @@ def dies_after(honest: DeviceUnderTest, vectors: int) -> DeviceUnderTest:
     return changed(honest, answer)
 
 
-def rarely_wrong(honest: DeviceUnderTest) -> DeviceUnderTest:
+def rarely_wrong(honest: Device) -> Device:
     """A unit that no operation describes: it loses the last bit of d where the last four bits of c are ones."""
     return changed(honest, lambda operands, d: np.where(operands.c & np.uint32(15) == 15, d & ~np.array(1, d.dtype), d))

@@ -11,6 +11,7 @@ import numpy as np
 from golden.chain import Chain
 from golden.comparison import differing
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
+from golden.device import Device
 from golden.engines import Batch, run
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MULTIPLICANDS
@@ -20,8 +21,9 @@ from golden.operations.idpa import BEYOND_RANGE
 from golden.rounding import MODES
 from golden.stimulus import generate
 from golden.unit import Unit
-from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
+from mmau.probe.device_under_test import dut_of_unit
 from mmau.probe.loop import Finding, probe
+from rtl.designs.sample_units import FURTHER, of_kind
 
 FRESH = 1 << 17
 """Vectors that no probe has seen, on which what was found is compared with the truth."""
@@ -38,6 +40,9 @@ EARLIER = (
 )  # fmt: skip
 """Operations of the first units, in the order from which they are drawn: a new operation changes none of them."""
 
+WITH_KEYS = (*EARLIER, "OC-FDPA", "PS-FDPA")
+"""Operations whose keys are drawn here; any other one is drawn from its sample units."""
+
 OF_EARLIER = 1000
 """The number of these units; later ones are drawn from the operations that came after."""
 
@@ -53,6 +58,8 @@ def random_unit(number: int) -> Unit:
 def random_operation(rng: random.Random, name: str | None = None) -> Operation:
     """An operation, of that name or of any."""
     kind = name or rng.choice(list(OPERATIONS))
+    if kind not in WITH_KEYS:
+        return rng.choice(of_kind(OPERATIONS[kind], FURTHER))
     while True:
         try:
             return OPERATIONS[kind](**_keys(rng, kind))
@@ -117,7 +124,7 @@ def _length(rng: random.Random) -> int:
     return rng.choice((rng.randint(1, 9), rng.choice((1, 2, 4, 8, 16, 32)), rng.randint(1, 40)))
 
 
-def verdict(finding: Finding, dut: DeviceUnderTest, chain: Chain) -> str:
+def verdict(finding: Finding, dut: Device, chain: Chain) -> str:
     """`same`: the truth, key by key. `alike`: other keys, and the same results on fresh vectors. `wrong`: other results.
     `unexplained`: the probe says itself that it has not found it."""
     if not finding.is_whole() or finding.model is None:

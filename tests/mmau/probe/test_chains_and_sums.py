@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.device import Device
 from golden.formats import BF16, FP16, FP32, Format
 from golden.native.engine import set_threads
-from golden.stimulus import OperandShape, generate
+from golden.stimulus import Operands, OperandShape, generate
 from golden.sum_chain import SumTable
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
 from mmau.cli.devices_under_test import chosen
 from mmau.probe.candidates import alike_by_rule, neighbours
-from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
+from mmau.probe.device_under_test import ModelDevice, dut_of_unit
 from mmau.probe.distinguish import Difference, distinguish, sides
 from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
@@ -142,7 +143,7 @@ def at_random(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 def test_rounding_at_random_is_named_and_no_wrong_tree_is_shown() -> None:
     shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
     set_threads(1)
-    finding = probe(DeviceUnderTest(name="random", shape=shape, dot=at_random), 2000)
+    finding = probe(ModelDevice(name="random", shape=shape, function=lambda rows: at_random(*rows[:3])), 2000)
     assert not finding.is_whole()
     roundings = [one for one in finding.known if one.what == "rounding"]
     assert roundings[0].finding.startswith("random: ")
@@ -167,7 +168,7 @@ def test_rounding_by_the_bits_of_the_sum_is_not_called_random(keys: dict[str, An
     assert known.vectors == 12 * 16
 
 
-def by_hash(bits: int, of: str) -> DeviceUnderTest:
+def by_hash(bits: int, of: str) -> Device:
     """c + a·b, up or down by a hash of the sum or of a, to so many bits behind the leading one."""
 
     def dot(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -176,7 +177,9 @@ def by_hash(bits: int, of: str) -> DeviceUnderTest:
         hashed = (a[:, 0] if of == "a" else total.view(np.uint64)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         return (np.floor(total / last + (hashed >> np.uint64(40)) / 2**24) * last).astype(np.float32).view(np.uint32)
 
-    return DeviceUnderTest(name="by hash", shape=OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=1), dot=dot)
+    return ModelDevice(
+        name="by hash", shape=OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=1), function=lambda rows: dot(*rows[:3])
+    )
 
 
 @pytest.mark.parametrize(("bits", "of"), [(23, "sum"), (10, "sum"), (23, "a"), (10, "a")])
@@ -194,7 +197,7 @@ def test_c_that_is_rounded_before_the_sum_is_not_called_random() -> None:
         return unit.dot(a, b, (c + np.uint32(0x7FFF) + (c >> np.uint32(16) & np.uint32(1))) & np.uint32(0xFFFF0000))
 
     shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
-    assert rounding_repeats(Asker(DeviceUnderTest(name="c in bf16", shape=shape, dot=dot))) == []
+    assert rounding_repeats(Asker(ModelDevice(name="c in bf16", shape=shape, function=lambda rows: dot(*rows[:3])))) == []
 
 
 @pytest.mark.slow
@@ -205,3 +208,14 @@ def test_parameter_that_makes_the_difference_is_named() -> None:
     assert [(one.key, one.x, one.y, one.alone) for one in parameters_apart(difference)] == [
         ("F", 24, 25, True), ("e_zero", -132, -133, False),
     ]  # fmt: skip
+
+
+@pytest.mark.attack("a chain that a parameter's effect is not asked of")
+def test_no_parameter_is_named_of_chains_that_convert_or_reorder() -> None:
+    """With the other side's F in a plain chain, x would be another arithmetic than it is."""
+    narrow, wide = (chosen(f"sm_{arch}:mma.m16n8k32.f16.e4m3.e4m3.f16") for arch in ("89", "90"))
+    x, y = sides(narrow, wide)
+    codes = np.zeros((1, 32), np.uint8)
+    row = Operands(codes, codes, np.zeros(1, np.uint16), None, None)
+    assert not (x.chain.is_plain and y.chain.is_plain)
+    assert parameters_apart(Difference(x, y, row, (0, 1), 1)) == []

@@ -9,16 +9,17 @@ import pytest
 
 from golden import Unit
 from golden.chain import ChainTable
+from golden.device import Device
 from golden.operations import FMA
 from golden.stimulus import Operands, generate
 from golden.sum_chain import SumTable
-from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner, dut_of_unit
+from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, dut_of_unit
 from mmau.probe.journal import Journal
 from mmau.probe.loop import Finding, probe
 from tests.mmau.probe.devices import TINY, changed, dies_after, dut, unit
 
 
-def stopped(faulty: DeviceUnderTest, **options: Any) -> Finding:
+def stopped(faulty: Device, **options: Any) -> Finding:
     finding = probe(faulty, vectors=2000, **options)
     assert finding.stopped is not None
     assert not finding.is_whole()
@@ -135,7 +136,7 @@ def test_a_row_is_asked_once() -> None:
     rows = generate(honest.shape, 300, 0).operands
     first, again = questioner.ask(rows), questioner.ask(rows)
     assert np.array_equal(first, again)
-    assert np.array_equal(first, honest.dot(rows.a, rows.b, rows.c))
+    assert np.array_equal(first, honest.dot(rows))
     assert questioner.vectors <= 300
 
 
@@ -143,7 +144,7 @@ def test_questions_grow_with_the_speed_of_the_device() -> None:
     honest = dut()
     questioner = Questioner(honest, Journal("box", honest.shape))
     rows = generate(honest.shape, 5000, 0).operands
-    assert np.array_equal(questioner.ask_unrecorded(rows), honest.dot(rows.a, rows.b, rows.c))
+    assert np.array_equal(questioner.ask_unrecorded(rows), honest.dot(rows))
     assert questioner.vectors == 5000
     assert questioner.questions < 20
 

@@ -8,24 +8,25 @@ import numpy as np
 import pytest
 
 import golden
+from golden.device import Device
 from golden.formats import FP16, FP32
 from golden.stimulus import Operands
 from golden.unit_file import operation_from_table, unit_from_table
-from mmau.probe.device_under_test import DeviceUnderTest, Questioner, dut_of_instruction, dut_of_unit
+from mmau.probe.device_under_test import ModelDevice, Questioner, dut_of_instruction, dut_of_unit
 from mmau.probe.find_tree import Order, as_dict, order_of, text_of
 from mmau.probe.journal import Journal
 from mmau.probe.model_tree import Exact, Tree, canonical
 from tests.mmau.probe.devices import changed, dut, unit
 
 
-def asked(device: DeviceUnderTest, path: Path | None = None) -> Order:
+def asked(device: Device, path: Path | None = None) -> Order:
     journal = Journal(device.name, device.shape, path)
     found = order_of(Questioner(device, journal))
     journal.save()
     return found
 
 
-def of(operation: str, **keys: object) -> DeviceUnderTest:
+def of(operation: str, **keys: object) -> Device:
     table: dict[str, object] = {"operation": operation, "a": "fp16", "b": "fp16", "c": "fp32"}
     return dut_of_unit(unit(operation_from_table(table | keys)))
 
@@ -35,7 +36,7 @@ def named(places: int, start: int = 0, step: int = 1) -> list[Tree]:
 
 
 FUSED = {"F": 20, "rho": "RZ-FP32", "e_zero": -28}
-TREES: dict[str, tuple[DeviceUnderTest, Tree]] = {
+TREES: dict[str, tuple[Device, Tree]] = {
     "T-FDPA": (of("T-FDPA", L=4, **FUSED), [["c", *named(4)], *named(8, 4)]),
     "long T-FDPA": (of("T-FDPA", L=16, **FUSED), [["c", *named(16)], *named(32, 16)]),
     "E-FDPA": (of("E-FDPA", L=3, rho="RNE-FP32"), Exact([Exact(["c", *named(3)]), *named(6, 3)])),
@@ -88,7 +89,7 @@ BY_NO_RULE: Tree = [["c", ["p0", ["p1", "p2"]]], [[["p3", "p4"], "p5"], ["p6", "
 LANES: Tree = [[[[["0", "p0"], "p4"], [["0", "p1"], "p5"]], [[["0", "p2"], "p6"], [["0", "p3"], "p7"]]], "c"]
 
 
-def toward_zero(tree: Tree, node: str) -> DeviceUnderTest:
+def toward_zero(tree: Tree, node: str) -> Device:
     sums = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1, "sums": {"tree": tree, "node": node}}
     return dut_of_unit(unit_from_table({"name": "toward zero", **sums}))
 
@@ -102,7 +103,7 @@ def test_sums_that_are_rounded_toward_zero(tree: Tree, node: str) -> None:
     assert canonical(found.tree) == canonical(without_zeros(tree))
 
 
-def fma_chain(rho: str) -> DeviceUnderTest:
+def fma_chain(rho: str) -> Device:
     return dut(operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32", "rho": rho}), K=5)
 
 
@@ -123,7 +124,7 @@ def test_groups_that_are_exact_and_are_then_cut() -> None:
 @pytest.mark.parametrize(
     "device", [fma_chain("RO-FP32"), of("T-FDPA", L=4, **FUSED, truncation="RO")], ids=["sums", "terms"]
 )
-def test_what_is_rounded_to_odd_has_no_tree(device: DeviceUnderTest) -> None:
+def test_what_is_rounded_to_odd_has_no_tree(device: Device) -> None:
     assert asked(device).tree is None
 
 
@@ -162,7 +163,7 @@ def test_places_that_meet_three_apart() -> None:
             d.append(FP32.encode(fused([*terms, FP32.value(z)])))  # type: ignore[list-item]
         return np.array(d, np.uint32)
 
-    found = asked(DeviceUnderTest(name="three apart", shape=replace(e_max.shape, K=10), dot=dot))
+    found = asked(ModelDevice(name="three apart", shape=replace(e_max.shape, K=10), function=lambda rows: dot(*rows[:3])))
     assert found.tree is not None
     assert canonical(found.tree) == canonical(["c", ["p1", "p4"], *(f"p{k}" for k in (0, 2, 3, 5, 6, 7, 8, 9))])
 

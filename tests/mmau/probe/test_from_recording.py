@@ -23,14 +23,14 @@ SHAPE = BOX.shape
 @pytest.mark.long
 def test_benign_rows_leave_keys_open_and_name_the_rows_that_settle_them() -> None:
     rows = CLASSES["normal"](SHAPE, GeneratorDraws(np.random.default_rng(0)), 400, ())
-    d = BOX.dot(rows.a, rows.b, rows.c)
+    d = BOX.dot(rows)
     reading = read_rows(SHAPE, rows, d)
     found = next(found for found in reading.consistent if found.model.family == "T-FDPA")
     opened = {key for candidate in found.open for key, _ in candidate.keys}
     assert "sticky" in opened
     settling = reading.settling()
     assert settling is not None
-    answers = BOX.dot(settling.a, settling.b, settling.c)
+    answers = BOX.dot(settling)
     for candidate in found.open:
         told = candidate.model.differs(settling, answers) | found.model.differs(settling, answers)
         assert told.any(), candidate.keys
@@ -43,7 +43,7 @@ def test_benign_rows_leave_keys_open_and_name_the_rows_that_settle_them() -> Non
 @pytest.mark.long
 def test_rows_of_no_operation_are_not_explained() -> None:
     rows = generate(SHAPE, 600, 0).operands
-    d = BOX.dot(rows.a, rows.b, rows.c) ^ np.uint16(1)
+    d = BOX.dot(rows) ^ np.uint16(1)
     told: list[str] = []
     reading = read_rows(SHAPE, rows, d, say=told.append)
     assert told[0].endswith(f": searching, operation 1 of {len(told) // 2}"), "it takes minutes, and must not be silent"

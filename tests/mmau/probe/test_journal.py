@@ -16,7 +16,7 @@ def filled(path: Path) -> Journal:
     honest = dut()
     journal = Journal("box", honest.shape, path)
     rows = generate(honest.shape, 50, 0).operands
-    journal.add(rows, honest.dot(rows.a, rows.b, rows.c), row_keys(rows))
+    journal.add(rows, honest.dot(rows), row_keys(rows))
     journal.validated["model"] = 7
     journal.save()
     return journal
@@ -39,7 +39,7 @@ def test_journal_without_a_row_is_resumed(tmp_path: Path) -> None:
     honest, path = dut(), tmp_path / "j.npz"
     rows = generate(honest.shape, 5, 0).operands
     journal = Journal("box", honest.shape, path)
-    journal.add(rows.rows(slice(0, 0)), honest.dot(rows.a, rows.b, rows.c)[:0], [])
+    journal.add(rows.rows(slice(0, 0)), honest.dot(rows)[:0], [])
     journal.save()
     assert Journal("box", honest.shape, path).answers == {}
     forgotten = filled(path)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.device import Device
 from golden.stimulus import Operands
-from mmau.probe.device_under_test import DeviceUnderTest
 from mmau.probe.journal import Journal
 from mmau.probe.loop import AGAIN, FIRST_CHUNK, Finding, probe
 from tests.mmau.probe.devices import changed, dies_after, dut
@@ -20,7 +20,7 @@ def journal(path: Path) -> Journal:
     return Journal("box", dut().shape, path)
 
 
-def run(device: DeviceUnderTest, path: Path, **options: Any) -> Finding:
+def run(device: Device, path: Path, **options: Any) -> Finding:
     return probe(device, VECTORS, journal=journal(path), **options)
 
 

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.device import Device
 from golden.formats import FP16, FP32
 from golden.stimulus import Operands, OperandShape
 from golden.unit_file import operation_from_table
-from mmau.probe.device_under_test import DeviceUnderTest
+from mmau.probe.device_under_test import ModelDevice
 from mmau.probe.features import FEATURES
 from mmau.probe.journal import Journal
 from mmau.probe.loop import AGAIN, Finding, probe
@@ -25,17 +26,17 @@ FEW_MODELS = 20_000
 NAMED = pytest.mark.attack("devices that a probe must not name")
 
 
-def fma() -> DeviceUnderTest:
+def fma() -> Device:
     return dut(operation_from_table(FUSED), K=1)
 
 
-def at_random(seed: int, where: Callable[[Operands, Any], Any]) -> DeviceUnderTest:
+def at_random(seed: int, where: Callable[[Operands, Any], Any]) -> Device:
     """An FMA whose last bit is drawn by lot in some rows."""
     rng = np.random.default_rng(seed)
     return changed(fma(), lambda o, d: np.where(where(o, d), d ^ rng.integers(0, 2, d.shape, d.dtype), d))
 
 
-def rounded_by_lot(seed: int, every: bool) -> DeviceUnderTest:
+def rounded_by_lot(seed: int, every: bool) -> Device:
     """Sums in order, in fp32, each addition or the last one alone rounded up as often as its discarded part is large."""
     rng = np.random.default_rng(seed)
 
@@ -53,7 +54,7 @@ def rounded_by_lot(seed: int, every: bool) -> DeviceUnderTest:
                 d = np.where((error != 0) & np.isfinite(near) & draw & (every or k == K - 1), other, near)
         return d.view(np.uint32)
 
-    return DeviceUnderTest(name="by lot", shape=SHAPE, dot=dot)
+    return ModelDevice(name="by lot", shape=SHAPE, function=lambda rows: dot(*rows[:3]))
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return begun
 
 
-def called_random(device: DeviceUnderTest, vectors: int = 2000) -> Finding:
+def called_random(device: Device, vectors: int = 2000) -> Finding:
     """The finding: two answers to one question, which the report and its JSON show."""
     found = probe(device, vectors)
     assert not found.is_whole()
@@ -91,7 +92,7 @@ def called_random(device: DeviceUnderTest, vectors: int = 2000) -> Finding:
     return found
 
 
-def every_bit(seed: int) -> DeviceUnderTest:
+def every_bit(seed: int) -> Device:
     rng = np.random.default_rng(seed)
     return changed(fma(), lambda _, d: rng.integers(0, 1 << 32, d.shape, d.dtype))
 

@@ -157,10 +157,10 @@ def test_each_wrong_kernel_is_named(name: str) -> None:
     scales = {"scale_a": np.full((8, 4), 2, np.float32), "scale_b": np.exp2(np.arange(12, dtype=np.float32) % 3)}
     scales["scale_b"] = np.broadcast_to(scales["scale_b"], (4, 12)).copy()
     product = kernel_product("sm_90", WGMMA.name, {"a": a, "b": b, **scales}, SCALED)
-    (change,) = [wrong for wrong in wrong_kernels(product) if wrong.name == name]
-    assert name in explained(product, change.d())
-    text = failure(change.d(), a, b, arch="sm_90", instr=WGMMA.name, order=SCALED, **scales)
-    assert f"explained by a single change: {explained(product, change.d())[0]}" in text
+    (change,) = [wrong for wrong in wrong_kernels(product) if wrong.words == name]
+    assert name in explained(product, change.results(product))
+    text = failure(change.results(product), a, b, arch="sm_90", instr=WGMMA.name, order=SCALED, **scales)
+    assert f"explained by a single change: {explained(product, change.results(product))[0]}" in text
 
 
 @pytest.mark.slow
@@ -194,7 +194,9 @@ def test_right_result_is_no_explanation_of_a_wrong_one() -> None:
     """No change that is tried gives the right bits of generic operands by itself, except those that are the same order."""
     a, b = operands(K=512)
     product = kernel_product("sm_80", MMA.name, {"a": a, "b": b}, None)
-    assert [change.name for change in explanations(product) if (change.d() == product.d).all()] == ["c is not added"]
+    assert [change.words for change in explanations(product) if (change.results(product) == product.d).all()] == [
+        "c is not added"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_all_eight_are_killed_in_every_draw(name: str, draws: int) -> None:
     killed: Counter[str] = Counter()
     for seed in range(draws):
         products = [product_of("sm_90", HOPPER[name], kind, seed, SCALED, scales=True) for kind in KINDS]
-        killed.update({w.name for p in products for w in wrong_kernels(p) if (w.d() != p.d).any()})
+        killed.update({w.words for p in products for w in wrong_kernels(p) if (w.results(p) != p.d).any()})
     assert killed == dict.fromkeys(EIGHT, draws)
 
 
@@ -115,7 +115,7 @@ def test_every_architecture_is_told(arch: str, instr: str) -> None:
         for kind in kinds:
             product = product_of(arch, instr, kind, seed, golden.GemmOrder(promote_every=4))
             assert (in_random_order(product, rng).d == product.d).all(), kind
-            killed |= {wrong.name for wrong in wrong_kernels(product) if (wrong.d() != product.d).any()}
+            killed |= {wrong.words for wrong in wrong_kernels(product) if (wrong.results(product) != product.d).any()}
             if kind != "promotion":
                 plain = product.changed(order=golden.GemmOrder())
                 assert (in_random_order(plain, rng).d == plain.d).all(), kind
@@ -154,8 +154,8 @@ def test_bound_free_of_order_kills_neither_weaker_unit_nor_missing_promotion() -
     steps = K // 16
     bound = magnitudes * (steps * (17 * Fraction(1, 2**25) + Fraction(1, 2**23)))
     for wrong in wrong_kernels(product):
-        if wrong.name in ("F - 1", "promotion missing"):
-            codes = wrong.d()
+        if wrong.words in ("F - 1", "promotion missing"):
+            codes = wrong.results(product)
             assert (codes != product.d).any()
             error = abs(np.vectorize(lambda x: int(Fraction(float(x)) * 2**48), otypes=[object])(codes.view("f4")) - exact)
             slack = bound / np.where(error == 0, 1, error)

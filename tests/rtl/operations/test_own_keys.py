@@ -11,13 +11,13 @@ from golden.operations.fused import FusedOperation
 from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import unit_datapath
-from rtl.designs.unpublished_keys import OWN_KEYS
+from rtl.designs.sample_units import OWN_KEYS, of_kind
 from tests.rtl.edge_rows import Row, edge_rows
 from tests.rtl.operations.test_datapaths import Inputs, assert_equal, check, streamed
 from tests.rtl.random_units import WITH_OWN_KEYS, random_unit_of_ones_own
 from tests.rtl.simulate import outputs
 
-SAMPLES = [(kind.name, number) for kind, operations in OWN_KEYS.items() for number in range(len(operations))]
+SAMPLES = [(name, number) for name, kind in OPERATIONS.items() for number in range(len(of_kind(kind, OWN_KEYS)))]
 ROWS, ROWS_A_WAY = 100, 60
 """Of a sample, and of a sample built in one way of many."""
 
@@ -29,7 +29,7 @@ QUICK = {("FMA", 0), ("FMA", 2), ("T-FDPA", 0), ("T-FDPA", 1), ("T-FDPA", 3), ("
 
 def sample(name: str, number: int) -> Any:
     """An operation of that name, with keys of its own."""
-    return OWN_KEYS[OPERATIONS[name]][number]
+    return of_kind(OPERATIONS[name], OWN_KEYS)[number]
 
 
 def ports(operation: FusedOperation, row: Row) -> Inputs:

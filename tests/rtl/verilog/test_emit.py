@@ -11,7 +11,7 @@ import golden
 from golden import Implementation, Operation, Unit
 from golden.operations import FMA, TFDPA, TRFDPA
 from rtl import UnitDesign, to_verilog
-from rtl.designs.unpublished_keys import OWN_KEYS
+from rtl.designs.sample_units import OWN_KEYS, of_kind
 from tests.rtl.random_units import MAKERS, random_unit
 
 
@@ -23,7 +23,7 @@ def unit(stages: int = 0, **changes: object) -> Unit:
 def own_unit(kind: type[Operation], number: int) -> Unit:
     """A unit with keys that no published one has."""
     implementation = Implementation(stages=3, result_exp="parallel", leading_zeros="anticipate")
-    return Unit(name=f"own {kind.name}", operation=OWN_KEYS[kind][number], implementation=implementation)
+    return Unit(name=f"own {kind.name}", operation=of_kind(kind, OWN_KEYS)[number], implementation=implementation)
 
 
 def unit_verilog(made: Unit, top: str = "unit") -> str:

@@ -12,11 +12,11 @@ from mmau.jobs.provenance import ROOT
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
 from mmau.mutation.outcome_table import COLUMNS, is_clean
 from mmau.mutation.unit_work import MUTANTS
+from rtl.designs.sample_units import mutated_units
 from rtl.verilog.emit import to_verilog
 from studies.mutants import __main__
 from studies.mutants.__main__ import outcome_of, tasks
 from studies.mutants.mutants_page import document
-from studies.mutants.mutated_units import mutated_units
 
 PAGE = ROOT / "docs" / "evidence" / "mutants.md"
 

@@ -51,7 +51,7 @@ sys.modules["torch"] = None
 import mmau.explore.network, mmau.explore.accuracy
 from tests.mmau.explore.network.network_units import t_fdpa
 try:
-    mmau.explore.network.measure(t_fdpa(), {}, 0)
+    mmau.explore.network.measure(t_fdpa(), mmau.explore.network.Settings(), 0)
 except ModuleNotFoundError as error:
     print(error)
 """

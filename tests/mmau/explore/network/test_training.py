@@ -1,11 +1,14 @@
 """Training on a unit: the same every time, worse where sums lose too much, and whole where nothing is lost."""
 
 import json
+from typing import Any
 
 import pytest
 
+import golden
 from mmau.explore.network.product_arithmetic import Product
-from mmau.explore.network.workload import measure, measure_fp32
+from mmau.explore.network.settings import check
+from mmau.explore.network.workload import measure
 from tests.mmau.explore.network.network_units import t_fdpa
 
 pytestmark = pytest.mark.peer
@@ -19,14 +22,18 @@ from mmau.frameworks.pytorch import torch  # noqa: E402
 SHORT = {"steps": 3, "batch": 4, "tests": 8}
 
 
+def measured(unit: golden.Unit, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    return measure(unit, check(settings), seed)
+
+
 def test_training_is_the_same_every_time() -> None:
     unit = t_fdpa(L=32)
-    found = measure(unit, SHORT, 5)
-    assert found == measure(unit, SHORT, 5)
+    found = measured(unit, SHORT, 5)
+    assert found == measured(unit, SHORT, 5)
     assert found["loss"] != found["loss_fp32"]
-    assert found["loss"] != measure(t_fdpa(L=32, F=8), SHORT, 5)["loss"]
-    assert found["loss_fp32"] != measure_fp32(SHORT, 6)["loss"]
-    assert found["loss_fp32"] == measure_fp32(SHORT, 5)["loss"]
+    assert found["loss"] != measured(t_fdpa(L=32, F=8), SHORT, 5)["loss"]
+    assert found["loss_fp32"] != training.train(check(SHORT), 6, None).loss
+    assert found["loss_fp32"] == training.train(check(SHORT), 5, None).loss
 
 
 def test_training_does_not_depend_on_threads() -> None:
@@ -35,7 +42,7 @@ def test_training_does_not_depend_on_threads() -> None:
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            found.append(measure(t_fdpa(L=32), {**SHORT, "steps": 2}, 3))
+            found.append(measured(t_fdpa(L=32), {**SHORT, "steps": 2}, 3))
             assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
@@ -43,13 +50,13 @@ def test_training_does_not_depend_on_threads() -> None:
 
 
 def test_sums_are_as_long_as_the_text() -> None:
-    found = measure(t_fdpa(L=32), SHORT, 0)
+    found = measured(t_fdpa(L=32), SHORT, 0)
     assert found["longest_sum"] == {"forward": training.LENGTH, "backward": SHORT["batch"] * training.LENGTH}
 
 
 def test_few_fraction_bits_cost_most_of_a_long_sum_and_promotion_gives_it_back() -> None:
     error = {
-        (F, every): measure(t_fdpa(L=32, F=F), {**SHORT, "promote_every": every}, 1)["sum_error"]
+        (F, every): measured(t_fdpa(L=32, F=F), {**SHORT, "promote_every": every}, 1)["sum_error"]
         for F, every in ((8, 0), (8, 4), (25, 0))
     }
     assert error[8, 0] > 0.1 > error[8, 4] > error[25, 0]
@@ -64,7 +71,7 @@ def test_training_that_diverges_has_no_loss(monkeypatch: pytest.MonkeyPatch) -> 
         return network
 
     monkeypatch.setattr(training, "network", broken)
-    found = measure(t_fdpa(L=32), SHORT, 0)
+    found = measured(t_fdpa(L=32), SHORT, 0)
     assert (found["loss"], found["loss_fp32"], found["sum_error"]) == (None, None, None)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 

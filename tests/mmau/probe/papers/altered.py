@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 import golden
+from golden.device import Device
 from golden.formats import FP16, FP32
 from golden.stimulus import Operands
 from golden.unit_file import operation_from_table
-from mmau.probe.device_under_test import DeviceUnderTest
 from tests.mmau.probe.devices import changed, dut
 
 BASE = {
@@ -22,28 +22,28 @@ def operation(**keys: Any) -> golden.Operation:
     return operation_from_table({key: value for key, value in (BASE | keys).items() if value is not None})
 
 
-def tensor_core(**keys: Any) -> DeviceUnderTest:
+def tensor_core(**keys: Any) -> Device:
     """Two steps of it."""
     return dut(operation(**keys))
 
 
-def fma(name: str = "fp32") -> DeviceUnderTest:
+def fma(name: str = "fp32") -> Device:
     """A chain of fused multiply-adds over four products."""
     return dut(operation_from_table({"operation": "FMA", "a": name, "b": name, "c": name}), K=4)
 
 
-def exact(**keys: Any) -> DeviceUnderTest:
+def exact(**keys: Any) -> Device:
     """Sums that are exact until they are rounded."""
     return dut(operation(operation="E-FDPA", F=None, e_zero=None, **({"rho": "RNE-FP32"} | keys)))
 
 
-def pairs() -> DeviceUnderTest:
+def pairs() -> Device:
     """Products and sums that are rounded one by one, as CDNA2's."""
     keys = {"L": None, "F": None, "rho": None, "e_zero": None, "P": 4}
     return dut(operation(operation="FTZ-AddMul", **keys), K=8)
 
 
-def products_cut(honest: DeviceUnderTest) -> DeviceUnderTest:
+def products_cut(honest: Device) -> Device:
     """fp16 products cut to fp16 before they are added."""
 
     def answer(operands: Operands, d: Any) -> Any:
@@ -53,31 +53,31 @@ def products_cut(honest: DeviceUnderTest) -> DeviceUnderTest:
             assert x is not None
             assert y is not None
             cut[place] = FP16.encode(x * y, "RZ")
-        return honest.dot(cut, one, operands.c)
+        return honest.dot(operands._replace(a=cut, b=one))
 
     return changed(honest, answer)
 
 
-def overflowing(honest: DeviceUnderTest, limit: int = 8) -> DeviceUnderTest:
+def overflowing(honest: Device, limit: int = 8) -> Device:
     """Sums of that size have no place for their carry."""
     return changed(honest, lambda operands, d: np.where(d == FP32.encode(limit), np.uint32(0), d))
 
 
-def reversed_places(honest: DeviceUnderTest) -> DeviceUnderTest:
+def reversed_places(honest: Device) -> Device:
     """The second half of the places goes first."""
     half = honest.shape.K // 2
 
     def answer(operands: Operands, d: Any) -> Any:
-        return honest.dot(np.roll(operands.a, half, 1), np.roll(operands.b, half, 1), operands.c)
+        return honest.dot(operands._replace(a=np.roll(operands.a, half, 1), b=np.roll(operands.b, half, 1)))
 
     return changed(honest, answer)
 
 
-def products_first(honest: DeviceUnderTest) -> DeviceUnderTest:
+def products_first(honest: Device) -> Device:
     """The products are summed alone, and c is added at the end."""
 
     def answer(operands: Operands, d: Any) -> Any:
-        total = honest.dot(operands.a, operands.b, np.zeros_like(operands.c))
+        total = honest.dot(operands._replace(c=np.zeros_like(operands.c)))
         return (total.view(np.float32) + operands.c.view(np.float32)).view(np.uint32)
 
     return changed(honest, answer)

@@ -5,11 +5,12 @@ from collections.abc import Callable
 import pytest
 
 import golden
-from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction
+from golden.device import Device
+from mmau.probe.device_under_test import dut_of_instruction
 from mmau.probe.papers import FASI, NO_ANSWER, features
 from tests.mmau.probe.papers.altered import exact, fma, overflowing, products_cut, products_first, tensor_core
 
-ALTERED: dict[str, tuple[Callable[[], DeviceUnderTest], str, str]] = {
+ALTERED: dict[str, tuple[Callable[[], Device], str, str]] = {
     "extra bits in the alignment": (lambda: tensor_core(F=23), "1", "0"),
     "subnormal operands": (lambda: tensor_core(flush_inputs=True), "kept", "lost"),
     "subnormal c": (lambda: tensor_core(flush_inputs=True), "kept", "lost"),
@@ -33,7 +34,7 @@ def base() -> dict[str, str]:
     return answers(tensor_core())
 
 
-def answers(dut: DeviceUnderTest) -> dict[str, str]:
+def answers(dut: Device) -> dict[str, str]:
     return {name: reading.answer for name, reading in features(FASI, dut).readings.items()}
 
 

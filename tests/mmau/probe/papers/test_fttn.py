@@ -5,17 +5,18 @@ from collections.abc import Callable
 import pytest
 
 import golden
-from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction
+from golden.device import Device
+from mmau.probe.device_under_test import dut_of_instruction
 from mmau.probe.papers import FTTN, features
 from tests.mmau.probe.papers.altered import exact, fma, pairs, tensor_core
 
 
-def cdna3() -> DeviceUnderTest:
+def cdna3() -> Device:
     """c is added to the sum of the products."""
     return dut_of_instruction(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"))
 
 
-ALTERED: dict[str, tuple[Callable[[], DeviceUnderTest], str, str]] = {
+ALTERED: dict[str, tuple[Callable[[], Device], str, str]] = {
     "T_si_no": (lambda: tensor_core(flush_inputs=True), "yes", "no"),
     "T_sa": (lambda: tensor_core(flush_inputs=True), "yes", "no"),
     "T_1_bit": (lambda: tensor_core(F=23), "yes", "no"),
@@ -27,7 +28,7 @@ ALTERED: dict[str, tuple[Callable[[], DeviceUnderTest], str, str]] = {
 }
 
 
-def answers(dut: DeviceUnderTest) -> dict[str, str]:
+def answers(dut: Device) -> dict[str, str]:
     return {name: reading.answer for name, reading in features(FTTN, dut).readings.items()}
 
 

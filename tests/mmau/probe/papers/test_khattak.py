@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from mmau.probe.device_under_test import DeviceUnderTest
+from golden.device import Device
 from mmau.probe.papers import KHATTAK, features
 from tests.mmau.probe.papers.altered import overflowing, reversed_places, tensor_core
 
-ALTERED: dict[str, tuple[Callable[[], DeviceUnderTest], str, str]] = {
+ALTERED: dict[str, tuple[Callable[[], Device], str, str]] = {
     "subnormals in": (lambda: tensor_core(flush_inputs=True), "yes", "no"),
     "n_eab": (lambda: tensor_core(F=26), "1", "3"),
     "n_ecb": (lambda: tensor_core(L=4), "≥ 3", "≥ 2"),
@@ -21,7 +21,7 @@ ALTERED: dict[str, tuple[Callable[[], DeviceUnderTest], str, str]] = {
 }
 
 
-def answers(dut: DeviceUnderTest) -> dict[str, str]:
+def answers(dut: Device) -> dict[str, str]:
     return {name: reading.answer for name, reading in features(KHATTAK, dut).readings.items()}
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
-from cosim.diagnosis.fields import is_nan, is_zero
 from golden import Cls, Format
 from golden.arrays import bits_dtype
 from golden.chain import Chain
@@ -16,6 +14,7 @@ from golden.engines import Batch, run
 from golden.operations import FMA
 from golden.operations.fused import FusedOperation
 from golden.rounding import Mode
+from golden.variants.variant import Codes, Model, Rows, Variant, is_nan, is_zero
 
 GROUPS = (2, 4, 8, 16)
 """Products of a group whose sum is rounded once."""
@@ -71,8 +70,8 @@ FUSED = {
 """Chains of fused multiply-adds: the direction, and whether c comes first."""
 
 
-def partial_sum_changes(model: Model, K: int) -> Iterator[Change]:
-    """Every change of when the sum is rounded that is tried.
+def partial_sum_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
+    """Every variant of when the sum is rounded that is tried.
 
     Args:
         K: elements of a and b.
@@ -81,7 +80,7 @@ def partial_sum_changes(model: Model, K: int) -> Iterator[Change]:
     rho = operation.structure.rho
     if K < 2 or rho is None or operation.c is not operation.d or not _is_plain(model):
         return
-    own, is_chain = rho.mode, operation.length == 1 and operation.structure.is_exact
+    own, is_chain = rho.mode, operation.structure.is_multiply_add
     for mode in dict.fromkeys((own, "RNE", "RZ")):
         arithmetic = _Arithmetic(model, mode)
         rounded = "" if mode == own else f", {mode}"
@@ -196,7 +195,7 @@ def _products(arithmetic: _Arithmetic, summed: Summed) -> Callable[[Rows], Codes
     return results
 
 
-def _grouped(model: Model, G: int, words: str, summed: Summed) -> Iterator[Change]:
+def _grouped(model: Model, G: int, words: str, summed: Summed) -> Iterator[Variant[Rows]]:
     """Sums of G products by the model, each with a zero c, added up in d."""
     try:
         other = model.with_operation(model.operation.with_length(G))
@@ -221,7 +220,7 @@ def _grouped(model: Model, G: int, words: str, summed: Summed) -> Iterator[Chang
     yield from _zeros(model, words, results)
 
 
-def _zeros(model: Model, words: str, results: Callable[[Rows], Codes]) -> Iterator[Change]:
+def _zeros(model: Model, words: str, results: Callable[[Rows], Codes]) -> Iterator[Variant[Rows]]:
     """The change with the sign that its last addition gives a zero, and with the model's; with the model's NaN."""
     d = model.operation.d
 
@@ -233,8 +232,8 @@ def _zeros(model: Model, words: str, results: Callable[[Rows], Codes]) -> Iterat
         found = as_usual(rows)
         return np.where(is_zero(found, d) & is_zero(rows.expected, d), rows.expected, found)
 
-    yield Change(words, as_model)
-    yield Change(f"{words}; a zero has the sign of IEEE 754", as_usual)
+    yield Variant(words, as_model)
+    yield Variant(f"{words}; a zero has the sign of IEEE 754", as_usual)
 
 
 def _nan(model: Model, rows: Rows) -> Any:

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from cosim.diagnosis.changed_model import Change, Model
 from golden import Format, Operation
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.formats import FORMATS, FP16, FP32
+from golden.variants.variant import Model, Rows, Variant
 
 READ = (("a", "b"), ("a",), ("b",), ("c",))
 """The operands that are read in another format at a time."""
 
 
-def format_changes(model: Model) -> Iterator[Change]:
+def format_variants(model: Model) -> Iterator[Variant[Rows]]:
     """Operands in each other format of their width, one by one and together; d, and all that share d's format."""
     for names in READ:
         own = {name: _own(model, name) for name in names}
@@ -33,14 +33,14 @@ def _others(own: Format) -> list[Format]:
     return [other for other in FORMATS.values() if other.width == own.width and other is not own]
 
 
-def _read(model: Model, names: tuple[str, ...], own: Format) -> Iterator[Change]:
+def _read(model: Model, names: tuple[str, ...], own: Format) -> Iterator[Variant[Rows]]:
     for other in _others(own):
         verb = "are" if len(names) > 1 else "is"
         words = f"{' and '.join(names)} {verb} read as {other}, not {own}"
         yield from _changed(model, words, dict.fromkeys(names, other))
 
 
-def _written(model: Model) -> Iterator[Change]:
+def _written(model: Model) -> Iterator[Variant[Rows]]:
     """d in another format, by a conversion that rounds as the own one does, alone and with the operands of its format."""
     operation = model.operation
     own = operation.d
@@ -60,7 +60,7 @@ def _written(model: Model) -> Iterator[Change]:
                 yield from _changed(model, words, {"a": other, "b": other, "c": other, "rho": name})
 
 
-def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Change]:
+def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Variant[Rows]]:
     """The change, where golden can compute it."""
     try:
         if model.chain.fp16_order is not None and keys.keys() & {"a", "b"}:
@@ -72,21 +72,16 @@ def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Chan
     except (TypeError, ValueError):
         return
     engine = None if _computed_by_all_engines(other) else "reference"
-    yield Change(words, lambda rows: other.results(rows, engine))
+    yield Variant(words, lambda rows: other.results(rows, engine))
 
 
 def _computed_by_all_engines(model: Model) -> bool:
     """Whether it is none of those that only golden's reference computes: an FMA of several formats, a converted chain whose
     c and d are of a format that no instruction has."""
     converted = model.chain.fp16_order is not None
-    return not _has_one_format(model.operation) and not (converted and model.operation.c not in (FP16, FP32))
+    return not model.operation.structure.is_multiply_add and not (converted and model.operation.c not in (FP16, FP32))
 
 
 def _free(operation: Operation) -> Operation:
     """The operation, its formats free of a rule that there is one for all."""
-    return operation.with_steps(_validate=lambda self: None) if _has_one_format(operation) else operation
-
-
-def _has_one_format(operation: Operation) -> bool:
-    """Whether an operation's rules allow one format for a, b and c alone."""
-    return operation.structure.is_exact and operation.structure.nan != "none" and "L" not in operation.unit_keys()
+    return operation.with_steps(_validate=lambda self: None) if operation.structure.is_multiply_add else operation

@@ -11,7 +11,7 @@ from golden.operations import Operation
 from golden.operations.ieee import is_zero_negative
 from golden.rounding import MODES, Mode, shift_and_round
 from golden.steps import Term, align, dropped_bits
-from mmau.mutation.faulty_steps import (
+from golden.variants.faulty_steps import (
     Align,
     Round,
     aligned_in,
@@ -27,12 +27,18 @@ from mmau.mutation.faulty_steps import (
     with_rounding,
     with_short_shift,
 )
-from mmau.mutation.headroom_faults import headroom_faults
-from mmau.mutation.processor_faults import flushed_faults, integer_faults
+from golden.variants.headroom_faults import headroom_faults
+from golden.variants.processor_faults import flushed_faults, integer_faults
+from golden.variants.variant import Model, Rows, Variant
 
 
-def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
-    """Every fault of an operation, with its name."""
+def fault_variants(operation: Operation) -> Iterator[Variant[Rows]]:
+    """Every fault of an operation; `Variant.operation` is the operation that has it."""
+    for name, changed in _faults(operation):
+        yield Variant(name, partial(Model.of(changed, changed.length).results, engine="reference"), operation=changed)
+
+
+def _faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     structure = operation.structure
     if structure.widened is not None:
         yield from flushed_faults(operation)
@@ -50,7 +56,7 @@ def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         yield from _second_sum_faults(operation)
     if structure.headroom is not None:
         yield from headroom_faults(operation)
-    if structure.is_exact and structure.zero == "ieee" and "L" in operation.unit_keys():
+    if structure.is_exact_dot_product and structure.zero == "ieee":
         yield from _zero_faults(operation)
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from golden.operations import EFDPA, Operation
 from golden.stimulus import OperandShape, generate
-from mmau.mutation.faults import ZERO_SIGNS, faults
-from mmau.mutation.model_mutants import parameter_faults
+from golden.variants.faults import ZERO_SIGNS, fault_variants
+from golden.variants.keys import one_off
 from mmau.mutation.unit_work import SEED, VECTORS
 
 UNITS = [
@@ -17,8 +17,12 @@ UNITS = [
 
 def of_zero(operation: EFDPA) -> dict[str, Operation]:
     """The faults of a zero's sign, and the key with its other value."""
-    found = {name: faulty for name, faulty in faults(operation) if name.startswith("sign of a zero")}
-    return found | {name: changed for name, changed in parameter_faults(operation) if name.startswith("zero = ")}
+    found = {
+        fault.words: fault.operation
+        for fault in fault_variants(operation)
+        if fault.words.startswith("sign of a zero") and fault.operation is not None
+    }
+    return found | {name: changed for name, changed in one_off(operation) if name.startswith("zero = ")}
 
 
 def unseen(operation: EFDPA) -> set[str]:
@@ -43,5 +47,5 @@ def test_every_fault_of_a_zeros_sign_is_shown_by_the_default_vectors(operation: 
 
 def test_zeros_that_are_always_positive_have_no_such_faults() -> None:
     positive = UNITS[0].changed(zero="positive")
-    assert not [name for name, _ in faults(positive) if "zero" in name]
-    assert [name for name, _ in parameter_faults(positive) if name.startswith("zero")] == ["zero = ieee for positive"]
+    assert not [fault.words for fault in fault_variants(positive) if "zero" in fault.words]
+    assert [name for name, _ in one_off(positive) if name.startswith("zero")] == ["zero = ieee for positive"]

@@ -13,8 +13,9 @@ from cosim.bench.scoreboard import Selection
 from cosim.build.errors import SimulationError
 from cosim.dut.description import Dut, Reset
 from cosim.runner.html_report import report_page
+from cosim.runner.job import Simulated
+from cosim.runner.judge import FEW, reset_finding
 from cosim.runner.junit import failure_text
-from cosim.runner.reset_trial import FEW, reset_finding
 from rtl import UnitDesign
 from rtl.designs.design import Design
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
@@ -36,13 +37,13 @@ def described(reset: Reset | None, protocol: str = "valid") -> Dut:
     return replace(parts("stream")[1], reset=reset, protocol=protocol, latency=latency, ports={})
 
 
-def sends(passes: Callable[[Dut], bool], asked: list[Request]) -> Callable[[Design, Request, Path], Report]:
+def sends(passes: Callable[[Dut], bool], asked: list[Request]) -> Callable[[Design, Request, Path], Simulated]:
     """A simulator of a design that passes with some descriptions."""
 
-    def send(design: Design, request: Request, folder: Path) -> Report:
+    def send(design: Design, request: Request, folder: Path) -> Simulated:
         asked.append(request)
         assert request.dut is not None
-        return sound() if passes(request.dut) else stuck()
+        return Simulated(outcome=sound() if passes(request.dut) else stuck(), seconds=1.0)
 
     return send
 
@@ -59,7 +60,7 @@ def sound() -> Report:
 def found(report: Report, passes: Callable[[Dut], bool], dut: Dut, vectors: int = 2000) -> tuple[str | None, list[Request]]:
     asked: list[Request] = []
     request = Request(vectors=vectors, dut=dut)
-    return reset_finding(UnitDesign(T_UNIT), request, report, sends(passes, asked)), asked
+    return reset_finding(UnitDesign(T_UNIT), request, report, False, sends(passes, asked)), asked
 
 
 @pytest.mark.parametrize("case", OTHERS)
@@ -99,12 +100,12 @@ def test_wrong_values_alone_are_no_reset() -> None:
 
 
 def test_design_that_cannot_be_driven_otherwise_passes_nothing() -> None:
-    def send(design: Design, request: Request, folder: Path) -> Report:
+    def send(design: Design, request: Request, folder: Path) -> Simulated:
         if request.dut is not None and request.dut.reset != LOW:
             raise SimulationError("no such port")
-        return stuck()
+        return Simulated(outcome=stuck(), seconds=1.0)
 
-    assert reset_finding(UnitDesign(T_UNIT), Request(dut=described(LOW)), stuck(), send) is None
+    assert reset_finding(UnitDesign(T_UNIT), Request(dut=described(LOW)), stuck(), False, send) is None
 
 
 def test_asynchronous_reset_of_a_design_that_passes_is_named() -> None:
@@ -132,11 +133,11 @@ def test_nothing_is_tried_where_nothing_can_be_found(dut: Dut, vectors: int) -> 
 
 
 def test_nothing_is_tried_for_a_selection_of_vectors() -> None:
-    def send(design: Design, request: Request, folder: Path) -> Report:
+    def send(design: Design, request: Request, folder: Path) -> Simulated:
         raise AssertionError
 
     request = Request(dut=described(LOW), selection=Selection(vector=3))
-    assert reset_finding(UnitDesign(T_UNIT), request, stuck(), send) is None
+    assert reset_finding(UnitDesign(T_UNIT), request, stuck(), False, send) is None
 
 
 def test_reports_say_it() -> None:

@@ -9,8 +9,8 @@ from golden.operations import PSFDPA
 from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.rounding import Mode
 from golden.steps import Term, align
-from mmau.mutation.faulty_steps import with_short_shift
-from mmau.mutation.headroom_faults import headroom_faults
+from golden.variants.faulty_steps import with_short_shift
+from golden.variants.headroom_faults import headroom_faults
 
 
 def unit(F: int) -> HeadroomFDPA:

@@ -1,20 +1,21 @@
-"""Rows of a run as arrays, and golden's model of them, as it is or changed."""
+"""Variants: neighbours of a golden model, each with its sentence; and the rows that models compute, as arrays."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from cosim.bench.mismatch import ComparedRow
 from golden import Format, Instruction, Operation, Unit
-from golden.arrays import bits_dtype
 from golden.chain import Chain, steps_for
 from golden.engines import Batch, run
 
 Codes = npt.NDArray[Any]
 """Bit patterns."""
+
+
+Of = TypeVar("Of")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Model:
 
     @property
     def operation(self) -> Operation:
-        """The operation of its steps."""
+        """The operation of the chain's steps."""
         return self.chain.operation
 
     def with_operation(self, operation: Operation) -> Self:
@@ -77,54 +78,38 @@ class Model:
         """d of every row."""
         return run(engine, self.chain, Batch(rows.a, rows.b, rows.c, rows.scale_a, rows.scale_b))
 
-    def rows(self, compared: Sequence[ComparedRow], K: int) -> Rows:
-        """Compared rows of K products as arrays. The results of these rows must have defined bits."""
-        operation = self.operation
-        scale = operation.scale_format
-
-        def scales(pick: Callable[[ComparedRow], tuple[int, ...] | None]) -> Codes | None:
-            if scale is None or operation.block_size is None:
-                return None
-            return np.array([pick(row) for row in compared], bits_dtype(scale)).reshape(-1, -(-K // operation.block_size))
-
-        return Rows(
-            a=np.array([row.a for row in compared], bits_dtype(self.a)).reshape(-1, K),
-            b=np.array([row.b for row in compared], bits_dtype(self.b)).reshape(-1, K),
-            c=np.array([row.c for row in compared], bits_dtype(operation.c)),
-            scale_a=scales(lambda row: row.scale_a),
-            scale_b=scales(lambda row: row.scale_b),
-            got=np.array([row.got for row in compared], bits_dtype(operation.d)),
-            expected=np.array([row.expected for row in compared], bits_dtype(operation.d)),
-        )
-
 
 @dataclass(frozen=True)
-class Change:
-    """One difference that a design may have from golden.
+class Variant(Generic[Of]):
+    """A neighbour of a model: the same but for one thing.
 
     Attributes:
         words: the difference in one line: "F is 23, not 24".
-        results: function from rows to the results of such a design.
+        results: function from what a model computes, rows or a product of matrices, to the results of such a model.
+        key: the key, or the statement in words, that is another.
+        operation: the operation of a step, where that is what differs.
     """
 
     words: str
-    results: Callable[[Rows], Codes]
+    results: Callable[[Of], Codes]
+    key: str = ""
+    operation: Operation | None = None
 
 
-def stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Change:
+def stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Variant[Rows]:
     """A change of some steps of golden's reference. Each replacement is called as a method of the operation."""
     other = model.with_operation(model.operation.with_steps(**replaced))
-    return Change(words, lambda rows: other.results(rows, "reference"))
+    return Variant(words, lambda rows: other.results(rows, "reference"))
 
 
-def with_operands(model: Model, words: str, **operands: Callable[[Codes], Codes]) -> Change:
+def with_operands(model: Model, words: str, **operands: Callable[[Codes], Codes]) -> Variant[Rows]:
     """A change of operands: each function takes the codes of the rows' array of its name."""
 
     def results(rows: Rows) -> Codes:
         changed = {name: change(getattr(rows, name)) for name, change in operands.items()}
         return model.results(replace(rows, **changed))
 
-    return Change(words, results)
+    return Variant(words, results)
 
 
 def in_place(k: int | slice, change: Callable[[Codes], Codes]) -> Callable[[Codes], Codes]:
@@ -143,3 +128,59 @@ def of_class(
 ) -> Callable[[Codes], Codes]:
     """A change of the codes that a mask chooses."""
     return lambda codes: np.where(mask(codes, operand), change(codes, operand), codes)
+
+
+Mask = Any
+"""An array of bool."""
+
+
+def sign_bit(operand: Format) -> int:
+    """The sign bit as a mask; 0 for a format without a sign."""
+    return 1 << (operand.width - 1) if operand.signed else 0
+
+
+def field(codes: Codes, operand: Format) -> Codes:
+    """Exponent and mantissa, without sign and pad."""
+    width = operand.exp_bits + operand.man_bits
+    fields: Codes = codes >> operand.pad_bits & codes.dtype.type((1 << width) - 1)
+    return fields
+
+
+def is_zero(codes: Codes, operand: Format) -> Mask:
+    """True for codes that are a zero of either sign; the NaN of fnuz formats, whose field is zero, is not."""
+    zero = field(codes, operand) == 0
+    if operand.specials == "fnuz":
+        zero &= codes == 0
+    return zero & operand.subnormals
+
+
+def is_subnormal(codes: Codes, operand: Format) -> Mask:
+    """True for codes that are subnormal numbers."""
+    fields = field(codes, operand)
+    return (fields != 0) & (fields < 1 << operand.man_bits) & operand.subnormals
+
+
+def is_infinity(codes: Codes, operand: Format) -> Mask:
+    """True for codes that are infinities."""
+    if operand.infinity is None:
+        return np.zeros(codes.shape, bool)
+    return field(codes, operand) == operand.infinity >> operand.pad_bits
+
+
+def is_nan(codes: Codes, operand: Format) -> Mask:
+    """True for codes that are NaN."""
+    if operand.specials == "ieee" and operand.infinity is not None:
+        return field(codes, operand) > operand.infinity >> operand.pad_bits
+    return (codes == operand.nan) if operand.nan is not None else np.zeros(codes.shape, bool)
+
+
+def zeros_of_sign(codes: Codes, operand: Format) -> Codes:
+    """A zero of each code's sign; +0 if the format has no −0."""
+    zeros: Codes = codes & codes.dtype.type(operand.negative_zero)
+    return zeros
+
+
+def with_exponent_one(codes: Codes, operand: Format) -> Codes:
+    """The code with a stored exponent of 0 replaced by 1: its hidden bit is set, its exponent value stays."""
+    ones: Codes = codes | codes.dtype.type(1 << (operand.man_bits + operand.pad_bits))
+    return ones

@@ -9,7 +9,7 @@ from golden.operations import Operation
 from golden.rounding import Mode, shift_and_round
 from golden.specials import NAN, addend_special, combine, factor_nan, first_nan, invalid_nan, product_special
 from golden.steps import Term, align, raised
-from mmau.mutation.faulty_steps import Align, aligned_in, one_bit_short, with_short_shift
+from golden.variants.faulty_steps import Align, aligned_in, one_bit_short, with_short_shift
 
 
 def headroom_faults(operation: Any) -> Iterator[tuple[str, Operation]]:

@@ -1,19 +1,29 @@
-"""Whether the description of a user design's reset is wrong: simulations with another one."""
+"""What a run says beside its outcome: what was simulated, what other tools may read from it, and whether the description of
+a user design's reset is wrong, by simulations with another one."""
 
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cosim.bench.scoreboard import Selection
+from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.scoreboard import Outcome, Selection
 from cosim.build.errors import SimulationError
-from cosim.dut.description import Dut, Reset
+from cosim.build.sources import sources_of
+from cosim.dut.generated import GENERATED
 from cosim.dut.tool_log import ElaborationError
-from cosim.runner.report import Report
+from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from golden.files import temporary_folder
 from rtl.designs.design import Design
+from rtl.designs.identity import design_key, verilog_digest
+from rtl.designs.ports import OPERANDS
+from rtl.designs.tile_design import TileDesign
+
+if TYPE_CHECKING:
+    from cosim.diagnosis.explain import Explanation
+    from cosim.dut.description import Dut, Reset
 
 VECTORS = 1000
 """Vectors of a trial; the first reset in the middle of the stream comes within a hundred cycles."""
@@ -24,36 +34,76 @@ FEW = 90
 SEEDS = 12
 """Seeds of such runs: without a reset a register that must begin with 0 does so with one of them."""
 
-Send = Callable[[Design, Request, Path], Report]
+Send = Callable[[Design, Request, Path], Simulated]
 """Runs a design: `run_in_cocotb` or `run_in_volume`."""
 
 
-def reset_finding(design: Design, request: Request, report: Report, send: Send) -> str | None:
+def judged(
+    design: Design, request: Request, folder: Path, simulated: Simulated, explanation: "Explanation | None", send: Send
+) -> dict[str, Any]:
+    """The fields of a report beside the outcome. The files of a user design are read a second time: what was simulated is
+    what they still say.
+
+    Raises:
+        SimulationError: the files of a user design changed meanwhile.
+    """
+    found: dict[str, Any] = {"input_bits": input_bits(design, request.results, request.widths)}
+    if request.dut is None:
+        text = (folder / GENERATED).read_text(encoding="utf-8")
+        return found | {"design": design_key(design.as_table()), "verilog": verilog_digest(text)}
+    from cosim.lint.lint import other_readings  # a generated design does without
+
+    has_cause = explanation is not None and explanation.has_one_cause
+    reset = reset_finding(design, request, simulated.outcome, has_cause, send)
+    sources = sources_of(design, request.dut, folder)
+    if sources.digests != simulated.sources:
+        raise SimulationError("the design's files changed while it was simulated: run again")
+    return found | {"reset": reset, "other_readings": other_readings(sources, folder, request.simulator)}
+
+
+def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:
+    """The bits of the operands of one vector, of all transfers of a tile."""
+    if not isinstance(design, TileDesign):
+        absent = 0 if widths.c_bits is None else design.operation.c.width - widths.c_bits
+        inputs = [port.width for port in design.ports if port.name in OPERANDS and port.direction == "input"]
+        return results * (sum(inputs) - absent)
+    i = design.instruction
+    scales = 0 if i.scale is None or i.block_size is None else (i.m + i.n) * -(-i.k // i.block_size) * i.scale.width
+    return i.k * (i.m * i.a.width + i.n * i.b.width) + i.m * i.n * i.c.width + scales
+
+
+# the reset of a user design
+
+
+def reset_finding(design: Design, request: Request, outcome: Outcome, has_cause: bool, send: Send) -> str | None:
     """A sentence that names the reset of a user design where its description gives another one; else None.
 
     A run that failed in a way that a reset can cause is repeated briefly as described, which must fail, and then with each
     other reset; the first that passes is named. A run that passed with a synchronous reset is repeated with an asynchronous
     one, which passes only if the reset acts without a clock edge, where out_valid shows it.
+
+    Args:
+        has_cause: whether something else explains the mismatches.
     """
     dut = request.dut
     if dut is None or dut.reset is None or request.vectors < VECTORS or not request.selection.is_everything:
         return None
     trial = _Trial(design, request, send)
-    if report.passed:
+    if outcome.passed:
         shows = dut.protocol in ("valid", "valid-ready") and not dut.reset.asynchronous
         if shows and trial.passes(replace(dut, reset=replace(dut.reset, asynchronous=True))):
             return f"{dut.reset.name} acts without a clock edge too: the reset is asynchronous, not synchronous as described"
         return None
-    if not _may_be_a_reset(report) or trial.passes(dut):
+    if not _may_be_a_reset(outcome, has_cause) or trial.passes(dut):
         return None
     for words, other in _others(dut, dut.reset):
         if trial.passes(other):
             return f"{words}: with that reset {VECTORS:,} vectors pass, but as described they fail"
-    inside = report.surplus or "during a reset" in (report.stopped or "")
+    inside = outcome.surplus or "during a reset" in (outcome.stopped or "")
     return _without_resets(trial, request.seed, dut, dut.reset) if inside else None
 
 
-def _without_resets(trial: "_Trial", seed: int, dut: Dut, reset: Reset) -> str | None:
+def _without_resets(trial: "_Trial", seed: int, dut: "Dut", reset: "Reset") -> str | None:
     """A sentence if the design passes only when it is never reset, with the same bits at power-up; else None."""
     never = replace(dut, reset=None, tie={**dut.tie, reset.name: int(reset.active == "low")})
     for number in random.Random(seed).sample(range(1 << 30), SEEDS):  # neighbours give registers much the same bits
@@ -63,15 +113,14 @@ def _without_resets(trial: "_Trial", seed: int, dut: Dut, reset: Reset) -> str |
     return None
 
 
-def _may_be_a_reset(report: Report) -> bool:
+def _may_be_a_reset(outcome: Outcome, has_cause: bool) -> bool:
     """Whether results are missing, surplus or undefined, or the run broke off, or most results differ without a cause."""
-    counts = report.stopped is not None or report.surplus or report.waiting or report.received != report.sent
-    undefined = any(isinstance(row.got, str) for row in report.differing)
-    has_cause = report.explanation is not None and report.explanation.has_one_cause
-    return bool(counts or undefined or (2 * report.mismatches > report.received and not has_cause))
+    counts = outcome.stopped is not None or outcome.surplus or outcome.waiting or outcome.received != outcome.sent
+    undefined = any(isinstance(row.got, str) for row in outcome.differing)
+    return bool(counts or undefined or (2 * outcome.mismatches > outcome.received and not has_cause))
 
 
-def _others(dut: Dut, reset: Reset) -> Iterator[tuple[str, Dut]]:
+def _others(dut: "Dut", reset: "Reset") -> "Iterator[tuple[str, Dut]]":
     """Each other description of the reset that is tried, with what it says."""
     name, active = reset.name, "low" if reset.active == "high" else "high"
     kinds = ("synchronous", "asynchronous")
@@ -94,11 +143,11 @@ class _Trial:
             progress=None, processes=1,
         )  # fmt: skip
 
-    def passes(self, dut: Dut, vectors: int = VECTORS, seed: int | None = None) -> bool:
+    def passes(self, dut: "Dut", vectors: int = VECTORS, seed: int | None = None) -> bool:
         """Whether a short run passes with this description; None for the seed of the request."""
         changes: dict[str, Any] = {"dut": dut, "vectors": vectors, "seed": self._request.seed if seed is None else seed}
         try:
             with temporary_folder("mmau-cosim-") as folder:
-                return self._send(self._design, replace(self._request, **changes), Path(folder)).passed
+                return self._send(self._design, replace(self._request, **changes), Path(folder)).outcome.passed
         except (ElaborationError, SimulationError):
             return False

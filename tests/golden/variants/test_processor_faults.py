@@ -9,9 +9,9 @@ from golden.formats import FP32
 from golden.operations.flushed_fma import FlushedFMA
 from golden.steps import flushed
 from golden.stimulus import OperandShape, generate
-from mmau.mutation.faults import faults
-from mmau.mutation.processor_faults import ONE, multiply_add
-from studies.mutants.mutated_units import mutated_units
+from golden.variants.faults import fault_variants
+from golden.variants.processor_faults import ONE, multiply_add
+from rtl.designs.sample_units import mutated_units
 
 OPERATIONS = {
     unit.name: unit.operation for unit in mutated_units() if unit.operation.name in ("FTZ-FMA", "FTZ-EO-FMA", "IDPA")
@@ -34,7 +34,7 @@ def rows(operation: Operation, count: int) -> Iterator[tuple[list[int], list[int
 @pytest.mark.attack("faults of a model, in the default stimulus")
 def test_default_vectors_show_every_fault(name: str) -> None:
     operation = OPERATIONS[name]
-    live = dict(faults(operation))
+    live = {fault.words: fault.operation for fault in fault_variants(operation) if fault.operation is not None}
     assert len(live) > 30
     for a, b, c, d in rows(operation, 20000):
         live = {fault: model for fault, model in live.items() if model.step(a, b, c) == d}

@@ -5,16 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
-from cosim.diagnosis.fields import is_infinity, is_nan, is_subnormal, is_zero, sign_bit, zeros_of_sign
 from golden import Format
+from golden.variants.variant import (
+    Codes,
+    Model,
+    Rows,
+    Variant,
+    is_infinity,
+    is_nan,
+    is_subnormal,
+    is_zero,
+    sign_bit,
+    zeros_of_sign,
+)
 
 CONSTANT = 8
 """Smallest number of mismatches with one result from which it may be a constant."""
 
 
-def result_changes(model: Model, failing: Rows) -> Iterator[Change]:
-    """Every change of results that is tried.
+def result_variants(model: Model, failing: Rows) -> Iterator[Variant[Rows]]:
+    """Every variant of results that is tried.
 
     Args:
         failing: the mismatches, which may show another NaN.
@@ -29,18 +39,18 @@ def result_changes(model: Model, failing: Rows) -> Iterator[Change]:
     yield from _without_sums(model, failing)
 
 
-def _without_sums(model: Model, failing: Rows) -> Iterator[Change]:
+def _without_sums(model: Model, failing: Rows) -> Iterator[Variant[Rows]]:
     """The same result always, or c itself."""
     c, d = model.operation.c, model.operation.d
     given = np.unique(failing.got)
     if given.size == 1 and len(failing) >= CONSTANT:
         code = int(given[0])
-        yield Change(f"d is always {code:#x}", lambda rows: rows.expected * 0 + _of(rows.expected, code))
+        yield Variant(f"d is always {code:#x}", lambda rows: rows.expected * 0 + _of(rows.expected, code))
     if c is d:
-        yield Change("d is c itself: no product is added", lambda rows: rows.c.astype(rows.expected.dtype))
+        yield Variant("d is c itself: no product is added", lambda rows: rows.c.astype(rows.expected.dtype))
 
 
-def _nans(d: Format, failing: Rows) -> Iterator[Change]:
+def _nans(d: Format, failing: Rows) -> Iterator[Variant[Rows]]:
     """The NaN of the design, if all its NaNs have one code."""
     given = np.unique(failing.got[is_nan(failing.expected, d)])
     if given.size == 1:
@@ -53,7 +63,7 @@ def _nans(d: Format, failing: Rows) -> Iterator[Change]:
         yield _change(d, words, is_nan, lambda codes, _: codes * 0 + codes.dtype.type(code))
 
 
-def _infinities(d: Format) -> Iterator[Change]:
+def _infinities(d: Format) -> Iterator[Variant[Rows]]:
     sign, nan, largest = sign_bit(d), d.nan or 0, d.max_finite
     yield _change(
         d,
@@ -65,7 +75,7 @@ def _infinities(d: Format) -> Iterator[Change]:
     yield _change(d, "the sign of an infinity is lost", is_infinity, lambda codes, _: codes & ~_of(codes, sign))
 
 
-def _zeros(model: Model) -> Iterator[Change]:
+def _zeros(model: Model) -> Iterator[Variant[Rows]]:
     d = model.operation.d
     minus = sign_bit(d)
     yield _change(d, "zero is -0", is_zero, lambda codes, _: codes | _of(codes, minus))
@@ -83,24 +93,24 @@ def _zeros(model: Model) -> Iterator[Change]:
         zero = is_zero(rows.expected, d) & negative
         return np.where(zero, rows.expected | _of(rows.expected, minus), rows.expected)
 
-    yield Change("a zero has the sign of c", sign_of_c)
-    yield Change("a zero is -0 where every term is negative", all_negative)
+    yield Variant("a zero has the sign of c", sign_of_c)
+    yield Variant("a zero is -0 where every term is negative", all_negative)
 
 
-def _bits(d: Format) -> Iterator[Change]:
+def _bits(d: Format) -> Iterator[Variant[Rows]]:
     everything, minus = d.codes - 1, sign_bit(d)
-    yield Change("every bit of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, everything))
-    yield Change("the sign of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, minus))
-    yield Change("the sign of d is lost", lambda rows: rows.expected & ~_of(rows.expected, minus))
+    yield Variant("every bit of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, everything))
+    yield Variant("the sign of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, minus))
+    yield Variant("the sign of d is lost", lambda rows: rows.expected & ~_of(rows.expected, minus))
     for bit in range(d.width - 1):  # the last one is the sign
         yield from _bit(bit)
 
 
-def _bit(bit: int) -> Iterator[Change]:
+def _bit(bit: int) -> Iterator[Variant[Rows]]:
     mask = 1 << bit
-    yield Change(f"bit {bit} of d is stuck at 0", lambda rows: rows.expected & ~_of(rows.expected, mask))
-    yield Change(f"bit {bit} of d is stuck at 1", lambda rows: rows.expected | _of(rows.expected, mask))
-    yield Change(f"bit {bit} of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, mask))
+    yield Variant(f"bit {bit} of d is stuck at 0", lambda rows: rows.expected & ~_of(rows.expected, mask))
+    yield Variant(f"bit {bit} of d is stuck at 1", lambda rows: rows.expected | _of(rows.expected, mask))
+    yield Variant(f"bit {bit} of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, mask))
 
 
 def _of(codes: Codes, value: int) -> Any:
@@ -108,5 +118,7 @@ def _of(codes: Codes, value: int) -> Any:
     return codes.dtype.type(value)
 
 
-def _change(d: Format, words: str, mask: Callable[[Codes, Format], Any], change: Callable[[Codes, Format], Codes]) -> Change:
-    return Change(words, lambda rows: np.where(mask(rows.expected, d), change(rows.expected, d), rows.expected))
+def _change(
+    d: Format, words: str, mask: Callable[[Codes, Format], Any], change: Callable[[Codes, Format], Codes]
+) -> Variant[Rows]:
+    return Variant(words, lambda rows: np.where(mask(rows.expected, d), change(rows.expected, d), rows.expected))

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cosim.diagnosis.changed_bytes import port_reversed
 from golden import Operation
 from golden.formats import E4M3, FP16, FP32
 from golden.operations import TFDPA
 from golden.stimulus import Operands
+from golden.variants.operands import port_reversed
 from tests.cosim.diagnosis.designs import Design, diagnosis, golden_results
 
 T = TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132)

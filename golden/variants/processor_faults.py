@@ -10,7 +10,7 @@ from golden.operations.flushed_fma import flushed_sum, widened
 from golden.rounding import MODES
 from golden.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
 from golden.steps import Term, addend, align, exact_sum, flushed, multiply
-from mmau.mutation.faulty_steps import Round, carry_lost, rounded, without_carry
+from golden.variants.faulty_steps import Round, carry_lost, rounded, without_carry
 
 PRODUCT_FRAC = 2 * FP32.man_bits
 

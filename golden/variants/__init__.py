@@ -1,0 +1,38 @@
+"""Variants of a golden model: the same model with one thing changed, each with its sentence.
+
+A variant changes a key (`keys`), a format (`formats`), operands (`operands`), a step (`steps`, and the faults of circuits
+in `faults`), when sums are rounded (`partial_sums`), or results (`results`). The diagnosis of mismatches asks which variant
+fits what a design gave, mutation which one the vectors miss, ablation which one recorded rows contradict, and the tests of
+kernels which one a kernel computes.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from golden.variants.formats import format_variants
+from golden.variants.keys import key_variants
+from golden.variants.operands import byte_variants, lane_variants, operand_variants
+from golden.variants.partial_sums import partial_sum_variants
+from golden.variants.results import result_variants
+from golden.variants.steps import step_variants
+from golden.variants.variant import Codes, Model, Rows, Variant
+
+__all__ = ["Codes", "Model", "Rows", "Variant", "variants"]
+
+
+def variants(model: Model, failing: Rows, K: int) -> Iterator[Variant[Rows]]:
+    """The mistakes that a designer may make, the likelier ones first.
+
+    Args:
+        failing: rows of a design that has made one. K: products of a row.
+    """
+    return chain(
+        key_variants(model),
+        format_variants(model),
+        step_variants(model),
+        operand_variants(model, K),
+        byte_variants(model, K),
+        partial_sum_variants(model, K),
+        result_variants(model, failing),
+        lane_variants(model, K),
+    )
