@@ -127,9 +127,6 @@ coverage-table: $(VENV)/.cosim  #: Write the page of functional coverage, docs/e
 recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
 
-h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json
-	$(BIN)/python -m studies.h100_page docs/evidence
-
 library-products: $(VENV)/.dev  #: Find the orders of golden.gemm that give the recorded products of cuBLAS and Triton; writes docs/evidence/library-products.md
 	$(BIN)/python -m studies.library_products.found_orders studies/library_products/h100.npz docs/evidence/library-products.json
 	$(BIN)/python -m studies.library_products.products_page docs/evidence/library-products.json docs/evidence/library-products.md

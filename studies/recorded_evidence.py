@@ -18,10 +18,9 @@ from mmau.analysis.ablation import PINNED, SAME, UNPINNED, UNSEEN, VECTORS, Find
 from mmau.analysis.silicon_evidence import Evidence, evidence_of
 from mmau.cli.evidence import source_of
 from mmau.report.markdown import document, table
-from studies.pages import made_by
 
-INTRODUCTION = f"""\
-{made_by("recordings")} It replays every recorded row that the project holds
+INTRODUCTION = """\
+`make recordings` writes this page. It replays every recorded row that the project holds
 ([hwtests/recordings](../../hwtests/recordings/README.md)) on the models, and then changes each key of each instruction
 with rows by one step, to see which rows notice. `mmau evidence` computes the same on your machine, for one instruction in
 detail.

@@ -21,7 +21,6 @@ from mmau.jobs.provenance import digest_of_sources
 from mmau.report import markdown
 from studies.golden_mutants.boundary_operations import UNITS
 from studies.golden_mutants.boundary_rows import operation_of
-from studies.pages import made_by
 from studies.symbolic.specification_proof import agreement
 
 SOURCES = (
@@ -75,7 +74,8 @@ def page(results: Mapping[str, Any]) -> str:
     return markdown.document(
         "The specification is golden",
         f"""\
-{made_by("formal-golden")} Golden's step, its own Python, is executed on symbolic integers, which gives a term of the
+`make formal-golden` writes this page. \
+Golden's step, its own Python, is executed on symbolic integers, which gives a term of the
 operands; a solver shows that this term is the specification that datapaths are proved against, for all operands, and that
 golden raises no error ([formal.md](../guides/formal.md#the-specification-is-golden)). Of {len(results)} operations
 {count[PROVED]} are proved, {count[REFUTED]} refuted, {count[OPEN]} open.""",

@@ -1,4 +1,4 @@
 """The instruction explorer: one HTML page without server or network that computes any instruction of the catalogue.
 
-The native engine runs in the page as WebAssembly; `python -m studies.explorer FILE` writes the page.
+The native engine runs in the page as WebAssembly.
 """

@@ -7,7 +7,6 @@ from mmau.report import markdown
 from studies.golden_mutants.boundary_rows import boundary_units
 from studies.golden_mutants.judge import WITNESSES
 from studies.golden_mutants.unnoticed import REASONS, reason_of
-from studies.pages import made_by
 
 Results = Mapping[str, Mapping[str, Any]]
 """Module to the result of its task."""
@@ -39,7 +38,8 @@ def introduction() -> str:
     units = boundary_units()
     rows = sum(len(unit.rows) for unit in units)
     return f"""\
-{made_by("golden-mutants")} It changes golden's reference in one place at a time: a comparison, a constant, an operator, a
+`make golden-mutants` writes this page. \
+It changes golden's reference in one place at a time: a comparison, a constant, an operator, a
 branch, a part of a condition, the default of a key. Each change is held to the {rows:,} boundary rows of {len(units)}
 operations (`studies/golden_mutants/boundary_rows.json`), and these should notice it: the recorded results, the second
 implementation on fractions (twin), the native engine, and the specification that proofs are made against, built while golden

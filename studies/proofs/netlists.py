@@ -28,7 +28,6 @@ from rtl.designs.from_table import design_from_table
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from rtl.yosys import YosysError
-from studies.pages import made_by
 from studies.proofs.outcome import NOT_BEGUN
 from studies.proofs.proved_designs import Target, add_limits, add_options, built, main_job_targets
 from studies.proofs.synthesised import TOP, compared, synthesise
@@ -131,7 +130,8 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
     return markdown.document(
         "Synthesised netlists",
         f"""\
-{made_by("formal-netlist")} The Verilog of the main job's units is mapped to {cells} by {tool_version()}, and the netlist is
+`make formal-netlist` writes this page. \
+The Verilog of the main job's units is mapped to {cells} by {tool_version()}, and the netlist is
 compared with the Verilog by its passes; [formal.md](../guides/formal.md#synthesised-netlists) says what is claimed and
 trusted.""",
         f"""\

@@ -29,7 +29,6 @@ from rtl.designs.from_table import design_from_table
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
-from studies.pages import made_by
 from studies.proofs.__main__ import SECONDS, STORE, ask_all
 from studies.proofs.build_options import cut
 from studies.proofs.proved_designs import Target, add_limits, add_options, distinct_targets, every_unit
@@ -182,7 +181,7 @@ def page(found: Sequence[Built], verdicts: Verdicts, not_begun: int) -> str:
     return markdown.document(
         "Datapaths with registers",
         f"""\
-{made_by("formal-registers")} Every distinct datapath of the catalogue, in every encoding and with
+`make formal-registers` writes this page. Every distinct datapath of the catalogue, in every encoding and with
 {", ".join(STAGES)} stages of registers, is to give each result once, in order, and as it gives it without registers, however
 it stalls ([formal.md](../guides/formal.md#pipelines-and-handshake)); so is every one whose steps have boundaries inside
 ([architectures.md](architectures.md#stages)), with a register at each of these and at the end (`{INSIDE}`). {proved:,} of

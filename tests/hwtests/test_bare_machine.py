@@ -97,4 +97,4 @@ def test_probe_of_a_gpu_needs_no_simulator(bare: Bare) -> None:
     assert (done.returncode, done.stderr.count("Error")) == (0, 0), done.stderr
     done = bare.run(*probe, "--rtl")
     assert done.returncode == 2
-    assert "amaranth" in done.stderr
+    assert "which is not installed; install it with: pip install 'mmau[cosim]'" in done.stderr
