@@ -108,8 +108,8 @@ class Operands(NamedTuple):
     a: BitArray
     b: BitArray
     c: BitArray
-    scale_a: BitArray | None
-    scale_b: BitArray | None
+    scale_a: BitArray | None = None
+    scale_b: BitArray | None = None
 
     def rows(self, index: slice | npt.NDArray[np.integer]) -> "Operands":
         """The rows that `index` selects."""
