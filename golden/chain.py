@@ -116,7 +116,7 @@ class ChainTable:
             )
         if not self.adds:
             return
-        if not isinstance(operation, FusedOperation):
+        if operation.structure.rho is None:
             raise ValueError(f"[chain] adds in the format of rho, but {operation.name} has no rho")
         if operation.c != operation.d:
             raise ValueError(f"[chain] adds in the format of d: c must be {operation.d}, got {operation.c}")
@@ -160,7 +160,7 @@ class Chain:
             check_type("sums of a chain", self.sums, SumTable)
             check_sums(o)
         elif self.order == PAIRED:
-            if not isinstance(o, FMA) or o.d != FP32 or o.a == FP32:
+            if not o.structure.is_multiply_add or o.d != FP32 or o.a == FP32:
                 raise ValueError(
                     f"operation of a paired chain must be FMA of bf16 with fp32; got {o.name}, a={o.a}, d={o.d}"
                 )

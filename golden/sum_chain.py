@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from golden.checks import check_choice, check_least
 from golden.formats import Cls, Format
-from golden.operations import EFDPA, FMA, Operation
+from golden.operations import Operation
 from golden.summation_tree import Tree, checked_tree, products_of, tree_sum
 
 TREES = ("in-order", "pairwise", "halves", "ascending", "descending", "compensated", "exact")
@@ -273,7 +273,7 @@ def value_of(operand: Format, code: int) -> float:
 
 def check_sums(operation: Operation) -> None:
     """Raise ValueError unless a unit with a table [sums] has an operation that names formats and nothing else."""
-    plain = isinstance(operation, EFDPA | FMA) and operation.length == 1 and operation.d.width <= 32
+    plain = operation.structure.is_exact and operation.length == 1 and operation.d.width <= 32
     if not plain or set(operation.parameters()) - {"a", "b", "c", "L", "rho"} or not _rounds_to_nearest(operation):
         raise ValueError(
             "[sums] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits, and a rho of RNE, which name "

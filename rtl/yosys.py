@@ -90,7 +90,7 @@ def _run_in_folder(
     limit: float | None,
     watched: Watched,
 ) -> dict[str, str]:
-    with temporary_folder("mmau-yosys-") as folder_name:
+    with temporary_folder("mmau-rtl-") as folder_name:
         folder = Path(folder_name)
         for file, content in files.items():
             (folder / file).write_text(content, encoding="utf-8", errors=BYTES)

@@ -438,7 +438,7 @@ class OperandWidths:
         if self.d is None:
             return
         structure = operation.structure
-        fused = structure.is_exact and "L" in operation.unit_keys()
+        fused = structure.is_exact_dot_product
         if not fused and not structure.is_integer:
             raise ValueError(
                 f"[operands] d is a fixed-point number only of E-FDPA and IDPA, whose sums are exact; got {operation.name}"

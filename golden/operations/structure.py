@@ -139,6 +139,7 @@ class Sum:
 
     Attributes:
         of: what is added, as a trace says it. alike: the same of all sums of its kind, as coverage says it.
+        node: the node of the vocabulary that it is.
         total: what its total is called as a term of a later sum; empty for the products from the first to the last of it.
         terms: in the order in which they are added.
         exponent: the name of the largest exponent; empty if the sum is exact.
@@ -150,6 +151,7 @@ class Sum:
 
     of: str
     terms: tuple[Summand, ...]
+    node: Literal["exact", "align", "add", "fma"] = "align"
     alike: str = ""
     total: str = ""
     exponent: str = ""
@@ -223,6 +225,16 @@ class Structure:
         return self.rho is not None and len(self.sums) == 1 and self.last.is_exact
 
     @property
+    def is_multiply_add(self) -> bool:
+        """Whether the step is one multiply-add, rounded by ρ: it has one product whatever the length of a dot product."""
+        return self.is_exact and self.last.node == "fma"
+
+    @property
+    def is_exact_dot_product(self) -> bool:
+        """Whether the step is the exact sum of any number of products and c, rounded by ρ."""
+        return self.is_exact and self.last.node == "exact"
+
+    @property
     def is_aligned(self) -> bool:
         """Whether terms are cut to F fraction bits at the largest exponent, products and c at one."""
         return not self.last.is_exact
@@ -275,7 +287,13 @@ C = Addend()
 
 def exact(of: str, nodes: Iterable[Node], *, alike: str = "", total: str = "", rounding: Rounding | None = None) -> Sum:
     """The exact sum of some nodes, rounded at once where `rounding` says how."""
-    return Sum(of=of, terms=tuple(map(Summand, nodes)), alike=alike or of, total=total, rounding=rounding)
+    return _exact("exact", of, nodes, alike or of, total, rounding)
+
+
+def _exact(
+    node: Literal["exact", "add", "fma"], of: str, nodes: Iterable[Node], alike: str, total: str, rounding: Rounding | None
+) -> Sum:
+    return Sum(of=of, terms=tuple(map(Summand, nodes)), node=node, alike=alike, total=total, rounding=rounding)
 
 
 def align(
@@ -292,12 +310,12 @@ def align(
 
 def add(x: Node, y: Node, rounding: Rounding, *, alike: str, total: str = "") -> Sum:
     """The sum of two nodes, rounded at once."""
-    return exact(alike, (x, y), total=total, rounding=rounding)
+    return _exact("add", alike, (x, y), alike, total, rounding)
 
 
 def fma(product: Product, addend: Node, rounding: Rounding, *, alike: str, total: str = "") -> Sum:
     """A product and one node added, and rounded at once."""
-    return add(product, addend, rounding, alike=alike, total=total)
+    return _exact("fma", alike, (product, addend), alike, total, rounding)
 
 
 def products(places: Sequence[int], headroom: int = 0, scaled: bool = False) -> tuple[Product, ...]:

@@ -56,7 +56,7 @@ def _faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         yield from _second_sum_faults(operation)
     if structure.headroom is not None:
         yield from headroom_faults(operation)
-    if structure.is_exact and structure.zero == "ieee" and "L" in operation.unit_keys():
+    if structure.is_exact_dot_product and structure.zero == "ieee":
         yield from _zero_faults(operation)
 
 

@@ -79,14 +79,9 @@ def _computed_by_all_engines(model: Model) -> bool:
     """Whether it is none of those that only golden's reference computes: an FMA of several formats, a converted chain whose
     c and d are of a format that no instruction has."""
     converted = model.chain.fp16_order is not None
-    return not _has_one_format(model.operation) and not (converted and model.operation.c not in (FP16, FP32))
+    return not model.operation.structure.is_multiply_add and not (converted and model.operation.c not in (FP16, FP32))
 
 
 def _free(operation: Operation) -> Operation:
     """The operation, its formats free of a rule that there is one for all."""
-    return operation.with_steps(_validate=lambda self: None) if _has_one_format(operation) else operation
-
-
-def _has_one_format(operation: Operation) -> bool:
-    """Whether an operation's rules allow one format for a, b and c alone."""
-    return operation.structure.is_exact and operation.structure.nan != "none" and "L" not in operation.unit_keys()
+    return operation.with_steps(_validate=lambda self: None) if operation.structure.is_multiply_add else operation

@@ -80,7 +80,7 @@ def partial_sum_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
     rho = operation.structure.rho
     if K < 2 or rho is None or operation.c is not operation.d or not _is_plain(model):
         return
-    own, is_chain = rho.mode, operation.length == 1 and operation.structure.is_exact
+    own, is_chain = rho.mode, operation.structure.is_multiply_add
     for mode in dict.fromkeys((own, "RNE", "RZ")):
         arithmetic = _Arithmetic(model, mode)
         rounded = "" if mode == own else f", {mode}"

@@ -45,7 +45,7 @@ def step_variants(model: Model) -> Iterator[Variant[Rows]]:
         yield from two_steps(model, operation)
     if structure.last.in_frame:
         yield from frames(model)
-    if structure.is_exact and "L" in operation.unit_keys():
+    if structure.is_exact_dot_product:
         yield from truncated_terms(model, operation)
     if structure.rounds_products:
         yield from flushing(model)

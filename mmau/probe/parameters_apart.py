@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from golden.chain import Chain
-from golden.stimulus import Operands
+from golden.variants.keys import with_key
 from mmau.probe.distinguish import Difference, Side
 
 
@@ -34,7 +34,7 @@ class Parameter:
 def parameters_apart(found: Difference) -> list[Parameter]:
     """The parameters that differ, those that make the difference first; none for chains of other kinds or operations."""
     x, y = found.x.chain, found.y.chain
-    if type(x) is not Chain or type(y) is not Chain or type(x.operation) is not type(y.operation):
+    if not (x.is_plain and y.is_plain) or x.operation.name != y.operation.name:
         return []
     of_x, of_y = x.operation.parameters(), y.operation.parameters()
     keys = [key for key in {**of_x, **of_y} if _value(found.x, key) != _value(found.y, key)]
@@ -47,15 +47,10 @@ def _value(side: Side, key: str) -> object:
 
 
 def _alone(found: Difference, key: str) -> bool | None:
+    operation = with_key(found.x.chain.operation, key, _value(found.y, key))
+    if operation is None or found.x.shape.K % operation.length:
+        return None
     try:
-        operation = found.x.chain.operation.changed(**{key: _value(found.y, key)})
-        changed = replace(found.x, chain=Chain(operation))
-        return _result(changed, found.row) == found.d[1]
+        return int(replace(found.x, chain=Chain(operation)).run(found.row)[0]) == found.d[1]
     except (ValueError, TypeError):
         return None
-
-
-def _result(side: Side, row: Operands) -> int:
-    if side.shape.K % side.chain.operation.length:
-        raise ValueError("K must be a multiple of L")
-    return int(side.run(row)[0])

@@ -174,12 +174,12 @@ def weaker_unit(product: KernelProduct) -> Change | None:
         return on_operation(product, "F - 1", operation.changed(F=F - 1))
     structure = operation.structure
     truncating = 22 if structure.rounds_products else 25
-    if structure.rounds_products or (structure.is_exact and operation.length > 1):
+    if structure.rounds_products or structure.is_exact_dot_product:
         step = TFDPA(
             a=operation.a, b=operation.b, c=FP32, L=operation.length, F=truncating, rho="RZ-FP32", e_zero=-133
         )  # fmt: skip
         return on_operation(product, f"aligned to F = {truncating}", step)
-    if structure.is_exact and operation.a == operation.d == FP32:
+    if structure.is_multiply_add and operation.a == operation.d == FP32:
         return Change("products rounded", _unfused)
     return None
 

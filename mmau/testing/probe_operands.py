@@ -61,7 +61,7 @@ def probe_data(
         draft.fill_densely()
     elif kind == "promotion":
         draft.fill_for_promotion(promote_every)
-    elif instruction.operation.length == 1 and instruction.operation.structure.is_exact:
+    elif instruction.operation.structure.is_multiply_add:
         draft.fill_for_fused_multiply_add()
     else:
         draft.fill_for_precision()

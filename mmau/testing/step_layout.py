@@ -49,7 +49,7 @@ class StepLayout:
             F -= structure.headroom or 0  # a product counts that much above its own exponent
         elif structure.rounds_products:
             F = kept
-        elif structure.is_exact and "L" in operation.unit_keys():
+        elif structure.is_exact_dot_product:
             F = WIDEST_LAST_BIT
         return cls(k, steps, F, kept if F is None else min(kept, F))
 

@@ -207,5 +207,5 @@ def rough_size(operation: Operation) -> int:
     """About how large a datapath is, to order by: partial products of the multipliers, and bits that are aligned."""
     x, y = operation.a, operation.b
     partial_products = (x.man_bits + 1) * (y.man_bits + 1)
-    aligned = x.e_max + y.e_max - x.e_min - y.e_min if operation.structure.is_exact and operation.length > 1 else 30
+    aligned = x.e_max + y.e_max - x.e_min - y.e_min if operation.structure.is_exact_dot_product else 30
     return operation.length * (partial_products + 5 * aligned)

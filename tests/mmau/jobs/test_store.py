@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,65 +57,57 @@ def test_writing_in_place_would_be_noticed(tmp_path: Path) -> None:
     assert "is damaged" in done.stderr
 
 
+def another_task(path: Path) -> None:
+    path.write_bytes((path.parent / f"{TASKS[0].key}.json").read_bytes())
+
+
+def another_store(path: Path) -> None:
+    other = path.parents[1].with_name("cubes")
+    with Store(other, "cubes") as store:
+        store.keep(Outcome(TASKS[1], "done", 1.0, 0))
+    path.write_bytes((other / "results" / path.name).read_bytes())
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("content", "why"),
+    ("spoil", "why"),
     [
-        (b"", "Expecting value: line 1 column 1 (char 0)"),
-        (b"\x80", "'utf-8' codec can't decode byte 0x80 in position 0: invalid start byte"),
-        (b"[]", "list indices must be integers or slices, not str"),
-        (b"{}", "'digest'"),
-        (b"[" * 100_000, "maximum recursion depth exceeded while decoding a JSON array from a unicode string"),
+        (lambda path: path.write_bytes(b""), "Expecting value: line 1 column 1 (char 0)"),
+        (lambda path: path.write_bytes(b"\x80"), "'utf-8' codec can't decode byte 0x80 in position 0: invalid start byte"),
+        (lambda path: path.write_bytes(b"[]"), "list indices must be integers or slices, not str"),
+        (lambda path: path.write_bytes(b"{}"), "'digest'"),
+        (
+            lambda path: path.write_bytes(b"[" * 100_000),
+            "maximum recursion depth exceeded while decoding a JSON array from a unicode string",
+        ),
+        (
+            lambda path: path.write_text(path.read_text().replace('"result": 1', '"result": 5')),
+            "its digest does not match its content",
+        ),
+        (another_task, "its content is another task's"),
+        (another_store, "it is of cubes, not of squares"),
+        (a_folder, "[Errno 21] Is a directory"),
     ],
 )
-def test_damaged_result_is_set_aside_and_its_task_runs_again(content: bytes, why: str, tmp_path: Path) -> None:
-    damaged = filled(tmp_path)[1]
-    damaged.write_bytes(content)
-    aside = tmp_path / "damaged" / f"0-{damaged.name}"
-    message = f"{damaged} is damaged: {why}; it is set aside as {aside}, and its task runs again"
-    assert rerun(tmp_path) == ([0, 1, 4], ["x = 1"], [message])
-    assert aside.read_bytes() == content
-    assert rerun(tmp_path) == ([0, 1, 4], [], [])
-
-
-@pytest.mark.slow
-def test_folder_in_the_place_of_a_result_is_set_aside(tmp_path: Path) -> None:
-    damaged = filled(tmp_path)[0]
+def test_damaged_result_is_set_aside_and_its_task_runs_again(
+    spoil: Callable[[Path], object], why: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "store"
+    damaged = filled(folder)[1]
     for number in range(2):
-        damaged.unlink()
-        damaged.mkdir()
-        results, again, (message,) = rerun(tmp_path)
-        assert (results, again) == ([0, 1, 4], ["x = 0"])
-        assert f"it is set aside as {tmp_path}/damaged/{number}-{damaged.name}, and" in message
-
-
-@pytest.mark.slow
-def test_any_changed_byte_of_a_value_is_noticed(tmp_path: Path) -> None:
-    damaged = filled(tmp_path)[2]
-    damaged.write_text(damaged.read_text().replace('"result": 4', '"result": 5'))
-    results, again, (message,) = rerun(tmp_path)
-    assert (results, again) == ([0, 1, 4], ["x = 2"])
-    assert "its digest does not match its content" in message
-
-
-@pytest.mark.slow
-def test_result_of_another_task_is_set_aside(tmp_path: Path) -> None:
-    first, second, _ = filled(tmp_path)
-    second.write_bytes(first.read_bytes())
-    results, again, (message,) = rerun(tmp_path)
-    assert (results, again) == ([0, 1, 4], ["x = 1"])
-    assert "its content is another task's" in message
-
-
-@pytest.mark.slow
-def test_result_of_another_store_is_set_aside(tmp_path: Path) -> None:
-    other = filled(tmp_path / "one")[0]
-    with Store(tmp_path / "two", "cubes") as store:
-        store.keep(Outcome(TASKS[0], "done", 1.0, 0))
-    other.write_bytes((tmp_path / "two" / "results" / other.name).read_bytes())
-    _, again, (message,) = rerun(tmp_path / "one")
-    assert again == ["x = 0"]
-    assert "it is of cubes, not of squares" in message
+        spoil(damaged)
+        results, again, (message,) = rerun(folder)
+        assert (results, again) == ([0, 1, 4], ["x = 1"])
+        assert message.startswith(f"{damaged} is damaged: {why}")
+        aside = folder / "damaged" / f"{number}-{damaged.name}"
+        assert message.endswith(f"; it is set aside as {aside}, and its task runs again")
+        assert aside.exists()
+    assert rerun(folder) == ([0, 1, 4], [], [])
 
 
 def test_foreign_file_among_the_results_is_set_aside(tmp_path: Path) -> None:

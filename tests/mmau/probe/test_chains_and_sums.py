@@ -8,7 +8,7 @@ import pytest
 from golden.device import Device
 from golden.formats import BF16, FP16, FP32, Format
 from golden.native.engine import set_threads
-from golden.stimulus import OperandShape, generate
+from golden.stimulus import Operands, OperandShape, generate
 from golden.sum_chain import SumTable
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
@@ -208,3 +208,14 @@ def test_parameter_that_makes_the_difference_is_named() -> None:
     assert [(one.key, one.x, one.y, one.alone) for one in parameters_apart(difference)] == [
         ("F", 24, 25, True), ("e_zero", -132, -133, False),
     ]  # fmt: skip
+
+
+@pytest.mark.attack("a chain that a parameter's effect is not asked of")
+def test_no_parameter_is_named_of_chains_that_convert_or_reorder() -> None:
+    """With the other side's F in a plain chain, x would be another arithmetic than it is."""
+    narrow, wide = (chosen(f"sm_{arch}:mma.m16n8k32.f16.e4m3.e4m3.f16") for arch in ("89", "90"))
+    x, y = sides(narrow, wide)
+    codes = np.zeros((1, 32), np.uint8)
+    row = Operands(codes, codes, np.zeros(1, np.uint16), None, None)
+    assert not (x.chain.is_plain and y.chain.is_plain)
+    assert parameters_apart(Difference(x, y, row, (0, 1), 1)) == []

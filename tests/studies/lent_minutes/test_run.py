@@ -86,6 +86,19 @@ def test_item_without_an_end_is_cut_off_at_its_share(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.slow
+@pytest.mark.attack("a unit that says nothing beyond its item's share, and is not yet taken to hang")
+def test_unit_that_does_not_answer_is_cut_off_at_the_end_of_its_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stays open, and the other item has its time."""
+    monkeypatch.setattr(run, "ITEMS", (item("x", 1, "hangs"), item("y", 1, "b")))
+    shown: list[str] = []
+    records = run_list(tmp_path, 17.0, shown.append, worker=(sys.executable, "-c", WORKER))
+    assert statuses(records) == {"hangs": "running", "b": "done"}
+    assert "x: hangs: still at work when its time was up, and cut off" in shown
+
+
+@pytest.mark.slow
 @pytest.mark.attack("an item whose worker hangs, crashes, never begins, or reports an error, before other items")
 def test_what_goes_wrong_costs_nobody_else_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     items = (
