@@ -79,11 +79,13 @@ class _Gates:
     """The gates of a circuit.
 
     Attributes:
-        driver: gate of each bit. users: the bits of arithmetic that depend on each bit.
+        driver: gate of each bit. users: the bits of arithmetic that depend on each bit. takers: number of the cells that
+            take each bit; a difference of two words that more than a comparison takes is that of an adder.
     """
 
     def __init__(self, circuit: FlatCircuit) -> None:
         self.circuit, self._cells = circuit, {id(cell): cell for cell in circuit.cells}
+        self.takers = Counter(bit for cell in circuit.cells for bit in {b for _, bits in circuit.inputs(cell) for b in bits})
         self.driver, self.users = dict[Any, Gate](), defaultdict[Any, list[Any]](list)
         self._made = 0
         for cell in circuit.cells:
@@ -259,7 +261,7 @@ class _Fixed:
         self.cells.add(id(gate[2]))
         if not any(inputs):
             if gate[0] == "xor" and gate[2]["type"] not in _ARITHMETIC:
-                self.relations.append(gate[1])
+                self.relations += [gate[1]] if self._gates.takers[bit] < 2 else []
             elif bit > 0:
                 self.values[bit, cycles] = value
 
