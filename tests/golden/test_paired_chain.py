@@ -69,7 +69,8 @@ def test_engines_agree_and_traces_end_in_the_same(instruction: golden.Instructio
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_zeros_that_are_all_negative_give_one(engine: str) -> None:
     """A product is rounded as if by itself: to −0 it is added, which changes no product."""
-    a, b, c = np.uint16([[0x8000, 0x8000]]), np.uint16([[0x3F80, 0x3F80]]), np.uint32([0x80000000])
+    a, b = np.full((1, 2), 0x8000, np.uint16), np.full((1, 2), 0x3F80, np.uint16)
+    c = np.full(1, 0x80000000, np.uint32)
     assert BFDOT.dot(a, b, c, engine=engine).tolist() == [0x80000000]
 
 
