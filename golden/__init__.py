@@ -1,17 +1,16 @@
 """MMAU's golden models: the arithmetic of matrix multiply-accumulate units, bit by bit.
 
-    >>> import golden, numpy as np
-    >>> hopper = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
-    >>> d = hopper.dot(np.ones(16, np.float16), np.ones(16, np.float16), np.float32(0.5))
-    >>> float(d)
-    16.5
+>>> import golden, numpy as np
+>>> hopper = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+>>> d = hopper.dot(np.ones(16, np.float16), np.ones(16, np.float16), np.float32(0.5))
+>>> float(d)
+16.5
 
 `instruction`, `instructions` and `sparse_instructions` return entries of the catalogue; `load_unit` reads a user's unit from
-a TOML file. An
-instruction and a unit both have `.dot`, which computes dot products, and `.explain`, which shows the steps of one. `gemm`
-multiplies matrices of any size with an instruction or a unit; `load_order` reads the order of its accumulation from a file,
-and `recipes` has the orders of libraries.
-`FORMATS` and `OPERATIONS` are the number formats and the elementary operations of instructions and units.
+a TOML file. Both an instruction and a unit have `.dot`, which computes dot products, and `.explain`, which shows the steps
+of one. `gemm` multiplies matrices of any size with an instruction or a unit; `load_order` reads the order of its
+accumulation from a file, and `recipes` has the orders of libraries. `FORMATS` and `OPERATIONS` are the number formats and
+the elementary operations of instructions and units.
 """
 
 from golden import recipes

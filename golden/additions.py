@@ -58,12 +58,13 @@ class Additions:
         return (_rounded_to_fp16 if output is FP16 else _rounded_to_bf16)(totals, self.nan(output))
 
     def nan(self, output: Format) -> int:
-        """The NaN that is written in a format."""
+        """The code of the NaN that a sum of a given format is written as."""
         return self._written_nan(output)
 
 
 def widened(codes: BitArray, source: Format) -> BitArray:
-    """Codes of fp16 or bf16 as fp32, exactly; a NaN becomes any NaN. Those of fp32 and fp64 unchanged."""
+    """Convert codes of fp16 or bf16 to fp32, exactly; codes of fp32 and fp64 are returned unchanged. A NaN becomes
+    any NaN."""
     if source is BF16:
         shifted: BitArray = codes.astype(bits_dtype(FP32)) << np.uint32(16)
         return shifted
@@ -74,7 +75,6 @@ def widened(codes: BitArray, source: Format) -> BitArray:
 
 
 def _is_nan(codes: BitArray) -> npt.NDArray[np.bool_]:
-    """Where codes of fp32 are NaN."""
     return (codes & 0x7FFFFFFF) > 0x7F800000
 
 

@@ -26,7 +26,7 @@ def explained(
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
 ) -> Trace:
-    """Check one row of operands and trace the chain over it; `name` is the unit's, the rest as in `batched_dot`."""
+    """Check one row of operands (a and b of shape [K]) and trace the chain over it; `name` is the model's, for the trace."""
     batch, lead = _batch(chain, K, operands)
     if lead:
         raise ValueError(f"explain takes one dot product: a and b must have shape [{K}], got {(*lead, K)}")

@@ -1,10 +1,10 @@
-"""Compiled files by content: a folder of entries that several processes may use at once.
+"""A cache of compiled files by content: a folder of entries that several processes may use at once.
 
-An entry is a folder named by the hash of all inputs of its files. It appears atomically, by renaming; its files are checked
-by their hashes when they are read; callers get copies, so that an entry can be removed at any time.
+An entry is a folder named by the hash of everything that determines its files. It appears atomically, by renaming; its files
+are checked by their hashes when they are read; callers get copies, so that an entry can be removed at any time.
 
-Programs come from a cache, so that nobody else may write to it: a folder that another user owns or can write to, or can
-replace, is not used.
+The project runs programs from a cache, so nobody else may write to it: a folder that another user owns, can write to or can
+replace is not used.
 """
 
 import contextlib
@@ -31,13 +31,13 @@ CONTENTS = "contents.json"
 """File names of an entry, each with the SHA-256 of its contents."""
 
 MAX_CONTENTS = 1 << 20
-"""Largest size of that file (bytes); one of a hundred files has ten thousand."""
+"""Largest size of an entry's `contents.json` (bytes); for a hundred files it has about ten thousand."""
 
 TEXT = "text"
-"""Name of the file of an entry of `cached_text`."""
+"""Name of the file in which an entry of `cached_text` holds its text."""
 
 TEXT_BYTES = 1 << 20
-"""Limit of the size of all cached texts of one kind."""
+"""Limit of the total size of all cached texts of one kind (bytes)."""
 
 _PART = "part-"
 
@@ -94,10 +94,12 @@ def content_key(parts: Mapping[str, Any]) -> str:
 
 
 def cached_text(name: str, parts: Mapping[str, Any], make: Callable[[], str]) -> str:
-    """A text that takes long to make, from the user's cache where it is there.
+    """Return a text that takes long to make, from the user's cache if it is there; else make it and add it.
 
     Args:
-        name: as for `user_folder`. parts: everything that determines the text, as for `content_key`.
+        name: folder of the cache, as for `user_folder`.
+        parts: everything that determines the text, as for `content_key`.
+        make: function that returns the text.
     """
     texts, key = Cache(user_folder(name), TEXT_BYTES), content_key(parts)
     found = texts.read(key)
@@ -113,7 +115,7 @@ class Cache:
     """A folder of entries.
 
     Attributes:
-        folder: where it is; it need not exist.
+        folder: path of the cache; it need not exist yet.
         most_bytes: limit of the total size of all entries; the least recently used are removed first. None for no limit.
     """
 
@@ -121,7 +123,7 @@ class Cache:
     most_bytes: int | None = None
 
     def read(self, key: str) -> dict[str, File] | None:
-        """The files of an entry by name, None if it is missing or damaged; a damaged entry is removed."""
+        """Return the files of an entry by name, or None if it is missing or damaged; a damaged entry is removed."""
         entry = self.folder / key
         if not (entry / CONTENTS).exists() or not _is_own(self.folder):
             return None

@@ -25,15 +25,16 @@ Order = Literal["in-order", "pairs-of-four", "even-odd"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 RUNS: dict[str, int] = {"in-order": 0, "even-odd": 1, "pairs-of-four": 2, "fours-of-eight": 4, "eights-of-sixteen": 8}
-"""Every order of one chain, with the length r of its runs: first the k with k mod 2r < r, then the others; 0 is by k."""
+"""Orders of the products in one chain, each with the length r of its runs: a chain takes the k with k mod 2r < r first, then
+the others. r = 0 takes them by k."""
 
 CHAIN_ORDERS: tuple[str, ...] = (*RUNS, "even-and-odd")
 """The orders that a unit file can have: those of `RUNS`, and two chains (over the even k and over the odd k) whose sums
 are added."""
 
 PAIRED = "paired"
-"""The order of Arm's BFDOT, which no unit file has: every step is a chain of its own, two neighbours' sums are added, and
-their sum to d (numerics.md, section 11)."""
+"""The order of Arm's BFDOT, which no unit file has: every step is a chain of its own, the sums of two neighbouring steps are
+added, and the result is added to d (numerics.md, section 11)."""
 
 ADD_C: tuple[str, ...] = ("first", "last")
 """When c is added: in the first step; or after the chain, which then starts from +0."""
@@ -42,8 +43,8 @@ CONVERTED = ("e4m3", "e5m2")
 """Formats that can be converted to fp16."""
 
 NVIDIA = "RNE-nvidia"
-"""The addition of c in an FP8 `mma.sync` that runs on the fp16 datapath (sm_90, sm_100; numerics.md, section 9): RNE, with
-NVIDIA's NaN, and part of the one call with which every engine computes such a chain."""
+"""The addition of c in an FP8 `mma.sync` that runs on the fp16 datapath (sm_90, sm_100; numerics.md, section 9): RNE with
+NVIDIA's NaN. Every engine computes such a chain in one call, this addition included."""
 
 T = TypeVar("T")
 
@@ -198,7 +199,7 @@ class Chain:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether it is the steps in order of k, from c on, and nothing else."""
+        """Whether the chain is nothing but its steps in order of k, starting from c."""
         return all(getattr(self, field.name) == field.default for field in fields(self)[1:])
 
     @property
@@ -245,7 +246,7 @@ class Chain:
         return d
 
     def _blocks(self, k: int) -> slice:
-        """The scales of the step that starts at product k."""
+        """The scales, as a slice, of the step that starts at product k."""
         block_size = self.operation.block_size
         if block_size is None:
             return slice(0)
@@ -344,7 +345,7 @@ def chain_of(operation: Operation, table: ChainTable, converted: tuple[Format, F
 
 
 def _is_published(operation: Operation, table: ChainTable, K: int) -> bool:
-    """Whether the table describes the published chain of FP8 as fp16, which every engine runs in one call."""
+    """Whether the table describes the published chain of FP8 as fp16, which every engine computes in one call."""
     late = table.add_c == "last" and table.order in ORDERS and table.addition == "RNE" and not table.subtract
     flushes = any(key in operation.parameters() for key in FusedOperation.own_keys)
     return late and isinstance(operation, TFDPA) and not flushes and operation.c in (FP16, FP32) and K % 4 == 0

@@ -10,19 +10,22 @@ from golden.processes import run_tool
 ROOT = Path(__file__).resolve().parents[1]
 
 RELEASED = Path(__file__).with_name("commit.txt")
-"""Holds the commit in a package, with `+` where it was built from changed files; a clone has no such file."""
+"""Path of a package's file with the commit it was built from, ending in `+` if it was built from changed files; a clone has
+no such file."""
 
 GIT_SECONDS = 60.0
 
 
 @cache
 def commit(folders: Sequence[str] = ()) -> str:
-    """The commit, with `+` where files that git follows were changed since; `unknown` where nothing tells.
+    """Return the commit of the running sources: with `+` if tracked files have changed since, `unknown` if it cannot be
+    found out.
 
-    A package tells its own. A repository that merely contains it, such as a user's own project, is not asked.
+    An installed package returns the commit that it was built from. A repository that merely contains the package, such as a
+    user's own project, is not asked.
 
     Args:
-        folders: where changes count, as a tuple; empty for everywhere.
+        folders: folders in which changes count; empty for all.
     """
     if RELEASED.is_file():
         return released()

@@ -1,4 +1,5 @@
-"""Whatever answers rows of operands with codes of d: a model, a GPU, a processor, a program, a simulated design."""
+"""The interface of everything that answers rows of operands with codes of d: a model, a GPU, a processor, a program, a
+simulated design."""
 
 from typing import Any, Protocol
 
@@ -8,10 +9,10 @@ from golden.unit import Unit
 
 
 class Device(Protocol):
-    """A function from operands to results, of which no more is known than the formats.
+    """A function from operands to results, of which only the formats are known.
 
-    `mmau.probe.device_under_test.ModelDevice` is one of a model, `hwtests.dot.DeviceDot` of a GPU's or a processor's
-    instruction, `golden.program.RowProgram` of a program, and `cosim.volume.answers.Answers` of a simulated design.
+    Implementations: `mmau.probe.device_under_test.ModelDevice` (a model), `hwtests.dot.DeviceDot` (an instruction of a GPU
+    or a processor), `golden.program.RowProgram` (a program) and `cosim.volume.answers.Answers` (a simulated design).
     """
 
     @property
@@ -20,18 +21,18 @@ class Device(Protocol):
 
     @property
     def shape(self) -> OperandShape:
-        """Formats and lengths of its operands; `shape.d` is the format that carries its results."""
+        """Formats and lengths of the operands; `shape.d` is the format that carries the results."""
 
     @property
     def identity(self) -> str:
-        """Digest of what the answers follow from, such as design, program and driver; recorded answers of another one do not
-        count. Empty where the name says it all."""
+        """Digest of everything that determines the answers, such as design, program and driver. Recorded answers count only
+        for an equal identity. Empty if the name determines them."""
 
     def dot(self, rows: Operands) -> Any:
-        """d [rows], bit patterns as the operands are."""
+        """Compute d [rows] for operands [rows, K]; operands and results are bit patterns."""
 
 
 def formats_of(model: Instruction | Unit, K: int | None = None) -> OperandShape:
-    """The formats of a model over K products, `usual_K` by default, and nothing of its arithmetic."""
+    """The formats and lengths of a model's operands over K products (`usual_K` by default), without its arithmetic."""
     m, K = model, model.usual_K if K is None else K
     return OperandShape(a=m.a, b=m.b, c=m.c, d=m.d, K=K, scale=m.scale, block_size=m.block_size)

@@ -52,7 +52,7 @@ def run_native(chain: Chain, batch: Batch) -> BitArray:
 
 
 def run_cuda(chain: Chain, batch: Batch) -> BitArray:
-    """The cuda engine: the same library on a GPU, for CuPy arrays."""
+    """The cuda engine: the C++ library's headers, compiled for a GPU; operands and d are CuPy arrays."""
     d: BitArray = cuda.compute(chain, *batch)
     return d
 
@@ -101,7 +101,7 @@ def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
 
 
 def run_in_calls(engine: Engine, chain: Chain, batch: Batch) -> BitArray:
-    """Run a chain on an engine as plain chains, and additions of their sums."""
+    """Run a chain on an engine as several calls: plain chains, then additions of their sums."""
     a, b = batch.a, batch.b
     if chain.convert is not None:
         a, b = (fp16_codes(own)[codes] for own, codes in zip(chain.convert, (a, b), strict=True))

@@ -20,10 +20,10 @@ STEPS = {
 """Steps of an epilogue on the sum x of an element, each rounded to fp32 once. With beta = 0, C is not read, as in BLAS."""
 
 USES_C = ("beta", "alpha-beta")
-"""Steps that take C: the sum of the products then starts from +0."""
+"""Steps that read C. If an epilogue has one, the sum of the products starts from +0."""
 
 OUTPUTS = ("fp32", "fp16", "bf16")
-"""Formats of the result."""
+"""Formats that the result of a matrix product may be rounded to."""
 
 
 def checked_steps(steps: Any) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def checked_steps(steps: Any) -> tuple[str, ...]:
 
 
 def factor(key: str, value: Any) -> float:
-    """alpha or beta.
+    """Check the value of alpha or beta (`key`) and return it as a float.
 
     Raises:
         TypeError, ValueError: not a finite number that fp32 holds.
@@ -55,10 +55,11 @@ def factor(key: str, value: Any) -> float:
 
 
 def bias_codes(bias: Any, steps: Sequence[str], N: int) -> BitArray | None:
-    """The bias [N] as codes of fp32; None without one.
+    """The bias [N] as codes of fp32; None if there is none.
 
     Raises:
-        TypeError, ValueError: another shape or dtype, or a bias without its step in the epilogue, or the reverse.
+        TypeError, ValueError: another shape or dtype; a bias that no step of the epilogue uses, or such a step without a
+            bias.
     """
     if (bias is None) == ("bias" in steps):
         has = "has no step 'bias'" if bias is not None else "has a step 'bias'"
@@ -76,10 +77,12 @@ def finished(
     additions: Additions, total: BitArray, steps: Sequence[str], factors: tuple[float, float], c: BitArray,
     bias: BitArray | None, output: Format,
 ) -> BitArray:  # fmt: skip
-    """The total [M, N], codes of fp32, after the steps.
+    """Apply the steps of an epilogue to a total [M, N]; both the total and the result are codes of fp32.
 
     Args:
-        factors: alpha and beta. c: [M, N] and bias: [N], codes of fp32; bias None without such a step.
+        factors: alpha and beta.
+        c: [M, N], codes of fp32.
+        bias: [N], codes of fp32; None if no step adds it.
     """
     alpha, beta = (np.full_like(total, np.float32(value).view(bits_dtype(FP32))) for value in factors)
     reads_c = factors[1] != 0

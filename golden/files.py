@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 MAX_TOML_BYTES = 1 << 20
-"""Largest TOML file that is read (bytes); a unit file has less than a thousand."""
+"""Largest size of a TOML file that is read (bytes); a unit file has less than a thousand."""
 
 MAX_TOML_DEPTH = 8
-"""Largest nesting depth of its tables and arrays; a unit file has a depth of two."""
+"""Largest nesting depth of the tables and arrays of a TOML file; a unit file has a depth of two."""
 
 LOCKED_WITHIN = 10.0
 """Seconds after which a temporary file is locked by its process, unless that has ended."""
@@ -180,7 +180,8 @@ def _clear(folder: Path) -> None:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """A context in which no other process has the folder in such a context; waits for it. It ends with this process."""
+    """A context that only one process at a time can be in, by a lock on the folder: entering waits until the folder is free.
+    The lock ends with the process."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -191,10 +192,11 @@ def held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def in_use(folder: Path) -> Iterator[None]:
-    """A context in which a run uses the folder alone, by the file `lock` in it.
+    """A context in which one run uses a folder alone, by a lock on the file `lock` in it.
 
     Raises:
-        ValueError: another run uses it. OSError: it cannot be written.
+        ValueError: another run uses the folder.
+        OSError: the lock cannot be written.
     """
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:

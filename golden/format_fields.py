@@ -52,7 +52,8 @@ class FormatFields:
 
     @cached_property
     def width(self) -> int:
-        """Bits of a code: FP6 6, FP4 4, tf32 32 (an fp32 word), ue4m3 8 (its top bit is ignored)."""
+        """Number of bits of a code: 6 for FP6, 4 for FP4, 32 for tf32 (an fp32 word), 8 for ue4m3 (its top bit is
+        ignored)."""
         if not self.subnormals:
             return self.exp_bits
         return 1 + self.exp_bits + self.man_bits + self.pad_bits

@@ -1,4 +1,4 @@
-"""The operands of a part of D: padded to whole instructions, and in the order in which a plan takes them."""
+"""How the operands of a part of D are padded to whole instructions and arranged in the order in which a plan takes them."""
 
 from dataclasses import dataclass
 from math import lcm
@@ -28,9 +28,9 @@ class Gather:
     """How rows of K products and of their scales are padded and ordered.
 
     Attributes:
-        padding, scale_padding: products +0·+0, and scales of one, that fill the last instruction.
+        padding, scale_padding: number of products +0·+0, and of scales of one, that fill up the last instruction.
         one: the code of one as a scale.
-        order, scale_order: of the padded products and scales.
+        order, scale_order: places of the padded products and scales, in the order in which they are taken.
     """
 
     padding: int
@@ -41,7 +41,8 @@ class Gather:
 
     @classmethod
     def of(cls, model: Instruction | Unit, K: int, k_order: Any, taken: tuple[int, ...] | None) -> "Gather":
-        """For K products of a model, under an order's `k_order` and a plan's `taken`."""
+        """The padding and order for K products of a model, under the `k_order` of an order and the `taken` instructions of a
+        plan."""
         k = instruction_products(model)
         whole = k * instructions_along(model, K, k_order)
         scale, block_size = model.operation.scale_format, model.operation.block_size
@@ -56,11 +57,11 @@ class Gather:
         return cls(whole - K, scale_padding, one, order, scale_order)
 
     def products(self, rows: BitArray, block: slice) -> BitArray:
-        """Some of the rows [rows, K], each contiguous."""
+        """The operands [rows, K] of a block of rows, padded and ordered, each row contiguous."""
         return _gathered(rows[block], self.padding, 0, self.order)
 
     def scales(self, rows: BitArray | None, block: slice) -> BitArray | None:
-        """The scales of some of the rows, each contiguous; None without scales."""
+        """The scales of a block of rows, padded and ordered, each row contiguous; None without scales."""
         return None if rows is None else _gathered(rows[block], self.scale_padding, self.one, self.scale_order)
 
 

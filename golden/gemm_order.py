@@ -23,24 +23,25 @@ from golden.instruction import Instruction
 from golden.unit import Unit
 
 K_ORDERS = ("ascending", "reverse", "stream-k")
-"""Ascending: one worker, or `split_k` of them, per output tile; reverse: tiles of K from the last to the first; stream-K:
-workers share all tiles' instructions evenly. A list is a permutation of the products of each block."""
+"""Orders in which K is spent. `ascending`: one worker, or `split_k` workers, for each output tile. `reverse`: tiles of K
+from the last to the first. `stream-k`: workers share the instructions of all tiles evenly. A list is a permutation of the
+products of each block."""
 
 SPLIT_SUMS = ("fp32", "workspace", "in-place")
-"""How the sums of parts are added, in fp32 (fp64 where d is): as they are; each rounded to the output's format first; the
-running sum rounded to it after each."""
+"""How the sums of the parts of K are added, in fp32 (fp64 if d is fp64). `fp32`: as they are. `workspace`: each is rounded
+to the output's format first. `in-place`: the running sum is rounded to that format after each addition."""
 
 SCALE_PLACES = ("unit", "promotion")
-"""Where block scales are applied: in the instruction; or in fp32, where a sum is promoted."""
+"""Where block scales are applied. `unit`: in the instruction. `promotion`: in fp32, when a sum is promoted."""
 
 SPLIT_TILE = 64
-"""Products of a kernel's tile along K, of which its parts have whole ones."""
+"""Number of products along K in a kernel's tile; a part of K consists of whole tiles."""
 
 Region = tuple[slice, slice, Plan]
 """Rows and columns of D that have the same plan, and the plan."""
 
 ADDED_FORMATS = ("fp16", "bf16", "fp32", "fp64")
-"""Formats of d whose sums can be added; what is done in fp32 excludes fp64."""
+"""Formats of d whose sums can be added outside of instructions; whatever is done in fp32 excludes fp64."""
 
 
 @dataclass(frozen=True, kw_only=True)

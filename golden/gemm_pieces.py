@@ -33,11 +33,11 @@ class Plan(NamedTuple):
 
 
 def plan(pieces: Pieces, stripes: tuple[int, int] | None = None, tile: int | None = None) -> Plan:
-    """The plan of pieces, each of which may be striped or reversed.
+    """Make the plan of some pieces, each of which may be striped or reversed.
 
     Args:
-        stripes: how many accumulators share a piece, and how many instructions wide their stripes are.
-        tile: instructions of a tile, whose tiles a run takes from the last one to the first; not with stripes.
+        stripes: number of accumulators that share a piece, and width of a stripe (instructions).
+        tile: instructions of a tile, if runs take the tiles from the last to the first; not together with stripes.
     """
     if tile is not None:
         taken = [k for first, end in pieces for begin in reversed(range(first, end, tile)) for k in _up_to(begin, tile, end)]
@@ -80,10 +80,11 @@ def split(instructions: int, parts: int) -> Pieces:
 
 
 def split_by_tile(instructions: int, parts: int, tile: int) -> Pieces:
-    """Split the instructions into parts of ⌈instructions/(parts·tile)⌉·tile; the last has the rest, empty ones are omitted.
+    """Split the instructions into parts of ⌈instructions/(parts·tile)⌉·tile; the last part has the rest, and empty parts are
+    omitted.
 
     Args:
-        tile: instructions.
+        tile: number of instructions of a tile.
     """
     length = -(-instructions // (parts * tile)) * tile
     return tuple((first, min(first + length, instructions)) for first in range(0, instructions, length))
@@ -129,10 +130,10 @@ def checked_tiles(tiles: Any) -> tuple[Pieces, ...]:
 
 
 def pair(what: str, value: Any, names: str) -> tuple[int, int]:
-    """A list of two as a tuple.
+    """Check that the value of a key is a list of two integers, and return them as a tuple.
 
     Raises:
-        ValueError: anything else; the message says what it is and what the two are.
+        ValueError: anything else; the message names the key (`what`) and the two numbers (`names`).
     """
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise ValueError(f"{what} must be two integers {names}, got {value!r:.80}")

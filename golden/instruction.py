@@ -126,7 +126,7 @@ class Instruction(Model):
 
     @property
     def is_paired(self) -> bool:
-        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.chain.PAIRED)."""
+        """Whether every product and every sum is rounded separately, each by a multiply-add (golden.chain.PAIRED)."""
         return self.chain.order == PAIRED
 
     @property
@@ -136,21 +136,21 @@ class Instruction(Model):
 
     @property
     def usual_K(self) -> int:
-        """Its k."""
+        """Number of products of a dot product: the instruction's k."""
         return self.k
 
     def chain_over(self, K: int) -> Chain:
-        """Its chain, over its own k.
+        """The chain over the instruction's k products.
 
         Raises:
-            ValueError: another K.
+            ValueError: K is not the instruction's k.
         """
         if self.k != K:
             raise ValueError(f"K of {self.label} must be {self.k}, got {K}")
         return self.chain
 
     def products_of(self, a: Any, shape: str) -> int:
-        """Its k, whatever the operand; a wrong shape is refused where it is read."""
+        """The instruction's k, whatever the operand; `dot` refuses a wrong shape itself."""
         return self.k
 
     def dot(

@@ -30,7 +30,7 @@ class Model(ABC):
     @property
     @abstractmethod
     def usual_K(self) -> int:
-        """Products per dot product where nothing else is asked for."""
+        """Number of products of a dot product if the caller gives no other."""
 
     @abstractmethod
     def chain_over(self, K: int) -> Chain:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from golden.formats import FORMATS, Format
 
 INTEGER_TYPES: dict[str, str] = {"s8": "int8", "u8": "uint8", "s4": "int4", "u4": "uint4"}
-"""Names of integers in PTX, and in the signs of RDNA's names."""
+"""Integer type names of PTX, and of the signs in RDNA's names, mapped to this project's format names."""
 
 NVIDIA_TYPES: dict[str, str] = {"f64": "fp64", "f32": "fp32", "f16": "fp16", **INTEGER_TYPES, "s32": "int32"}
 """PTX type names that differ from this project's format names."""
@@ -46,7 +46,7 @@ AMX_TYPES: dict[str, tuple[str, str, str]] = {
     "bf16": ("bf16", "bf16", "fp32"), "fp16": ("fp16", "fp16", "fp32"), "bss": ("int8", "int8", "int32"),
     "bsu": ("int8", "uint8", "int32"), "bus": ("uint8", "int8", "int32"), "buu": ("uint8", "uint8", "int32"),
 }  # fmt: skip
-"""Formats of a, of b, and of c and d for the letters between `tdp` and `ps` or `d`."""
+"""Letters between `tdp` and `ps` or `d` in AMX names, mapped to the formats of a, of b, and of c and d."""
 
 VECTOR_TYPES: dict[str, tuple[int, str, str, str]] = {
     "vdpbf16ps": (2, "bf16", "bf16", "fp32"), "vpdpbusd": (4, "uint8", "int8", "int32"),
@@ -63,19 +63,21 @@ SME_TYPES: dict[str, tuple[int, str, str, str]] = {
     "smop.za.s.b": (4, "int8", "int8", "int32"), "umop.za.s.b": (4, "uint8", "uint8", "int32"),
     "sumop.za.s.b": (4, "int8", "uint8", "int32"), "usmop.za.s.b": (4, "uint8", "int8", "int32"),
 }  # fmt: skip
-"""Arm's sums of outer products, without the letter that says whether they are added or subtracted; the rest as above."""
+"""Arm's sums of outer products: K, the formats of a, of b, and of c and d; the letter that says whether products are added
+or subtracted is left out of the names."""
 
 ZVBDOTA_TYPES: dict[str, tuple[str, str]] = {
     "vfwbdota": ("bf16", "fp32"), "vfqwbdota": ("e4m3", "fp32"), "vfqwbdota.alt": ("e5m2", "fp32"),
     "vqwbdotau": ("uint8", "int32"), "vqwbdotas": ("int8", "int32"),
 }  # fmt: skip
-"""RISC-V's batched dot products: the formats of vs2, which is b, and of c and d; that of vs1, which is a, ends a name."""
+"""RISC-V's batched dot products, without the end of the name: the format of vs2 (operand b), and that of c and d. The end of
+a name is the format of vs1 (operand a)."""
 
 
 @dataclass(frozen=True)
 class ParsedName:
-    """The facts that a name states: shape, formats, elements a scale covers and the scale's format (None where unscaled),
-    and whether half of A's k is stored alone, which is then the k here."""
+    """The facts that a name states: shape, formats, elements that a scale covers and the scale's format (None if unscaled),
+    and whether A is sparse; k then counts the stored half of A's elements."""
 
     m: int
     n: int

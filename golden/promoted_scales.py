@@ -12,11 +12,11 @@ from golden.formats import FP32
 
 @dataclass(frozen=True)
 class PromotedScales:
-    """Scales of the groups of instructions between promotions.
+    """Scales, in fp32, of the groups of instructions between promotions.
 
     Attributes:
-        a: [⌈M/rows⌉, groups], b: [groups, ⌈N/columns⌉], codes of fp32.
-        rows, columns: how many rows of A, or columns of B, share a scale.
+        a, b: codes of fp32, [⌈M/rows⌉, groups] and [groups, ⌈N/columns⌉].
+        rows, columns: number of rows of A, and of columns of B, that share a scale.
     """
 
     a: BitArray
@@ -28,10 +28,11 @@ class PromotedScales:
     def checked(
         cls, scale_a: Any, scale_b: Any, shape: tuple[int, int], groups: int, block: tuple[int, int]
     ) -> "PromotedScales":
-        """The scales of D of a shape (M, N).
+        """Check the scales of a product of shape (M, N) and return them.
 
         Raises:
-            TypeError: scales that are missing, or no fp32. ValueError: another shape.
+            TypeError: scales that are missing, or not fp32.
+            ValueError: scales of another shape.
         """
         for key, scales in (("scale_a", scale_a), ("scale_b", scale_b)):
             if scales is None:
@@ -43,7 +44,7 @@ class PromotedScales:
         return cls(a, b, rows, columns)
 
     def of(self, additions: Additions, group: int, rows: slice, columns: slice) -> BitArray:
-        """a·b of a group, rounded to fp32, for each element of a part of D."""
+        """The product of the scales of A and B for a group, rounded to fp32, for each element of a part of D."""
         i, j = np.arange(rows.start, rows.stop) // self.rows, np.arange(columns.start, columns.stop) // self.columns
         (first, i), (left, j) = (i[0], i - i[0]), (j[0], j - j[0])
         a, b = self.a[first : first + i[-1] + 1, group], self.b[group, left : left + j[-1] + 1]

@@ -20,8 +20,8 @@ from golden.gemm_order import GemmOrder
 FILE = Path(__file__).with_name("recipes.toml")
 
 EVIDENCE = ("recorded", "agrees with an emulator", "stated by its source", "inferred")
-"""Kinds of evidence for a recipe, strongest first. Recorded: the order gives every element that this project recorded of
-the library on that part."""
+"""Kinds of evidence for a recipe, strongest first. `recorded`: the order reproduces every element that this project recorded
+of the library on that GPU."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,12 @@ class Recipe:
     """A named order.
 
     Attributes:
-        name: library, part or architecture, formats and kind, joined by dots.
-        order: with its instruction.
+        name: library, GPU or architecture, formats and kind, joined by dots.
+        order: the order of accumulation, its instruction included.
         evidence: one of `EVIDENCE`.
-        source: where the order is known from.
+        source: where the order is documented or was measured.
         note: the part that is not known, or empty.
-        shapes: (M, N, K) for which the source says that the library takes this order.
+        shapes: (M, N, K) for which the source says that the library uses this order.
     """
 
     name: str
@@ -75,7 +75,7 @@ def recipe(name: str) -> Recipe:
 
 
 def recipe_of_shape(library: str, M: int, N: int, K: int) -> Recipe:
-    """The recipe that a library takes for a shape, as "cublas.a100.bf16".
+    """Return the recipe that a library ("cublas.a100.bf16") uses for a shape.
 
     Raises:
         ValueError: none is known; the message lists the shapes that are.

@@ -25,7 +25,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "hwtests" / "recordings"
 """Rows of silicon that the project holds; they are installed with it."""
 
 COMPUTED = Path(__file__).resolve().parents[1] / "tests" / "data"
-"""Rows that another model computed, in the project's source tree alone."""
+"""Folder of rows that another model computed; it is in the project's source tree alone."""
 
 ENTRY: dict[str, type] = {
     "arch": str, "instruction": str, "kind": str, "device": str, "software": str, "who": str, "source": str, "commit": str,
@@ -34,13 +34,14 @@ ENTRY: dict[str, type] = {
 """The keys of an entry. `software`: driver, runtime, compiler; `specials`: those of `SPECIALS` among operands and scales."""
 
 ELSEWHERE = "elsewhere.toml"
-"""The file of a folder that lists reports of silicon which it does not hold, for want of a licence."""
+"""File name of a folder's list of reports of silicon whose rows it does not hold, because they have no licence."""
 
 REPORT: dict[str, type] = {
     "arch": str, "instructions": list, "device": str, "software": str, "who": str, "source": str, "commit": str,
     "licence": str, "rows": int, "specials": list, "compared_by": str,
 }  # fmt: skip
-"""The keys of a report. `rows`: of all its instructions together; `compared_by`: the test that compares them."""
+"""The keys of a report. `rows`: number of rows of all its instructions together; `compared_by`: the test that
+compares them."""
 
 SPECIALS = ("NaN", "infinity", "subnormal", "−0")
 
@@ -64,7 +65,7 @@ class Held(NamedTuple):
 
 
 def held() -> Iterator[Held]:
-    """Every recording of the project; none of a folder that is not installed.
+    """Yield every recording of the project; nothing for a folder that is not installed.
 
     Raises:
         ValueError: not a valid index.
@@ -109,7 +110,7 @@ def entry_of(recording: Recording, data: bytes) -> dict[str, Any]:
 
 
 def read_index(folder: Path) -> Index:
-    """The folder's index. Empty if there is none.
+    """Read the folder's index; empty if there is none.
 
     Raises:
         ValueError: not an index.
@@ -134,7 +135,7 @@ def read_index(folder: Path) -> Index:
 
 
 def _is_plain(part: str) -> bool:
-    """Whether a part of a path stays where it is: no `..`, no separator."""
+    """Whether a part of a path is a plain name: neither `..` nor a separator."""
     return re.fullmatch(r"[\w.-]+", part) is not None and part.strip(".") != ""
 
 
@@ -161,7 +162,7 @@ def read_listed(folder: Path, name: str) -> Recording:
 
 
 def read_elsewhere(folder: Path) -> list[dict[str, Any]]:
-    """The reports of silicon that the folder lists and does not hold. Empty if there is no list.
+    """Read the folder's list of reports of silicon whose rows it does not hold; empty if there is no list.
 
     Raises:
         ValueError: not a list of reports.

@@ -7,14 +7,15 @@ signed integer. `shift_and_round` is that shift, in any rounding mode.
 from typing import Literal, get_args
 
 Mode = Literal["RZ", "RNE", "RD", "RU", "RO", "RNA"]
-"""Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity; to odd (an inexact value to the neighbour
-whose last bit is 1); nearest, ties away from zero."""
+"""Rounding modes. RZ: toward zero. RNE: to nearest, ties to even. RD: toward minus infinity. RU: toward plus infinity. RO:
+to odd (an inexact value becomes the neighbour whose last bit is 1). RNA: to nearest, ties away from zero."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 Overflow = Literal["infinity", "saturate", "by-mode"]
-"""Results of a sum beyond the largest finite number: the infinity of its sign; the largest finite number of its sign; the
-result of IEEE 754, section 7.4, for the rounding mode (for RO, which IEEE 754 lacks, that of RZ)."""
+"""Results of a sum beyond the largest finite number. `infinity`: the infinity of its sign. `saturate`: the largest finite
+number of its sign. `by-mode`: the result of IEEE 754, section 7.4, for the rounding mode (for RO, which IEEE 754 lacks, that
+of RZ)."""
 
 OVERFLOWS: tuple[Overflow, ...] = get_args(Overflow)
 

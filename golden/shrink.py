@@ -1,13 +1,13 @@
-"""The smallest row of operands that still fails: a search that asks, many rows at once, which simpler rows fail too.
+"""The smallest row of operands that still fails: a search asks, for many rows at once, which simpler rows fail too.
 
-What fails is whatever asks: a design that differs from its model, a device, two models that differ, an arithmetic that
-lacks a property. A search proposes rows and takes their verdicts, so that a simulation may await them:
+The caller defines what fails: a design that differs from its model, a device, two models that differ, an arithmetic that
+lacks a property. The search yields rows and takes their verdicts, so that a simulation may await them:
 
-    >>> from golden.formats import FP16, FP32
-    >>> from golden.stimulus import OperandShape, Row
-    >>> shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=2)
-    >>> smallest(Row((0x3D55, 0x4155), (0x4155, 0xC000), 0x42F60000), shape, lambda rows: [row.b[1] >> 15 for row in rows])
-    Row(a=(0, 0), b=(0, 32768), c=0, scale_a=(), scale_b=())
+>>> from golden.formats import FP16, FP32
+>>> from golden.stimulus import OperandShape, Row
+>>> shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=2)
+>>> smallest(Row((0x3D55, 0x4155), (0x4155, 0xC000), 0x42F60000), shape, lambda rows: [row.b[1] >> 15 for row in rows])
+Row(a=(0, 0), b=(0, 32768), c=0, scale_a=(), scale_b=())
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -20,16 +20,18 @@ from golden.stimulus.row import Row, operands_of, rows_of
 from golden.stimulus.shape import Operands, OperandShape
 
 MAX_ASKED = 20_000
-"""Rows that a search asks for at most."""
+"""Largest number of rows that one search asks for."""
 
 BATCH = 512
-"""Rows that it asks for at once at most."""
+"""Largest number of rows that a search asks for at once."""
 
 NEAR = (rows_with_fewer_terms, rows_one_change_away, rows_two_changes_away)
-"""The kinds of simpler rows, in the order in which a round tries them; it ends with the first kind of which a row fails."""
+"""Generators of simpler rows, in the order in which a round tries them; the round ends with the first generator that has a
+failing row."""
 
 Search = Generator[Sequence[Row], Iterable[Any], Row]
-"""Yields rows, at least one, takes for each of them whether it fails, and returns the smallest row found."""
+"""A search as a generator: it yields batches of rows (at least one row), is sent for each row whether it fails, and returns
+the smallest row found."""
 
 
 def search(row: Row, shape: OperandShape) -> Search:
@@ -64,7 +66,7 @@ def search(row: Row, shape: OperandShape) -> Search:
 
 
 def _simpler(rows: Iterable[Row], row: Row, shape: OperandShape) -> list[Row]:
-    """Those of some rows that are simpler than one, the simplest first."""
+    """The rows that are simpler than a given one, the simplest first."""
     costs = {each: cost(each, shape) for each in dict.fromkeys(rows)}
     least = cost(row, shape)
     return sorted((each for each in costs if costs[each] < least), key=lambda each: costs[each])
@@ -87,6 +89,11 @@ def smallest(row: Row, shape: OperandShape, fails: Callable[[Sequence[Row]], Ite
 
 
 def smallest_operands(row: Operands, shape: OperandShape, fails: Callable[[Operands], npt.NDArray[Any]]) -> Operands:
-    """The same of operands [1, K], with a predicate of arrays of rows."""
+    """The smallest operands found that fail.
+
+    Args:
+        row: operands [1, K] that fail.
+        fails: for operands [rows, K], which rows fail, as an array of bool [rows].
+    """
     (first,) = rows_of(row)
     return operands_of([smallest(first, shape, lambda rows: fails(operands_of(rows, shape)))], shape)

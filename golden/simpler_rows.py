@@ -1,4 +1,4 @@
-"""Simpler rows: how simple a row of operands is, and which simpler ones a search for the smallest one tries next."""
+"""Measures how simple a row of operands is, and generates the simpler rows that a search for the smallest one tries next."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
@@ -13,22 +13,23 @@ from golden.stimulus.shape import OperandShape
 Cost = tuple[int, int, int]
 
 MAX_PAIRED = 24
-"""Terms of a row up to which every two of them are tried alone, and each of them is left out beside another change."""
+"""Largest number of terms of a row for which every pair of terms is tried alone, and each term is left out beside another
+change."""
 
 MAX_PAIRED_VALUES = 8
-"""Values of a row that are not zero, and terms, up to which two changes are made together."""
+"""Largest number of non-zero values, and of terms, of a row for which two changes are made together."""
 
 SPECIAL = 1 << 12
-"""Weight of an infinity or NaN: more than that of any number."""
+"""Weight of an infinity or a NaN; any number weighs less."""
 
 MOVES = (-1, 1, -2, 2)
-"""How far exponents of single values are moved."""
+"""Distances by which exponents of single values are moved."""
 
 ONE_MORE = 32
-"""Weight of each one of a significand after the first: more than that of any exponent."""
+"""Weight of each 1 bit of a significand after the first; any exponent weighs less."""
 
 MAX_MOVED = 64
-"""How far at most where one of the terms becomes 1."""
+"""Largest distance by which exponents are moved if one of the terms becomes 1."""
 
 
 # 1. how simple a row is

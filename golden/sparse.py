@@ -1,4 +1,4 @@
-"""Sparse products: of every group along K half of the elements of A are stored, and metadata says which (numerics.md,
+"""Sparse products: half of the elements of A are stored for every group along K, and metadata say which (numerics.md,
 section 7)."""
 
 import sys
@@ -13,10 +13,11 @@ Selections = dict[int, tuple[int, ...]]
 """Code of the metadata of a group to the positions in it whose elements are stored, ascending."""
 
 PAIRS_OF_FOUR: Selections = {0x4: (0, 1), 0x8: (0, 2), 0xC: (0, 3), 0x9: (1, 2), 0xD: (1, 3), 0xE: (2, 3)}
-"""Two elements of four: the position of the first in the low two bits, that of the second in the high two."""
+"""Selections of two elements of four: the low two bits of a code are the position of the first, the high two that of the
+second."""
 
 ONE_OF_TWO: Selections = {0x4: (0,), 0xE: (1,)}
-"""One element of two, of tf32: the two halves of it, as pairs of four."""
+"""Selections of one element of two (tf32): a code names the two halves of the element, as pairs of four."""
 
 
 def selected(name: str, b: BitArray, metadata: Any, selections: Selections, k: int) -> BitArray:

@@ -18,14 +18,16 @@ from golden.operations import Operation
 from golden.summation_tree import Tree, checked_tree, products_of, tree_sum
 
 TREES = ("in-order", "pairwise", "halves", "ascending", "descending", "compensated", "exact")
-"""In order; neighbours, level by level; k with k + n/2, level by level; sorted by magnitude, then in order; Kahan's sum; all
-at once without a loss, rounded at the end."""
+"""Trees of additions. `in-order`: in order. `pairwise`: neighbours, level by level. `halves`: k with k + n/2, level by
+level. `ascending`, `descending`: sorted by magnitude, then in order. `compensated`: Kahan's sum. `exact`: all at once
+without loss, rounded at the end."""
 
 C_PLACES = ("first", "among", "last")
-"""c begins the sum; is one of the terms, behind the products; is added to the whole sum."""
+"""Places of c. `first`: c begins the sum. `among`: c is one of the terms, after the products. `last`: c is added to the
+whole sum."""
 
 NODE = re.compile(r"(RNE|RZ)-e(5|8)m([1-9]|1[0-9]|2[0-3])")
-"""A node's rounding and format: RNE-e8m23 is fp32, RZ-e8m13 is cut to 13 bits behind the leading one."""
+"""Pattern of a node's rounding and format: RNE-e8m23 is fp32, RZ-e8m13 is cut to 13 bits after the leading one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +80,13 @@ class SumTable:
             raise ValueError(f"K must be a multiple of the group of [sums], {self.group}, got {K}")
 
     def as_table(self) -> dict[str, Any]:
-        """The keys as a unit file has them; beside a tree of places those that go with it."""
+        """The keys as a unit file has them; with a tree of places only the keys that apply to it."""
         keys = dict(vars(self))
         return keys if isinstance(self.tree, str) else {key: keys[key] for key in ("tree", "product", "node")}
 
     @property
     def adds_outside(self) -> bool:
-        """Whether anything is added outside of a group, which is where `outer` counts."""
+        """Whether anything is added outside of a group; `outer` is the rounding of those additions."""
         return bool(self.group) or self.c == "last"
 
 
@@ -100,7 +102,7 @@ class Node:
 
 @cache
 def node_of(text: str) -> Node:
-    """The node of a text as `NODE` has it."""
+    """Parse a node such as RNE-e8m23 (`NODE`)."""
     found = NODE.fullmatch(text)
     assert found is not None
     e_max = (1 << int(found[2]) - 1) - 1
@@ -108,7 +110,7 @@ def node_of(text: str) -> Node:
 
 
 class Arithmetic(Protocol):
-    """Values, one or many at a time, as float64, and what a program does with them."""
+    """Arithmetic on values as float64, one value or arrays of them, which a program of additions is made of."""
 
     def zero(self, like: Any) -> Any:
         """+0, as many as there are values in `like`."""
@@ -117,17 +119,17 @@ class Arithmetic(Protocol):
         """x·y, exact where the node is None."""
 
     def add(self, x: Any, y: Any, node: Node) -> Any:
-        """x + y, rounded."""
+        """x + y, rounded as the node says."""
 
     def exact(self, terms: Sequence[Any], node: Node) -> Any:
-        """The sum of all terms, rounded once."""
+        """The exact sum of all terms, rounded once as the node says."""
 
     def by_magnitude(self, terms: Sequence[Any], descending: bool) -> list[Any]:
-        """The terms of each row, sorted; of equal magnitudes the earlier first."""
+        """The terms sorted by magnitude, row by row; of equal magnitudes the earlier comes first."""
 
 
 def summed(table: SumTable, a: Sequence[Any], b: Sequence[Any], c: Any, arithmetic: Arithmetic) -> Any:
-    """The program: values of a, b and c to the value of the sum."""
+    """Compute the program of additions: from values of a, b and c to the value of the sum."""
     rounded = None if table.product == "exact" else node_of(table.product)
     node, outer = node_of(table.node), node_of(table.outer)
     terms = [arithmetic.product(x, y, rounded) for x, y in zip(a, b, strict=True)]
@@ -186,7 +188,7 @@ Watch = Callable[[str, float, float, float], None]  # what, first operand, secon
 
 
 class OneRow:
-    """The definition: exact rational arithmetic, one row at a time."""
+    """The reference arithmetic: exact rational numbers, one row at a time."""
 
     def __init__(self, watch: Watch = lambda what, x, y, d: None) -> None:
         self._watch = watch
@@ -236,10 +238,11 @@ def rounded_value(exact: Fraction, node: Node) -> float:
 
 
 def sum_of(operation: Operation, table: SumTable, a: Sequence[int], b: Sequence[int], c: int, watch: Watch) -> int:
-    """d of a program of additions over K products.
+    """Compute d, a code, by a program of additions over K products.
 
     Args:
-        operation: has the formats, and rounds the sum to d's. watch: called with every addition.
+        operation: operation that names the formats and rounds the sum to d's.
+        watch: called with every addition.
     """
     o = operation
     x, y = [value_of(o.a, code) for code in a], [value_of(o.b, code) for code in b]
@@ -254,7 +257,7 @@ def sum_of(operation: Operation, table: SumTable, a: Sequence[int], b: Sequence[
 
 
 def quiet_nan_of(d: Format) -> int:
-    """The NaN of a result; any NaN may stand for it."""
+    """The NaN of a result, in whose place any NaN is right."""
     assert d.nan is not None
     return d.nan
 

@@ -17,11 +17,11 @@ from golden.operations import Operation
 from golden.sum_chain import Node, SumTable, quiet_nan_of, summed, value_of
 
 TABLED = 16
-"""Bits of a format up to which its values are looked up in a table."""
+"""Largest width of a format whose values are looked up in a table (bits)."""
 
 
 def run_sums(o: Operation, table: SumTable, a: BitArray, b: BitArray, c: BitArray) -> BitArray:
-    """d [rows] of a, b [rows, K] and c [rows]; the operation `o` names their formats."""
+    """Compute d [rows] from a, b [rows, K] and c [rows]; the operation `o` names their formats."""
     with np.errstate(all="ignore"):
         x, y, z = values_of(o.a, a), values_of(o.b, b), values_of(o.c, c)
         total = summed(table, list(x.T), list(y.T), z, ManyRows())
@@ -61,7 +61,7 @@ class ManyRows:
 
 
 def to_odd(total: Any, error: Any) -> Any:
-    """A sum rounded to nearest and its error, as the sum rounded to odd."""
+    """Convert a sum rounded to nearest, and its error, to the sum rounded to odd."""
     even = total.view(np.uint64) & np.uint64(1) == 0
     inexact = np.isfinite(error) & (error != 0)
     towards = np.where(error > 0, np.inf, -np.inf)
@@ -96,7 +96,7 @@ def values_of(operand: Format, codes: BitArray) -> Any:
 
 
 def codes_of(d: Format, values: Any) -> BitArray:
-    """The codes of values of d's format, rounded to nearest even where they are not."""
+    """The codes of values in d's format, rounded to nearest even if the format does not hold them."""
     rule = Node("RNE", d.man_bits, d.e_min, d.e_max)
     exact = rounded(values, rule)
     if d.name == "fp16":

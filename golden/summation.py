@@ -16,23 +16,23 @@ from golden.instruction import Instruction
 from golden.unit import Unit
 
 Scale = Callable[[int], BitArray]
-"""The scales of a group of instructions, by its number: codes of fp32 in the shape of C."""
+"""A function from the number of a group of instructions to its scales: codes of fp32 in the shape of C."""
 
 
 @dataclass(frozen=True)
 class Summation:
-    """Sums of a model under an order, on an engine; None for the fastest one available."""
+    """The sums of a model under an order, computed on an engine (None for the fastest one available)."""
 
     model: Instruction | Unit
     order: GemmOrder
     engine: str | None
 
     def __call__(self, batch: Batch, plan: Plan, bias: BitArray | None = None, scale: Scale | None = None) -> BitArray:
-        """D of a batch whose operands are in the plan's order, codes of the order's output.
+        """Compute D of a batch whose operands are already in the plan's order; D has codes of the order's output format.
 
         Args:
-            bias: codes of fp32 for each column of D, if the order's epilogue has that step.
-            scale: of each promotion, if the order scales there.
+            bias: codes of fp32 for each column of D, if the order's epilogue adds a bias.
+            scale: the scales of each promotion, if the order applies scales there.
         """
         order, operation = self.order, self.model.operation
         output = order.result_format(self.model)
@@ -94,12 +94,13 @@ class Summation:
 
 
 def _goes_on(chain: Chain) -> bool:
-    """Whether the chain over K products equals a chain over the first ones, continued from its sum over the rest."""
+    """Whether a chain over K products can be continued: it equals a chain over the first products, then one over the rest
+    that starts from the first sum."""
     return chain.is_plain or chain.order == PAIRED
 
 
 def _part(batch: Batch, begin: int, end: int, block_size: int | None) -> Batch:
-    """Products begin … end−1, and their scales."""
+    """The part of a batch with products begin … end−1 and their scales."""
     if (begin, end) == (0, batch.a.shape[-1]):
         return batch
     part = batch._replace(a=batch.a[:, begin:end], b=batch.b[:, begin:end])

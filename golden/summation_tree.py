@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Tree = str | tuple["Tree", ...]
-"""A place, or the members of a node."""
+"""A node of a tree: the name of a place, or the tuple of its members."""
 
 MOST_LEVELS = 200
-"""Nodes above a place, at most: Python's own limit on calls within calls is 1,000."""
+"""Largest number of nested nodes above a place; Python's own limit on nested calls is 1,000."""
 
 
 def checked_tree(tree: Any) -> tuple[Tree, ...]:
@@ -44,7 +44,7 @@ def _as_tuples(tree: Any, levels: int) -> Tree:
 
 
 def places_of(tree: Tree) -> Iterator[str]:
-    """The places, 0 among them, from left to right."""
+    """The places of a tree, 0 among them, from left to right."""
     if isinstance(tree, str):
         yield tree
     else:
@@ -53,14 +53,15 @@ def places_of(tree: Tree) -> Iterator[str]:
 
 
 def products_of(tree: Tree) -> int:
-    """K: the products of a tree."""
+    """K, the number of products of a tree."""
     return sum(place.startswith("p") for place in places_of(tree))
 
 
 def tree_sum(
     tree: Tree, places: Mapping[str, Any], add: Callable[[Any, Any], Any], exact: Callable[[list[Any]], Any]
 ) -> Any:
-    """The root's value, from those of the places: nodes of two members are added, of others the exact sum is taken."""
+    """Compute the root's value from the values of the places: a node of two members is their addition, any other node the
+    rounded exact sum."""
     if isinstance(tree, str):
         return places[tree]
     members = [tree_sum(member, places, add, exact) for member in tree]
@@ -68,8 +69,8 @@ def tree_sum(
 
 
 def from_zero(tree: Tree, every: bool) -> Tree:
-    """The same tree with sums of products that begin at +0: at the first product of each node of products alone, or at
-    every product."""
+    """The tree with +0 put in front of products: of the first product of each node that has products alone, or of every
+    product."""
     if isinstance(tree, str):
         return ("0", tree) if every and tree.startswith("p") else tree
     first = not every and all(isinstance(member, str) and member.startswith("p") for member in tree)

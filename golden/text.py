@@ -23,22 +23,24 @@ def mmau_version() -> str:
 
 
 BYTES = "surrogateescape"
-"""How bytes that are no UTF-8, in a string of a design for instance, go through texts: unchanged."""
+"""Error handler of Python's codecs by which bytes that are not UTF-8, in a string of a design for instance, pass through
+texts unchanged."""
 
 SHOWN = 300
-"""Characters of a value that a message shows."""
+"""Largest number of characters of a value that a message shows in full."""
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but for line feed and tab, and those that turn the direction of text."""
+"""Pattern of control characters, except line feed and tab, and of characters that turn the direction of text."""
 
 
 def printable(text: str) -> str:
-    """Text from outside for a terminal: control characters as they are written in Python, so that none takes effect."""
+    """Make outside text safe for a terminal: control characters are replaced by Python's escapes, so that none takes
+    effect."""
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def shortened(text: str) -> str:
-    """Text with the middle of what is longer than `SHOWN` left out, and the number of characters in its place."""
+    """Shorten a text longer than `SHOWN`: the number of omitted characters replaces its middle."""
     if len(text) <= SHOWN:
         return text
     tail = SHOWN // 4
@@ -62,5 +64,5 @@ def value_as_text(value: object) -> str:
 
 
 def last_line(text: str, otherwise: str = "no message") -> str:
-    """The last line that is not blank: of a traceback, the error."""
+    """The last line of a text that is not blank; in a traceback that is the error."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), otherwise)

@@ -23,7 +23,7 @@ WORKSPACE = 1 << 24
 """Bytes of operands that `gemm` rearranges at a time; the bound keeps its memory independent of M and N."""
 
 ADDITION_BYTES = 32
-"""Bytes for each element of D that additions outside of the instructions have in use: sums, addends and factors."""
+"""Bytes that additions outside of the instructions use for each element of D: sums, addends and factors."""
 
 
 def gemm(

@@ -13,22 +13,23 @@ from golden.operations import Operation
 from golden.sum_chain import SumTable, check_sums
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
-"""Encodings of negative numbers inside the aligned sum; the choice never changes a result."""
+"""Values of `encoding`: how negative numbers are represented inside the aligned sum. The choice never changes a result."""
 
 ADDERS = ("brent-kung", "sklansky", "kogge-stone")
-"""Shapes of the prefix network in the last adder of the aligned sum; the choice never changes a result."""
+"""Values of `adder`: the shape of the prefix network in the last adder of the aligned sum. The choice never changes a
+result."""
 
 MULTIPLIERS = ("array", "carry-save", "booth")
-"""How significands are multiplied; the choice never changes a result."""
+"""Values of `multiplier`: how significands are multiplied. The choice never changes a result."""
 
 NORMALISERS = ("whole", "narrowing")
-"""How the total is shifted before it is rounded; the choice never changes a result."""
+"""Values of `normaliser`: how the total is shifted before it is rounded. The choice never changes a result."""
 
 ROUNDERS = ("increment", "compound")
-"""How one is added in the last place; the choice never changes a result."""
+"""Values of `rounder`: how a one is added in the last place. The choice never changes a result."""
 
 ACCUMULATORS = ("aligned", "long")
-"""Where the terms of an exact sum are shifted; the choice never changes a result."""
+"""Values of `accumulator`: where the terms of an exact sum are shifted. The choice never changes a result."""
 
 MAX_STAGES = 8
 
@@ -47,10 +48,10 @@ LATER_KEYS: dict[str, tuple[str, ...]] = {
     "rounder": ROUNDERS,
     "accumulator": ACCUMULATORS,
 }
-"""Further keys of that kind, which a file or a digest holds only where they are not the default."""
+"""Further keys that choose the circuit of one step; a file or a digest holds them only if they are not the default."""
 
 PLACEMENT: dict[str, Any] = {"registers": (), "clock_ns": None}
-"""The keys that place pipeline registers, with their defaults; a file or a digest holds them only where they are given."""
+"""Keys that place pipeline registers, with their defaults; a file or a digest holds them only if they are given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,13 +118,14 @@ class Implementation:
     clock_ns: float | None = None
 
     def as_table(self) -> dict[str, Any]:
-        """The keys as files and digests have them: those that came later only where they are not the default."""
+        """The keys as files and digests have them; those that later versions added are present only if they are not the
+        default."""
         defaults = {key: choices[0] for key, choices in LATER_KEYS.items()} | PLACEMENT
         return {key: value for key, value in asdict(self).items() if key not in defaults or value != defaults[key]}
 
     @property
     def combinational(self) -> Self:
-        """The same without registers."""
+        """A copy of the implementation without pipeline registers."""
         return replace(self, stages=0, **PLACEMENT)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""`python -m mmau`."""
+"""Runs the command line as `python -m mmau`."""
 
 import sys
 

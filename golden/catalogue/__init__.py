@@ -25,7 +25,7 @@ ARCHITECTURES = (
 )  # fmt: skip
 
 PROCESSORS = ("x86-amx", "x86-avx512", "aarch64", "armv9-sme", "riscv-zvbdota")
-"""Architectures of processors; the others are GPUs."""
+"""Architectures of processors; all other architectures of the catalogue are GPUs."""
 
 
 @cache
@@ -45,15 +45,15 @@ def _aliases() -> dict[str, str]:
 
 @cache
 def _recorded(arch: str) -> dict[str, str]:
-    """The evidence of the instructions of an architecture whose models reproduce rows of silicon, by name."""
+    """Name to evidence, for the instructions of an architecture whose models reproduce recorded rows of silicon."""
     recorded = tomllib.loads((files(__package__) / "recorded.toml").read_text(encoding="utf-8"))
     return {name: key for key in reversed(EVIDENCE) for name in recorded.get(key, {}).get(arch, ())}
 
 
 @cache
 def table_evidence(arch: str) -> dict[str, str]:
-    """The evidence that the table of an architecture states, by name: where rows of silicon give a stronger one, that of
-    `Instruction.evidence` is another."""
+    """Name to evidence as the table of an architecture states it. `Instruction.evidence` is stronger where rows of silicon
+    are recorded."""
     rows = _table(arch)["instructions"] + _table(arch).get("sparse", [])
     return {name: row["evidence"] for row in rows for name in expand(row["name"])}
 
@@ -96,7 +96,7 @@ def load(arch: str) -> dict[str, Instruction]:
 
 @cache
 def _sparse(arch: str) -> dict[str, Instruction]:
-    """The sparse instructions of one architecture, likewise."""
+    """The sparse instructions of one architecture, by name, in the order of its table."""
     return _entries(arch, "sparse")
 
 
@@ -142,18 +142,20 @@ def instructions(arch: str | None = None) -> list[Instruction]:
 
 
 def sparse_instructions(arch: str | None = None) -> list[Instruction]:
-    """All sparse entries of the catalogue, of one architecture or of all. Apart from the dense ones, because they have no
-    unit of their own: each computes what a dense one does, on the products that its metadata select.
+    """All sparse entries of the catalogue, of one architecture or of all.
+
+    They are apart from the dense ones because they have no unit of their own: each computes what a dense instruction does,
+    on the products that its metadata select.
 
     Raises:
-        ValueError: as `instructions`.
+        ValueError: an unknown architecture; the message suggests near spellings.
     """
     archs = ARCHITECTURES if arch is None else (architecture(arch),)
     return [entry for a in archs for entry in _sparse(a).values()]
 
 
 def representatives() -> list[Instruction]:
-    """All entries of the catalogue except those without a separate unit: they differ from another entry in K only."""
+    """All entries of the catalogue except those that differ from another entry in K only."""
     return [entry for arch in ARCHITECTURES for entry in load(arch).values() if entry.name not in _without_unit(arch)]
 
 
@@ -203,7 +205,7 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
 
 
 def _strongest(*evidence: str | None) -> str:
-    """The strongest of some evidence, of which None is none."""
+    """The strongest of several kinds of evidence; a None is ignored."""
     return next(key for key in EVIDENCE if key in evidence)
 
 

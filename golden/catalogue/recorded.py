@@ -22,7 +22,7 @@ TABLE = Path(__file__).parent / "recorded.toml"
 RECORDED, THIRD_PARTY = "recorded", "third-party"
 
 NOT_A_DEVICE = "not a device"
-"""Device names of the models that stand in for a device in tests and rehearsals."""
+"""Device name in recordings of the models that stand in for a device in tests and rehearsals."""
 
 HEAD = """\
 # Instructions whose model reproduces rows of silicon, by the evidence that this gives them and by architecture.

@@ -1,11 +1,12 @@
-"""Instructions of RDNA that the catalogue leaves out: what is known of each and what is not (numerics.md, section 7)."""
+"""RDNA instructions that the catalogue leaves out, each with what is known and what is not known about it (numerics.md,
+section 7)."""
 
 import re
 
 _RDNA3, _RDNA4 = ("gfx1100", "gfx1151"), ("gfx1201",)
 
 _DENSE = r"(?:(?:f32|f16)_16x16x16_f16|(?:f32|bf16)_16x16x16_bf16|i32_16x16x(?:16|32)_iu[48])"
-"""Results, shape and factors of the WMMA that are modelled."""
+"""Pattern of the result format, shape and factor format of those WMMA instructions that have a model."""
 
 _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ((*_RDNA3, *_RDNA4), r"v_dot2_\w+_w\d+", "has no size of a wave in its name: each lane has its own dot product"),
@@ -59,7 +60,8 @@ _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         r"must name the signs of A and B after the wave, such as .s\1.u\1",
     ),
 )  # fmt: skip
-"""Architectures, a pattern of names, and what to say of them (\\1: a group of the pattern); the first that fits counts."""
+"""Rules (architectures, pattern of names, sentence about them); in a sentence \1 is a group of the pattern. The first match
+counts."""
 
 
 def unrecorded(arch: str, name: str) -> str | None:

@@ -1,4 +1,5 @@
-"""`wmma` of CUDA, which is no instruction of a machine: each is the chain that the compiler makes of it (wmma.toml)."""
+"""CUDA's `wmma`, which is no machine instruction: each is modelled as the chain of instructions that the compiler makes of
+it (wmma.toml)."""
 
 import re
 import tomllib
@@ -17,17 +18,19 @@ _MIXED = re.compile(r"wmma\.m\d+n\d+k16\.(f32\.f16\.f16\.f16|f16\.f16\.f16\.f32)
 
 @cache
 def made_of(arch: str) -> dict[str, str]:
-    """The names of an architecture's `wmma`, and the instruction whose steps each is made of."""
+    """Name of each `wmma` of an architecture, mapped to the instruction whose steps the compiler makes of it."""
     table: dict[str, list[dict[str, Any]]] = tomllib.loads((files(__package__) / "wmma.toml").read_text(encoding="utf-8"))
     rows = [row for row in table["chains"] if arch in row["arch"]]
     return {name: row["of"] for row in rows for name in expand(row["name"])}
 
 
 def wmma(arch: str, name: str, entries: Mapping[str, Instruction]) -> Instruction:
-    """The chain of a `wmma`.
+    """Return the model of a `wmma`: the chain of instructions that the compiler makes of it.
 
     Args:
-        arch: such as sm_80. name: such as wmma.m16n16k16.f32.f16.f16.f32. entries: those of the architecture, by name.
+        arch: architecture, such as sm_80.
+        name: such as wmma.m16n16k16.f32.f16.f16.f32.
+        entries: the instructions of the architecture, by name.
 
     Returns:
         An instruction with the evidence of the entry whose steps it is made of; its note names that entry.

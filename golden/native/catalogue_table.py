@@ -30,7 +30,7 @@ def entries() -> Iterator[str]:
 
 
 def _even_runs(n: list[int]) -> list[list[int]]:
-    """Rising numbers as runs that are evenly spaced."""
+    """Rising numbers, cut into evenly spaced runs."""
     runs = [n[:1]]
     for number in n[1:]:
         run = runs[-1]

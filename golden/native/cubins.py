@@ -16,7 +16,7 @@ FOLDER_VARIABLE = "MMAU_CUBINS"
 
 
 CUBIN = "kernel.cubin"
-"""The file of an entry."""
+"""File name of the cubin in an entry of the cache."""
 
 
 def cached() -> Cache | None:

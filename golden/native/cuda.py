@@ -47,14 +47,14 @@ extern "C" __global__ void dot_rows(const mmau_batch batch) {
 
 
 def plan_source(chain: Chain, K: int) -> str:
-    """The start of a kernel's source: a chain over K products as the constant `plan`, so that the compiler drops all other
-    paths, and Sum<plan.narrow>::Int, the integers that its sums fit."""
+    """Source text that defines a chain over K products as the constant `plan`, so that the compiler drops all other paths,
+    and `Sum<plan.narrow>::Int`, an integer type that holds every sum."""
     made = parameters(chain, K)
     return _PLAN % ", ".join(str(getattr(made, key)) for key in KEYS)
 
 
 def source(chain: Chain, K: int) -> str:
-    """The kernel for a chain over K products."""
+    """CUDA C++ source of the kernel for a chain over K products."""
     return plan_source(chain, K) + _KERNEL
 
 

@@ -103,12 +103,13 @@ class Buffers(NamedTuple):
 
 
 class PreparedProduct:
-    """Matrix products D = A·B + C of one shape, without scales, of which all is prepared but the copies of the operands.
+    """Matrix products D = A·B + C of one shape, without scales; everything is prepared except the copies of the operands.
 
-    What a call of `compute` spends on addresses, structs and checks takes longer than the library takes for one instruction.
+    A call of `compute` spends more time on addresses, structs and checks than the library needs for one instruction.
 
     Args:
-        chain: one that the library computes in one call. a, b: formats of A and B, which use all bits of their storage.
+        chain: a chain that the library computes in one call.
+        a, b: formats of A and B, which use all bits of their storage.
         shape: m, n, k.
     """
 
@@ -123,10 +124,11 @@ class PreparedProduct:
         return PreparedProduct, self._of  # a copy has buffers of its own: these hold addresses
 
     def __call__(self, A: Any, B: Any, C: Any) -> npt.NDArray[Any] | None:
-        """D in the kind of C; None, and nothing done, where the operands are not NumPy arrays of the shapes and formats.
+        """Compute D, bit patterns or floats like C; return None, and compute nothing, unless the operands are NumPy arrays
+        of the right shapes and formats.
 
         Raises:
-            ValueError: MMAU_ISA names an instruction set that is not there.
+            ValueError: the environment variable MMAU_ISA names an instruction set that this processor does not have.
         """
         array = np.ndarray
         if type(A) is not array or type(B) is not array or type(C) is not array:
@@ -172,8 +174,8 @@ def _views(codes: npt.NDArray[Any], operand: Format) -> Views:
 
 
 def prepared_product(chain: Chain, a: Format, b: Format, shape: tuple[int, int, int]) -> PreparedProduct | None:
-    """The prepared product; None where the library is not installed or does not compute the chain in one call, where the
-    operation has scales, or where a code may be none."""
+    """Prepare products of one shape for a chain; None if the library is not installed, does not compute the chain in one
+    call, or if the operation has scales or a format has invalid codes."""
     operation = chain.operation
     fills_storage = all(operand.width == operand.storage_bits for operand in (a, b, operation.c))
     if library() is None or not is_one_call(chain) or operation.scale_format is not None or not fills_storage:

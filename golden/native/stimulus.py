@@ -1,4 +1,4 @@
-"""The stimulus at volume in the native library, and as a kernel for a device; golden.stimulus.volume is its interface."""
+"""The stimulus at volume in the native library, and as a kernel for a GPU; callers use it through golden.stimulus.volume."""
 
 import ctypes
 from typing import Any
@@ -25,14 +25,14 @@ def is_available() -> bool:
 def fill_tiles(
     shape: StimulusShape, table: bytes, seed: int, first: int, tiles: int, m: int, n: int, arrays: tuple[Any, ...]
 ) -> None:
-    """Fill in tiles first … first + tiles − 1.
+    """Fill arrays with tiles first … first + tiles − 1.
 
     Args:
         table: a corner table as one block of memory.
         arrays: a, b, c, scale_a, scale_b and label, C-contiguous NumPy arrays; None if absent.
 
     Raises:
-        ValueError: the library is not installed, or refuses.
+        ValueError: the library is not installed, or refuses the arguments.
     """
     lib = library()
     if lib is None:

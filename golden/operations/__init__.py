@@ -1,5 +1,7 @@
-"""The elementary operations, one file each, and their names: eight of GPUs (paper 000, table 1), two of RDNA (numerics.md,
-section 5), three of processors (section 11)."""
+"""The elementary operations, one file each, and their names.
+
+Eight are those of GPUs (paper 000, table 1), two of RDNA (numerics.md, section 5), three of processors (section 11).
+"""
 
 from golden.operations.base import Operation
 from golden.operations.e_fdpa import EFDPA

@@ -26,7 +26,8 @@ PR_SET_PDEATHSIG = 1
 """The option of Linux' prctl for the signal that a process gets when its parent ends."""
 
 FIRST, LAST = 1 << 24, 1 << 16
-"""Characters that are kept of a child's standard error, from its beginning and its end: a design may print without end."""
+"""Number of characters kept from the beginning and from the end of a child's standard error: a design may print
+without end."""
 
 
 class Child:
@@ -72,7 +73,7 @@ def marked(name: str) -> Iterator[int]:
 
 
 def kill_marked(name: str) -> int:
-    """Kill the processes until none remain, and return how many there were."""
+    """Kill all processes with the mark until none remain, and return how many there were."""
     killed: set[int] = set()
     until = time.monotonic() + LONGEST
     found = True
@@ -88,7 +89,7 @@ def kill_marked(name: str) -> int:
 
 
 class Messages:
-    """Reads the standard error of a process in a thread, where it is captured; `communicate` then leaves it alone."""
+    """Reads the standard error of a process in a thread, if it is captured; `communicate` then leaves it alone."""
 
     def __init__(self, process: subprocess.Popen[Any]) -> None:
         self._command = process.args
@@ -110,7 +111,8 @@ class Messages:
                 raise subprocess.TimeoutExpired(self._command, timeout or 0)
 
     def text(self) -> str | None:
-        """The text, when the stream has ended, or None where it is not captured; a line stands for what is left out."""
+        """Wait for the end of the stream and return its text, or None if it is not captured. A line replaces what is left
+        out."""
         if self._stream is None:
             return None
         left_out = f"\n[{self._left_out:,} characters left out]\n" if self._left_out else ""

@@ -1,4 +1,4 @@
-"""A program that is asked in bytes and answers in bytes, alive between questions, and never waited for without end."""
+"""A running program that is asked in bytes and answers in bytes; every wait for it has a time limit."""
 
 import fcntl
 import io
@@ -15,16 +15,16 @@ from typing import IO, Any, NamedTuple
 from golden.processes.child import Child, Messages, end_with_parent, ending
 
 PIPE_BYTES = 1 << 20
-"""Bytes that a pipe holds, where the system allows: fewer switches between the two processes."""
+"""Requested size of a pipe (bytes), for fewer switches between the two processes; the system may allow less."""
 
 SETTLED = 0.002
-"""Seconds in which bytes beyond a whole answer are looked for, before it is taken."""
+"""Time for which a program must write nothing after a whole answer before the answer counts as complete (seconds)."""
 
 LONGEST = 1 << 24
-"""Bytes of an answer at most: a program may write without end."""
+"""Largest size of an answer (bytes): a program may write without end."""
 
 FAREWELL = 2.0
-"""Seconds that a program has to end once its input has."""
+"""Time that a program has to end after its input has ended (seconds)."""
 
 
 class Ending(Enum):
@@ -65,14 +65,16 @@ class Conversation:
                 fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     def unasked(self) -> bytes:
-        """The output since the last answer."""
+        """Return the output that has come since the last answer."""
         return self._read() or b""
 
     def ask(self, question: bytes, count: Callable[[bytes], int], wanted: int, patience: float, last: bool = False) -> Reply:
-        """Write a question, and read until the answer's pieces count `wanted`, or it ends, or is silent for `patience` (s).
+        """Write a question and read the answer until it measures `wanted`, the program ends, or it is silent for `patience`
+        seconds.
 
         Args:
-            last: whether its input ends after the question; what it is still to read of earlier ones comes first.
+            count: function that measures a piece of the answer; the measures are added up.
+            last: whether the program's input ends after the question; what is still unwritten of earlier ones comes first.
         """
         self._left = memoryview(bytes(self._left) + question)
         data, counted, since = bytearray(), 0, time.monotonic()
@@ -97,7 +99,7 @@ class Conversation:
         return Reply(bytes(data), Ending.WHOLE, "")
 
     def end(self) -> str:
-        """Kill the program with its descendants; the last line of its standard error, or nothing."""
+        """Kill the program with its descendants; return the last line of its standard error, empty if there is none."""
         self._child.kill()
         self._child.process.wait()
         for stream in (self._input, self._output):
@@ -125,7 +127,7 @@ class Conversation:
             self._left = memoryview(b"")
 
     def _read(self) -> bytes | None:
-        """Bytes that can be read now, none if there are none at present, None at the end."""
+        """Read what is available now: empty if nothing is, None at the end of the output."""
         try:
             return os.read(self._output.fileno(), PIPE_BYTES) or None
         except BlockingIOError:

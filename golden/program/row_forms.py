@@ -14,7 +14,7 @@ SHOWN = 60
 """Characters of a malformed answer that a message shows."""
 
 Column = tuple[BitArray, Format]
-"""The codes [rows] or [rows, n] of one operand, and their format."""
+"""One operand of a question: its codes, [rows] or [rows, n], and their format."""
 
 
 def digits_of(operand: Format) -> int:
@@ -38,10 +38,10 @@ def lines_of(columns: Sequence[Column]) -> bytes:
 
 
 class MalformedAnswer(ValueError):
-    """An answer that is no code of d.
+    """An answer that is not a code of d.
 
     Attributes:
-        before: the answers before it.
+        before: the answers that came before it.
     """
 
     def __init__(self, message: str, before: BitArray) -> None:
@@ -51,43 +51,44 @@ class MalformedAnswer(ValueError):
 
 @dataclass(frozen=True)
 class RowForm:
-    """A form.
+    """One of the two forms of rows and answers.
 
     Attributes:
-        name: text or binary.
+        name: "text" or "binary".
     """
 
     name: str
 
     def question(self, columns: Sequence[Column]) -> bytes:
-        """The rows."""
+        """Encode rows, given as the columns of their operands, as the bytes of a question."""
         if self.name == "text":
             return lines_of(columns)
         parts = [_bytes(codes.reshape(len(codes), -1), operand) for codes, operand in columns]
         return np.concatenate(parts, axis=1).tobytes()
 
     def size(self, rows: int, d: Format) -> int:
-        """The size of the answers to so many rows, as `count` measures it."""
+        """The size of the answers to a number of rows: lines in the text form, bytes in the binary form, as `count` measures
+        it."""
         return rows if self.name == "text" else rows * bits_dtype(d).itemsize
 
     def count(self, piece: bytes) -> int:
-        """Ends of lines, or bytes."""
+        """The size of a piece of an answer: ends of lines in the text form, bytes in the binary form."""
         return piece.count(b"\n") if self.name == "text" else len(piece)
 
     def beyond(self, data: bytes, rows: int, d: Format) -> bytes:
-        """The output after the answers to so many rows."""
+        """Return the output that follows the answers to a number of rows."""
         if self.name == "text":
             return data.split(b"\n", rows)[-1]
         return data[self.size(rows, d) :]
 
     def answers(self, data: bytes, d: Format, ended: bool) -> tuple[BitArray, bytes]:
-        """The whole answers, and what follows them: a piece of one.
+        """Split output into the codes of the complete answers and the remaining bytes, the beginning of another answer.
 
         Args:
-            ended: whether no more follows, so that the last line is whole without its end.
+            ended: whether no more output follows, so that the last line is complete without a line end.
 
         Raises:
-            MalformedAnswer: one is no code of d.
+            MalformedAnswer: an answer is not a code of d.
         """
         if self.name == "text":
             return _read_lines(data + b"\n" if ended and data and not data.endswith(b"\n") else data, d)

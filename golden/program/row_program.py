@@ -1,4 +1,5 @@
-"""A program as a function of rows: started at the first question, asked, checked, and started anew where it has ended."""
+"""A program that answers rows: it is started at the first question, its answers are checked, and it is started again if it
+has ended."""
 
 import hashlib
 import shlex
@@ -18,23 +19,24 @@ from golden.program.row_forms import SHOWN, TEXT, Column, MalformedAnswer, RowFo
 from golden.stimulus import Operands, OperandShape
 
 PATIENCE = 60.0
-"""Seconds that a program may be silent."""
+"""Default time for which a program may be silent (seconds)."""
 
 MOST_PATIENCE = 10**7
-"""Longest patience (seconds): a third of a year."""
+"""Upper limit of the time for which a program may be silent (seconds): a third of a year."""
 
 QUESTION = 1 << 16
-"""Rows of one question at most."""
+"""Largest number of rows in one question."""
 
 HELD_BACK = 4
-"""A program that is silent for this part of the patience may hold its answers until its input ends; its input is ended."""
+"""After 1/HELD_BACK of the patience without output, the program's input is closed: it may be buffering answers until end of
+input."""
 
 
 class ProgramError(ValueError):
-    """A program that misbehaves, in one message.
+    """An error of a program, described in one message.
 
     Attributes:
-        answers: what it had answered to the rows of the question, from the first on.
+        answers: the answers to the first rows of the question, those that came before the error.
     """
 
     def __init__(self, message: str, answers: BitArray) -> None:
@@ -47,13 +49,13 @@ class RowProgram:
 
     Args:
         command: program and arguments in one text, split as a shell does; no shell runs it.
-        shape: formats and lengths of its operands.
-        form: of rows and answers.
-        patience: seconds that it may be silent.
-        say: gets a line where the program is used in another way than it was.
+        shape: formats and lengths of the operands.
+        form: form of rows and answers.
+        patience: time for which the program may be silent (seconds).
+        say: called with a line when the program has to be used in another way than before.
 
     Raises:
-        ValueError: no command, or no such program.
+        ValueError: an empty command, or no such program.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class RowProgram:
         return content_key({"parts": [self.command, self.header(), digest_of(self.command)]})
 
     def header(self) -> str:
-        """The line that the program gets first: formats, K, block size and form."""
+        """The header line that the program receives first: formats, K, block size and form."""
         s = self.shape
         words = [f"{key}={getattr(s, key)}" for key in ("a", "b", "c", "d", "K")]
         if s.scale is not None:
@@ -92,10 +94,11 @@ class RowProgram:
         return f"# {' '.join(words)} form={self.form.name}"
 
     def dot(self, rows: Operands) -> BitArray:
-        """d [rows].
+        """Compute d [rows], bit patterns, by asking the program.
 
         Raises:
-            ProgramError: it died, was silent, or answered too much, too little, unasked, or something else than codes of d.
+            ProgramError: the program ended early, was silent, gave too many or too few answers, wrote unasked, or wrote
+                something that is not a code of d.
         """
         parts: list[BitArray] = [np.empty(0, bits_dtype(self.shape.d))]
         for start in range(0, len(rows.c), QUESTION):
@@ -127,10 +130,10 @@ class RowProgram:
         return d
 
     def close(self) -> None:
-        """End the program's input, and the program.
+        """End the program's input, then the program.
 
         Raises:
-            ProgramError: it has written more than it was asked.
+            ProgramError: it wrote more than it was asked for.
         """
         if self._conversation is not None:
             reply = self._conversation.ask(b"", self.form.count, 1, FAREWELL, last=True)
@@ -152,8 +155,11 @@ class RowProgram:
         return [*columns, (rows.c, s.c)]
 
     def _replied(self, conversation: Conversation, question: bytes, count: int) -> Reply:
-        """The reply to a question. A program that is silent for a part of its patience has its input ended: if it answers
-        then, it had held its answers back, and is started anew for each question from then on."""
+        """Ask one question and return the reply.
+
+        If the program is silent for a part of its patience, its input is closed. If it answers then, it had held its answers
+        back; from then on it is started again for each question.
+        """
         form, wanted = self.form, self.form.size(count, self.shape.d)
         if self._answers_at_end:
             return conversation.ask(question, form.count, wanted + 1, self.patience, last=True)
@@ -171,20 +177,22 @@ class RowProgram:
         return late._replace(data=reply.data + late.data)
 
     def _parsed(self, reply: Reply) -> tuple[BitArray, bytes]:
-        """The answers, and a piece of one; what a program wrote last is whole without an end where it ended well."""
+        """The complete answers of a reply, and the bytes that remain. If the program ended well, its last line needs no line
+        end."""
         try:
             return self.form.answers(reply.data, self.shape.d, ended=reply.why == ending("it", 0))
         except MalformedAnswer as error:
             raise self._error(str(error), error.before) from None
 
     def _error(self, what: str, answers: BitArray | None = None) -> ProgramError:
-        """The error of a program, which is ended: it would otherwise answer the next question with what is left of this."""
+        """Make the error of a program, and end the program: it would otherwise answer the next question with what is left of
+        this one."""
         last = self._end()
         message = f"the program {self.command!r} {what}" + (f"; its last message: {last}" if last else "")
         return ProgramError(message, np.empty(0, bits_dtype(self.shape.d)) if answers is None else answers)
 
     def _end(self) -> str:
-        """End the program, if it runs; its last message."""
+        """End the program if it runs; return the last line that it wrote to standard error."""
         conversation, self._conversation = self._conversation, None
         return "" if conversation is None else conversation.end()
 
@@ -211,10 +219,10 @@ def files_of(command: str) -> list[Path]:
 
 
 def split(command: str) -> list[str]:
-    """The words of a command.
+    """Split a command into words as a shell does.
 
     Raises:
-        ValueError: none, an open quote, or no such program.
+        ValueError: no word, an open quote, or no such program.
     """
     try:
         words = shlex.split(command)

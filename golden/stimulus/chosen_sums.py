@@ -58,21 +58,22 @@ class Sums:
 
 
 class Places:
-    """Products put into their places one by one; all others are zero."""
+    """A builder of products: they are put into their places one by one, and all others are zero."""
 
     def __init__(self, rows: int, K: int) -> None:
         self._present = np.zeros((rows, K), np.bool_)
         self._lead, self._sign, self._frac_a, self._frac_b = (np.zeros((rows, K), np.int64) for _ in range(4))
 
     def put(self, place: int, where: BoolArray, lead: Any, sign: Any, frac_a: Any = 0, frac_b: Any = 0) -> None:
-        """A product in some of the rows: see `Products`."""
+        """Put a product at `place` into the rows that `where` selects; the other arguments are those of `Products`."""
         columns = (self._lead, self._sign, self._frac_a, self._frac_b)
         for column, values in zip(columns, (lead, sign, frac_a, frac_b), strict=True):
             column[:, place] = np.where(where, values, column[:, place])
         self._present[:, place] |= where
 
     def put_integer(self, place: int, where: BoolArray, sign: Any, value: IntArray, lsb: IntArray, a: Format) -> None:
-        """A product (−1)^sign · value · 2^lsb in some of the rows, none if value is 0; its bits are those of a."""
+        """Put the product (−1)^sign · value · 2^lsb at `place` into the rows that `where` selects, none if value is 0; all
+        bits are in a."""
         length = bit_length(value)
         frac = fraction(a, np.maximum(np.abs(value), 1), np.maximum(length, 1))
         self.put(place, where & (value != 0), lsb + length - 1, sign ^ (value < 0), frac)

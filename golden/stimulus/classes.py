@@ -31,7 +31,7 @@ SPREADS = (0, 1, 3, 7, 15, 31)
 """Spread of the exponents of a row's products (exponent value): narrow, so that many aligned terms overlap."""
 
 MODERATE = 24
-"""Exponents of `normal` products lie in −24 … 24 if the formats reach that far."""
+"""`normal` products have exponents from −24 to 24, if the formats reach that far (exponent value)."""
 
 
 def bits(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:

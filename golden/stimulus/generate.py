@@ -13,13 +13,14 @@ from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import OperandShape, Stimulus, concatenated
 
 ROUND_ROWS = 16384
-"""Rows that are generated at once: enough that NumPy's call overhead does not count."""
+"""Number of rows generated at once; so many that NumPy's overhead per call does not count."""
 
 NAMES = (*CLASSES, *CORNERS)
 """Every generator's name, in the order of `Stimulus.label`."""
 
 ORDER = 38
-"""The place of the rows' order among the seeds of generators: a corner that joins CORNERS changes no other corner's rows."""
+"""Seed number for the order of the rows, among those of the generators. It is fixed, so that a new corner changes no other
+corner's rows."""
 
 
 def generate(shape: OperandShape, count: int, seed: int) -> Stimulus:

@@ -17,7 +17,7 @@ def is_integer(shape: OperandShape) -> bool:
 
 
 def codes(operand: Any, values: Any) -> Any:
-    """Codes of integers, brought into the format's range."""
+    """Codes of integers, clipped to the format's range."""
     inside = np.clip(values, operand.lowest, operand.max_finite)
     return (inside % operand.codes).astype(f"uint{operand.storage_bits}")
 
@@ -36,7 +36,7 @@ def _within(operand: Any, draws: Draws, size: tuple[int, ...], magnitude: Any) -
 
 
 def _leads(rows: int, tile: Tile) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The leading axes of a and of b."""
+    """The leading axes of a and of b: [rows], or in tiles [tiles, m] and [tiles, n]."""
     return (rows, *tile[:1]), (rows, *tile[1:])
 
 

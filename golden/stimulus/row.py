@@ -1,4 +1,4 @@
-"""One row of operands as integers, and its places."""
+"""One row of operands as Python integers, and the places in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from golden.stimulus.shape import Operands, OperandShape
 
 @dataclass(frozen=True)
 class Row:
-    """The codes of one dot product; without scales where it has none."""
+    """The codes of one dot product; scale_a and scale_b are empty if it has no scales."""
 
     a: tuple[int, ...]
     b: tuple[int, ...]
@@ -29,18 +29,18 @@ class Place:
     k: int = 0
 
     def code(self, row: Row) -> int:
-        """Its code."""
+        """The code at this place in a row."""
         return row.c if self.name == "c" else int(getattr(row, self.name)[self.k])
 
     def put(self, row: Row, code: int) -> Row:
-        """The row with another code there."""
+        """A copy of the row with another code at this place."""
         if self.name == "c":
             return replace(row, c=code)
         codes = getattr(row, self.name)
         return replace(row, **{self.name: (*codes[: self.k], code, *codes[self.k + 1 :])})  # type: ignore[arg-type]
 
     def format(self, shape: OperandShape) -> Format:
-        """The format of its code."""
+        """The format of the code at this place."""
         found = {"a": shape.a, "b": shape.b, "c": shape.c}.get(self.name, shape.scale)
         assert found is not None
         return found
@@ -65,7 +65,7 @@ def rows_of(operands: Operands) -> list[Row]:
 
 
 def operands_of(rows: Sequence[Row], shape: OperandShape) -> Operands:
-    """The operands of rows, at least one, as arrays."""
+    """Rows (at least one) as arrays of operands."""
     columns = {name: [getattr(row, name) for row in rows] for name in Operands._fields}
     formats = (shape.a, shape.b, shape.c, shape.scale, shape.scale)
     arrays = [

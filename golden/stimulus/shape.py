@@ -16,7 +16,8 @@ from golden.operations import Operation
 from golden.unit import Unit
 
 Tile = tuple[()] | tuple[int, int]
-"""() for rows, one dot product each; (m, n) for tiles of m rows of A and n columns of B, m·n dot products each."""
+"""The empty tuple for rows, one dot product each; (m, n) for tiles of m rows of A and n columns of B, m·n dot
+products each."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from golden.stimulus.codes import IntArray, number, zeros
 from golden.stimulus.draws import GeneratorDraws
 
 _TRIES = 16
-"""Pairs of factors tried for one product; about a quarter of them fit."""
+"""Number of pairs of factors tried for one product; about a quarter of them fit."""
 
 
 def bit_length(values: Any) -> IntArray:

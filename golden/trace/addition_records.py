@@ -1,4 +1,5 @@
-"""Records of additions of two codes of one format: those of FTZ-AddMul, and the final one of a converted chain."""
+"""Records of additions of two codes of one format: the additions of FTZ-AddMul, and the final addition of a converted
+chain."""
 
 from collections.abc import Sequence
 

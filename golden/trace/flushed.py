@@ -21,7 +21,7 @@ from golden.trace.watch import Event
 
 
 class MultiplyAddParts:
-    """Reads the events of one step in order."""
+    """Reads the events of one step in order and returns its parts."""
 
     def __init__(self, structure: Structure, products: Sequence[int]) -> None:
         sums = [[node_name(structure, node, products) for node in each.nodes] for each in structure.sums]

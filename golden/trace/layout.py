@@ -7,10 +7,10 @@ from golden.formats import FORMATS
 from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
 
 MAX_COLUMNS = 100
-"""Widest bit picture (bits before and after the binary point); wider sums are shown as numbers only."""
+"""Largest width of a bit picture (bits before and after the binary point); a wider sum is shown as numbers only."""
 
 CUT_BITS = 24
-"""Most bits shown behind the bar, of those that alignment dropped."""
+"""Largest number of dropped bits that are shown after the bar."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Facts:
-    """Lines of a term and its value."""
+    """Lines with a term and its value each."""
 
     lines: tuple[tuple[str, str], ...]
 
@@ -77,7 +77,7 @@ def step_blocks(step: Step) -> list[Block]:
 
 
 def described(operand: Operand) -> str:
-    """A code in full."""
+    """Describe a code in one line: bits by field, class and value."""
     return FORMATS[operand.format].describe(operand.code)
 
 

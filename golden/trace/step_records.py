@@ -33,7 +33,8 @@ from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scal
 from golden.trace.watch import Event
 
 INVERTED = "RZ, one's complement in the sign frame of c"
-"""How terms are cut in the sign frame of c: magnitudes toward zero; −t becomes −t − 1 where its sign is not c's."""
+"""How a trace says that terms are cut in the sign frame of c: magnitudes are cut toward zero, and −t becomes −t − 1 if its
+sign is not c's."""
 
 
 def step_record(operation: Operation, title: str, products: Sequence[int], events: Sequence[Event]) -> Step:

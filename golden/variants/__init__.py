@@ -21,10 +21,11 @@ __all__ = ["Codes", "Model", "Rows", "Variant", "variants"]
 
 
 def variants(model: Model, failing: Rows, K: int) -> Iterator[Variant[Rows]]:
-    """The mistakes that a designer may make, the likelier ones first.
+    """Yield the mistakes that a designer may make, the likelier ones first.
 
     Args:
-        failing: rows of a design that has made one. K: products of a row.
+        failing: rows of the run on which the design and the model differ.
+        K: number of products of a row.
     """
     return chain(
         key_variants(model),

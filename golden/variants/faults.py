@@ -69,7 +69,8 @@ ZERO_SIGNS: dict[str, Callable[[Sequence[int], Mode], bool]] = {
     "is always negative": lambda *_: True,
     "is that of another mode": lambda signs, mode: is_zero_negative(signs, "RNE" if mode == "RD" else "RD"),
 }
-"""Wrong signs of an exact sum of zero, from the signs of the products and of c, the last."""
+"""Wrong rules for the sign of an exact sum of zero; each is a function of the signs of the products and of c (the last) and
+of the mode."""
 
 
 def _zero_faults(operation: Any) -> Iterator[tuple[str, Operation]]:

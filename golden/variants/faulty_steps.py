@@ -13,7 +13,7 @@ from golden.rounding import Mode, shift_and_round
 from golden.steps import Term, addend, align, exact_sum
 
 Round = Callable[[int, int, bool], int]
-"""(magnitude, number of dropped bits, negative) to the rounded magnitude."""
+"""A rounding: (magnitude, number of dropped bits, negative) → rounded magnitude."""
 
 
 def rounding_of(operation: Operation) -> Rounding:
@@ -131,7 +131,7 @@ def carry_into_last_addend_lost(below: int, parts: Sequence[int], top: int) -> i
 
 
 def with_adder(operation: Operation, adder: Callable[[Sequence[int], int], int]) -> Operation:
-    """The operation with another adder: (addends, place of the leading bit of the largest) to their sum."""
+    """The operation with another adder: a function (addends, place of the leading bit of the largest) → sum."""
 
     def total_of(parts: Sequence[int]) -> int:
         return adder(parts, max(abs(part).bit_length() for part in parts))
@@ -158,8 +158,8 @@ def with_exact_sum(operation: Operation, summed: Callable[[Sequence[Term]], tupl
 
 
 def with_align(operation: Operation, change: Callable[[int, int, Term, int, int, Mode], int]) -> Operation:
-    """The operation with another alignment: (number of the term, of how many, term, e_max, F, truncation) to the aligned
-    term."""
+    """The operation with another alignment: a function (number of the term, number of terms, term, e_max, F, truncation) →
+    aligned term."""
     seen: list[Term] = []
 
     def max_exp(terms: Iterable[Term]) -> int:

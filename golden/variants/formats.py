@@ -10,7 +10,7 @@ from golden.formats import FORMATS, FP16, FP32
 from golden.variants.variant import Model, Rows, Variant
 
 READ = (("a", "b"), ("a",), ("b",), ("c",))
-"""The operands that are read in another format at a time."""
+"""Groups of operands that are read in another format together."""
 
 
 def format_variants(model: Model) -> Iterator[Variant[Rows]]:
@@ -23,7 +23,7 @@ def format_variants(model: Model) -> Iterator[Variant[Rows]]:
 
 
 def _own(model: Model, name: str) -> Format:
-    """The format of an operand; of a and b the one in which the rows hold them."""
+    """The format of an operand; for a and b the format in which the rows hold them."""
     found: Format = {"a": model.a, "b": model.b}.get(name, model.operation.c)
     return found
 
@@ -61,7 +61,7 @@ def _written(model: Model) -> Iterator[Variant[Rows]]:
 
 
 def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Variant[Rows]]:
-    """The change, where golden can compute it."""
+    """The variant of the model with changed keys, if golden can compute it."""
     try:
         if model.chain.fp16_order is not None and keys.keys() & {"a", "b"}:
             a, b = model.chain.a, model.chain.b
@@ -76,12 +76,12 @@ def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Vari
 
 
 def _computed_by_all_engines(model: Model) -> bool:
-    """Whether it is none of those that only golden's reference computes: an FMA of several formats, a converted chain whose
-    c and d are of a format that no instruction has."""
+    """Whether every engine computes the model. Only the reference computes an FMA of several formats, and a converted chain
+    whose c and d have a format that no instruction has."""
     converted = model.chain.fp16_order is not None
     return not model.operation.structure.is_multiply_add and not (converted and model.operation.c not in (FP16, FP32))
 
 
 def _free(operation: Operation) -> Operation:
-    """The operation, its formats free of a rule that there is one for all."""
+    """A copy of the operation that is not bound by the rule that all its formats are equal."""
     return operation.with_steps(_validate=lambda self: None) if operation.structure.is_multiply_add else operation

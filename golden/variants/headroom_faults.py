@@ -1,4 +1,4 @@
-"""Models with one fault each of the dot products whose products have headroom: OC-FDPA and PS-FDPA."""
+"""Models of OC-FDPA and PS-FDPA, whose products have headroom, with one fault each."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -39,7 +39,7 @@ def _normalised(product: Term, h: int) -> Term:
 
 
 def _alignments(operation: Any) -> dict[str, Align]:
-    """Another alignment of c, or of all products (of both alignments that they have in PS-FDPA)."""
+    """Wrong alignments of c, or of all products (in PS-FDPA of both their alignments), by name."""
     own = operation.structure.last.truncation
     others: dict[str, Align] = {"one bit too short": one_bit_short}
     others |= {f"in {mode}": partial(aligned_in, mode) for mode in ("RZ", "RD", "RU", "RNE") if mode != own}
@@ -120,7 +120,7 @@ def _with_drop(operation: Any, dropped: Callable[[Term, int], bool]) -> Operatio
 
 
 def _causes(self: Any, x: Sequence[Decoded], y: Sequence[Decoded], c: int) -> dict[str, int | None]:
-    """The NaN of each cause that there is."""
+    """The NaN code of each cause that applies, by the cause's name."""
     pairs = [(p, q) for p, q in zip(x, y, strict=True) if Cls.NAN not in (p.cls, q.cls)]
     return {
         "factor": factor_nan(self.d) if len(pairs) < len(x) else None,

@@ -1,4 +1,4 @@
-"""Variants of one key's value: those near it, one step away, or all; golden computes them on the fastest engine."""
+"""Variants in which one key of the operation has another value; golden computes them on the fastest engine."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
@@ -17,7 +17,7 @@ from golden.text import value_as_text
 from golden.variants.variant import Model, Rows, Variant
 
 NEAR = 8
-"""Largest distance from its value at which a width or an exponent is tried."""
+"""Largest distance from its own value at which a width or an exponent is tried."""
 
 FLAGS = ("sticky", "flush_inputs", "flush_results")
 
@@ -26,7 +26,7 @@ FLAG_WORDS = {
     "flush_inputs": ("subnormal operands are flushed", "subnormal operands are not flushed"),
     "flush_results": ("subnormal results are flushed", "subnormal results are not flushed"),
 }
-"""From each boolean key to the meanings of true and false."""
+"""Boolean key to what true means and what false means, in words."""
 
 
 def key_variants(model: Model) -> Iterator[Variant[Rows]]:
@@ -74,7 +74,7 @@ def _choices(model: Model, key: str, choices: tuple[str, ...]) -> Iterator[Varia
 
 
 def _lengths(model: Model) -> Iterator[Variant[Rows]]:
-    """Fewer products a step, more steps."""
+    """Variants with fewer products a step, hence more steps."""
     length = model.operation.length
     for shorter in (length // 2, length // 4, 1):
         if 1 <= shorter < length and length % shorter == 0:
@@ -190,7 +190,7 @@ def _changed(model: Model, words: str, **keys: Any) -> Iterator[Variant[Rows]]:
 
 
 def _with(model: Model, words: str, change: Any) -> Iterator[Variant[Rows]]:
-    """The variant, if the operation can have it."""
+    """The variant with a change, if the operation accepts it."""
     try:
         other = model.with_operation(change(model.operation))
         if other.operation.length < model.operation.length:

@@ -27,7 +27,7 @@ from golden.variants.variant import (
 )
 
 MAX_PAIRS = 32
-"""Longest vector whose pairs of elements are all tried (elements)."""
+"""Largest number of elements of a vector for which the swap of every pair is tried."""
 
 
 def operand_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
@@ -157,7 +157,7 @@ def _scales(model: Model) -> Iterator[Variant[Rows]]:
 
 
 MAX_BITS = 1024
-"""Bits of a, or of b, up to which every one is tried stuck."""
+"""Largest number of bits of a, or of b, for which each bit is tried stuck."""
 
 
 def lane_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
@@ -206,7 +206,7 @@ def _specials(model: Model, where: str, k: int | slice) -> Iterator[Variant[Rows
 
 
 def _signed(code: int) -> Callable[[Codes, Format], Codes]:
-    """A code with the sign of each."""
+    """A change that replaces every code by a given one with the sign of the old."""
     return lambda codes, operand: codes & codes.dtype.type(sign_bit(operand)) | codes.dtype.type(code)
 
 
@@ -249,7 +249,7 @@ def _both(model: Model) -> tuple[tuple[str, Format], tuple[str, Format]]:
 
 
 def _copied(j: int, k: int) -> Callable[[Codes], Codes]:
-    """Element k as element j."""
+    """A change that replaces element k by element j."""
 
     def of_all(codes: Codes) -> Codes:
         changed = codes.copy()
@@ -260,10 +260,10 @@ def _copied(j: int, k: int) -> Callable[[Codes], Codes]:
 
 
 Turn = Callable[[Codes, int], Codes]
-"""Puts the bits of each code in another order, given their number."""
+"""A function (codes, number of bits) that puts the bits of each code in another order."""
 
 TOGETHER = (("a", "b"), ("a",), ("b",), ("c",), ("d",), ("c", "d"), ("a", "b", "c"), ("a", "b", "c", "d"))
-"""The ports whose bytes are turned at a time."""
+"""Groups of ports whose bytes are reversed together."""
 
 
 def byte_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
@@ -317,7 +317,8 @@ def _bits_reversed(codes: Codes, width: int) -> Codes:
 
 
 def port_reversed(codes: Codes, width: int) -> Codes:
-    """The elements [rows, K] of a port whose bytes come in reverse order; unchanged where it is no number of whole bytes."""
+    """The elements [rows, K] of a port whose bytes come in reverse order; unchanged if the port is not a whole number of
+    bytes wide."""
     rows, K = codes.shape
     if K * width % 8:
         return codes

@@ -1,4 +1,4 @@
-"""Changes of when the sum is rounded: every product, or every group of products, and every partial sum after it."""
+"""Variants of when the sum is rounded: after every product, or every group of products, and after every partial sum."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from golden.rounding import Mode
 from golden.variants.variant import Codes, Model, Rows, Variant, is_nan, is_zero
 
 GROUPS = (2, 4, 8, 16)
-"""Products of a group whose sum is rounded once."""
+"""Numbers of products of a group whose sum is rounded once."""
 
 Add = Callable[[Codes, Codes], Codes]
 Summed = Callable[[Sequence[Codes], Codes, Add], Codes]
-"""Adds up terms and c, two at a time."""
+"""A function that adds terms and c, two at a time, by a given addition."""
 
 
 def _from_c(terms: Sequence[Codes], c: Codes, add: Add) -> Codes:
@@ -67,7 +67,7 @@ FUSED = {
     "every partial sum is rounded, products are not: one after the other, c last": (1, False),
     "every partial sum is rounded, products are not: one after the other, from c, the last first": (-1, True),
 }
-"""Chains of fused multiply-adds: the direction, and whether c comes first."""
+"""Chains of fused multiply-adds by name, each with its direction and whether c comes first."""
 
 
 def partial_sum_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
@@ -116,13 +116,13 @@ class _Arithmetic:
 
     @property
     def multiplies(self) -> bool:
-        """Whether d holds every value of a and b, so that a product of the two in d is theirs."""
+        """Whether d holds every value of a and b, so that a product of a and b can be computed in d."""
         unscaled = self.model.operation.scale_format is None
         return unscaled and all(_holds(self.d, operand) for operand in (self.model.a, self.model.b))
 
     @property
     def products_fit(self) -> bool:
-        """Whether d holds every product, so that none is rounded."""
+        """Whether d holds every product, so that no product is rounded."""
         a, b, d = self.model.a, self.model.b, self.d
         lowest = a.e_min - a.man_bits + b.e_min - b.man_bits
         fits = a.man_bits + b.man_bits + 1 <= d.man_bits
@@ -221,7 +221,7 @@ def _grouped(model: Model, G: int, words: str, summed: Summed) -> Iterator[Varia
 
 
 def _zeros(model: Model, words: str, results: Callable[[Rows], Codes]) -> Iterator[Variant[Rows]]:
-    """The change with the sign that its last addition gives a zero, and with the model's; with the model's NaN."""
+    """Two variants: with the zero sign of the last addition, and with that of the model; both with the model's NaN."""
     d = model.operation.d
 
     def as_usual(rows: Rows) -> Codes:
@@ -237,7 +237,7 @@ def _zeros(model: Model, words: str, results: Callable[[Rows], Codes]) -> Iterat
 
 
 def _nan(model: Model, rows: Rows) -> Any:
-    """The model's NaN: what it gives where c is one."""
+    """The model's NaN: its result if c is NaN."""
     one = rows.of(slice(0, 1))
     code = model.operation.c.nan
     assert code is not None

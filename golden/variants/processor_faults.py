@@ -1,4 +1,4 @@
-"""Models with one fault each of the dot products of processors: FTZ-FMA and FTZ-EO-FMA, and IDPA."""
+"""Models of the dot products of processors (FTZ-FMA, FTZ-EO-FMA, IDPA) with one fault each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -101,8 +101,8 @@ _TINY_SUMS: dict[str, Callable[[Sequence[Term], bool], int]] = {
 
 
 def _rounds_tiny_sums(operation: Operation) -> bool:
-    """Whether a sum below the normal numbers may have more bits than a result: not for one exact product, nor for
-    results."""
+    """Whether a sum below the normal numbers may have more bits than a result. It may not if it is one exact product, or a
+    sum of results."""
     return not operation.structure.begins_with_zero or operation.length > 2
 
 
@@ -115,7 +115,7 @@ def _with_carry_lost(below: int, terms: Sequence[Term], negative_zero: bool) -> 
 
 
 def multiply_add(x: int, y: int, z: int, seen: tuple[Callable[[Decoded], Decoded], ...]) -> int:
-    """x·y + z, operands as `seen`."""
+    """x·y + z, with each operand changed by a function of `seen`."""
     nan = first_nan((x, y, z), FP32)
     if nan is not None:
         return nan

@@ -1,4 +1,4 @@
-"""Changes of the results: the code of a NaN, the sign of a zero, overflow, subnormals, bits of d."""
+"""Variants of the results: the code of a NaN, the sign of a zero, overflow, subnormals, bits of d."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +20,7 @@ from golden.variants.variant import (
 )
 
 CONSTANT = 8
-"""Smallest number of mismatches with one result from which it may be a constant."""
+"""Smallest number of mismatches with the same result for which the result may be a constant."""
 
 
 def result_variants(model: Model, failing: Rows) -> Iterator[Variant[Rows]]:
@@ -40,7 +40,7 @@ def result_variants(model: Model, failing: Rows) -> Iterator[Variant[Rows]]:
 
 
 def _without_sums(model: Model, failing: Rows) -> Iterator[Variant[Rows]]:
-    """The same result always, or c itself."""
+    """Variants in which the result is always the same, or is c."""
     c, d = model.operation.c, model.operation.d
     given = np.unique(failing.got)
     if given.size == 1 and len(failing) >= CONSTANT:
@@ -51,7 +51,7 @@ def _without_sums(model: Model, failing: Rows) -> Iterator[Variant[Rows]]:
 
 
 def _nans(d: Format, failing: Rows) -> Iterator[Variant[Rows]]:
-    """The NaN of the design, if all its NaNs have one code."""
+    """The variant with the design's NaN, if all its NaN results have one code."""
     given = np.unique(failing.got[is_nan(failing.expected, d)])
     if given.size == 1:
         code, own = int(given[0]), int(failing.expected[is_nan(failing.expected, d)][0])

@@ -55,11 +55,12 @@ WORD = 64
 """Width of an integer in which a hand-written design may hold an aligned term (bits)."""
 
 WRAPS = (8, 16, 32, 64, 128, 256)
-"""Distances at which a shifter that is too short wraps around (places)."""
+"""Distances at which the shift amount of too narrow a shifter wraps around (places)."""
 
 
 def largest_exponent(model: Model, operation: TruncatedFDPA) -> Iterator[Variant[Rows]]:
-    """One term is missing in the search for the largest exponent. Its left shift may overflow a word of the design."""
+    """Variants in which one term is left out of the search for the largest exponent, so that its left shift may overflow a
+    word of the design."""
     names = _products_of(operation)
     count = len(names)
     for place, name in (*enumerate(names), (count, "c")):
@@ -81,7 +82,7 @@ def _align_in_a_word(self: Operation, term: Term, e_max: int, F: int, mode: Mode
 
 
 def shifts(model: Model) -> Iterator[Variant[Rows]]:
-    """Alignment by another distance."""
+    """Variants that align by another distance."""
 
     def farther(self: Operation, term: Term, e_max: int, F: int, mode: Mode) -> int:
         return steps.align(term, e_max + 1, F, mode)
@@ -123,7 +124,7 @@ def zero_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Variant[Rows]
 
 
 def product_overflow(model: Model, operation: TruncatedFDPA) -> Iterator[Variant[Rows]]:
-    """A product too large for d by itself."""
+    """Variants of the result of a product that is too large for d by itself."""
     exact = type(operation).special
 
     def special(
@@ -139,7 +140,7 @@ def product_overflow(model: Model, operation: TruncatedFDPA) -> Iterator[Variant
 
 
 def missing_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Variant[Rows]]:
-    """One term is missing in the sum and in e_max, while its NaN or infinity still counts."""
+    """Variants in which one term is left out of the sum and of e_max, while its NaN or infinity still counts."""
     exact = type(operation).terms
 
     def without(place: int) -> Callable[..., list[Term]]:
@@ -164,7 +165,7 @@ def _products_of(operation: TruncatedFDPA) -> list[str]:
 
 
 def decoding(model: Model) -> Iterator[Variant[Rows]]:
-    """Subnormals at the exponent of a stored 0."""
+    """Variants in which subnormals are decoded with a stored exponent of 0."""
 
     def lowered(x: Decoded) -> Decoded:
         return x._replace(exp=x.exp - 1) if x.cls is Cls.SUBNORMAL else x
@@ -215,7 +216,7 @@ def products(model: Model, operation: FusedOperation) -> Iterator[Variant[Rows]]
 
 
 GUARDS = 8
-"""Bits above F of an accumulator that is too narrow."""
+"""Largest number of bits above F of an accumulator that is too narrow."""
 
 
 def accumulators(model: Model, operation: TruncatedFDPA) -> Iterator[Variant[Rows]]:
@@ -269,7 +270,7 @@ def rounding(model: Model, operation: FusedOperation) -> Iterator[Variant[Rows]]
 
 
 def addend_last(model: Model) -> Iterator[Variant[Rows]]:
-    """The products are summed and rounded without c; c is added in a second rounding."""
+    """Variants in which the products are summed and rounded without c, and c is added in a second rounding."""
     operation, d = model.operation, model.operation.d
     conversion = operation.structure.rho
     if conversion is None or operation.c is not d or model.chain.fp16_order is not None:

@@ -20,11 +20,14 @@ Of = TypeVar("Of")
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Dot products with what the design gave for them.
+    """Dot products and the results of the design for them.
 
     Attributes:
-        a, b: codes [rows, K]. c: codes [rows]. scale_a, scale_b: codes [rows, blocks], None where unscaled.
-        got: the design's codes [rows]. expected: golden's.
+        a, b: codes [rows, K].
+        c: codes [rows].
+        scale_a, scale_b: codes [rows, blocks], None if unscaled.
+        got: codes [rows] of the design's results.
+        expected: codes [rows] of golden's results.
     """
 
     a: Codes
@@ -81,13 +84,13 @@ class Model:
 
 @dataclass(frozen=True)
 class Variant(Generic[Of]):
-    """A neighbour of a model: the same but for one thing.
+    """A model that differs from another in one thing.
 
     Attributes:
         words: the difference in one line: "F is 23, not 24".
-        results: function from what a model computes, rows or a product of matrices, to the results of such a model.
-        key: the key, or the statement in words, that is another.
-        operation: the operation of a step, where that is what differs.
+        results: function from the operands, rows or a product of matrices, to the changed model's results.
+        key: the key that differs, or the difference in words.
+        operation: the operation of a step, if that is what differs.
     """
 
     words: str
@@ -97,13 +100,14 @@ class Variant(Generic[Of]):
 
 
 def stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Variant[Rows]:
-    """A change of some steps of golden's reference. Each replacement is called as a method of the operation."""
+    """A variant in which some steps of golden's reference are replaced; each replacement is called as a method of the
+    operation."""
     other = model.with_operation(model.operation.with_steps(**replaced))
     return Variant(words, lambda rows: other.results(rows, "reference"))
 
 
 def with_operands(model: Model, words: str, **operands: Callable[[Codes], Codes]) -> Variant[Rows]:
-    """A change of operands: each function takes the codes of the rows' array of its name."""
+    """A variant in which operands are changed: each keyword names an array of the rows, its function changes the codes."""
 
     def results(rows: Rows) -> Codes:
         changed = {name: change(getattr(rows, name)) for name, change in operands.items()}
@@ -113,7 +117,7 @@ def with_operands(model: Model, words: str, **operands: Callable[[Codes], Codes]
 
 
 def in_place(k: int | slice, change: Callable[[Codes], Codes]) -> Callable[[Codes], Codes]:
-    """A change of element k of each row, or of a slice of its elements."""
+    """A change of element k of each row, or of the elements in a slice."""
 
     def of_all(codes: Codes) -> Codes:
         changed = codes.copy()
@@ -126,7 +130,7 @@ def in_place(k: int | slice, change: Callable[[Codes], Codes]) -> Callable[[Code
 def of_class(
     operand: Format, mask: Callable[[Codes, Format], Any], change: Callable[[Codes, Format], Codes]
 ) -> Callable[[Codes], Codes]:
-    """A change of the codes that a mask chooses."""
+    """A change of those codes that a mask selects."""
     return lambda codes: np.where(mask(codes, operand), change(codes, operand), codes)
 
 

@@ -31,7 +31,7 @@ REVERSED = "from the last k to the first"
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of a change on rows and vectors.
+    """How many rows and vectors show that a model with one change is wrong.
 
     Attributes:
         silicon, computed: rows that disagree, of those recorded on silicon and of those computed by another model.
@@ -177,9 +177,9 @@ def changed_keys(o: Operation, changed: Operation) -> list[str]:
 
 
 def floor_is_idle(o: Operation, changed: Operation) -> bool:
-    """Whether e_zero, before and after a change, changes nothing: it is only a floor of e_max.
+    """Whether changing e_zero changes no result, because e_zero only bounds e_max from below.
 
-    Either no term that is not zero lies below it, or where it is e_max all bits of all terms fit in the F bits under it.
+    Either no nonzero term lies below e_zero, or all bits of all terms fit into the F bits below it.
     """
     if o.scale_format is not None:
         return False

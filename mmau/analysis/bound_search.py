@@ -1,4 +1,4 @@
-"""How near errors come to their bounds: of given rows, and of rows that a search changes toward larger errors."""
+"""Searches rows whose errors come close to their bounds: it starts from given rows and changes them bit by bit."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -9,19 +9,19 @@ from mmau.analysis.adverse_rows import changed
 from mmau.analysis.error_bound import Bounded
 
 STARTS = 4
-"""Rows that the search goes on from, the worst that are known."""
+"""Number of rows that the search continues from: the rows with the largest known shares of their bounds."""
 
 
 def shares(bounded: Bounded, rows: Iterable[Row]) -> list[tuple[Fraction, Row]]:
-    """Each row's error as a part of its bound, where it has one."""
+    """Each row that has a bound, with its error divided by that bound."""
     found = ((bounded.share(row), row) for row in rows)
     return [(share, row) for share, row in found if share is not None]
 
 
 def searched(bounded: Bounded, start: Sequence[tuple[Fraction, Row]], steps: int, seed: int) -> tuple[Fraction, Row]:
-    """The largest share of the bound that changing rows bit by bit comes to; from the worst of the rows to start from.
+    """The largest share of a bound found by changing rows bit by bit, beginning with the given rows of largest share.
 
-    A row that loses nothing against the one before it is gone on from, so that plateaus are crossed.
+    The search also continues from a row whose share equals the previous one, so that plateaus are crossed.
     """
     rng = random.Random(seed)
     best = sorted(start, key=lambda found: found[0], reverse=True)[:STARTS]

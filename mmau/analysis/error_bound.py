@@ -95,7 +95,7 @@ class Bounded:
         return error / bound
 
     def error(self, row: Row) -> tuple[Fraction, Fraction] | None:
-        """|d − exact| and its bound."""
+        """The pair (|d − exact|, its bound); None where d, the exact value or the bound is not finite."""
         exact = self.arithmetic.exact(row)
         if exact is None:
             return None

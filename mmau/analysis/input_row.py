@@ -1,4 +1,4 @@
-"""One input of a dot product as numbers, and as codes of a unit's formats that represent them."""
+"""One input of a dot product, given as numbers, and the codes that represent it in a unit's formats."""
 
 import re
 from dataclasses import dataclass

@@ -22,11 +22,13 @@ LATE_EXP = 16
 
 @dataclass(frozen=True)
 class Fall:
-    """A row and an operand of it that is raised to the next number, whereupon the result falls (or, below a negative
-    factor, rises).
+    """A violation of monotonicity: raising one operand of a row to the next number lowers the result (raises it, below a
+    negative factor).
 
     Attributes:
-        row, place: the row before, and which operand. raised: its code after. d, after: the results.
+        row: the operands before the change.
+        place: the operand that is raised. raised: the operand's code after the change. d, after: the results before and
+            after the change.
     """
 
     row: Row
@@ -56,7 +58,7 @@ def fall(arithmetic: Arithmetic, row: Row, place: Place) -> Fall | None:
 
 
 def first_fall(arithmetic: Arithmetic, cases: Iterable[tuple[Row, Place]]) -> Fall | None:
-    """The smallest that comes of the first case that falls; None where none does."""
+    """The minimised violation of monotonicity of the first case that has one; None where no case has one."""
     for row, place in cases:
         if fall(arithmetic, row, place) is not None:
             return fall(arithmetic, _smallest(arithmetic, row, place), place)
@@ -129,7 +131,7 @@ def random_cases(arithmetic: Arithmetic, rows: int, seed: int) -> Iterator[tuple
 
 
 def search(arithmetic: Arithmetic, rows: int, seed: int) -> tuple[Fall | None, int]:
-    """The smallest fall that is found, and how many cases were tried."""
+    """The first violation of monotonicity, minimised, or None; and the number of cases tried until then."""
     tried = 0
 
     def counted(cases: Iterable[tuple[Row, Place]]) -> Iterator[tuple[Row, Place]]:

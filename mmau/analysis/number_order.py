@@ -6,8 +6,8 @@ from golden.formats import Cls, Format
 
 
 def next_up(code: int, operand: Format) -> int | None:
-    """The code of the next larger finite number; None where there is none, or the format has no sign. Of either zero, the
-    smallest positive number."""
+    """The code of the next larger finite number; None where there is none, or the format has no sign. Both zeros are
+    followed by the smallest positive number."""
     x = operand.decode(code)
     if x.cls >= Cls.INFINITY or not operand.signed:
         return None

@@ -1,4 +1,4 @@
-"""One input on many units: results side by side, with the trace of each, as text, JSON and HTML."""
+"""Compares many units on one input: their results side by side and the trace of each, as text, JSON and HTML."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from golden.trace import Rounding, Sum, Trace
 from mmau.analysis.input_row import ONE, Input, code_of, value_of
 
 SHOWN_LOSSES = 6
-"""Losses that a row of the table lists; the trace has all of them."""
+"""Losses that a row of the table lists; the trace lists all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +26,8 @@ class Result:
     """The result of an instruction for the input, and the instructions of its architecture with the same steps.
 
     Attributes:
-        instruction: the first of them. names: all of them.
-        trace: of the first. value: of d. losses: the loss of each term and each rounding, in order.
+        instruction: the first of these instructions. names: the names of all of them.
+        trace: how the first one computes d. value: d as a number. losses: the loss of each term and each rounding, in order.
     """
 
     instruction: Instruction

@@ -26,7 +26,7 @@ class Replay:
 
     @property
     def rows(self) -> int:
-        """Rows of the recording."""
+        """Number of rows of the recording."""
         return int(self.held.entry["rows"])
 
     def as_dict(self) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Knowledge of an instruction's model, with its sources.
+    """What is known of an instruction's model, and from which sources.
 
     Attributes:
         instruction: the entry of the catalogue.

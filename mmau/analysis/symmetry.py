@@ -16,7 +16,7 @@ MAX_GAP = 48
 
 @dataclass(frozen=True)
 class Asymmetry:
-    """A row and its results: of it, and of it with A and C negated."""
+    """A row that violates symmetry: its result, and the result with A and C negated, which is not −d."""
 
     row: Row
     d: int
@@ -24,7 +24,8 @@ class Asymmetry:
 
 
 def asymmetry(arithmetic: Arithmetic, row: Row) -> Asymmetry | None:
-    """The row's, None where the mirrored row has the mirrored result. Zeros of both signs count as one, as do NaNs."""
+    """The asymmetry of a row; None where negating A and C negates the result. Zeros of both signs count as equal, and so do
+    NaNs."""
     mirror = replace(row, a=tuple(negated(code, arithmetic.a) for code in row.a), c=negated(row.c, arithmetic.c))
     d, mirrored = arithmetic(row), arithmetic(mirror)
     x, y = number_of(d, arithmetic.d), number_of(mirrored, arithmetic.d)
@@ -33,7 +34,7 @@ def asymmetry(arithmetic: Arithmetic, row: Row) -> Asymmetry | None:
 
 
 def first_asymmetry(arithmetic: Arithmetic, rows: Iterable[Row]) -> Asymmetry | None:
-    """The smallest that comes of the first row that has one; None where none has one."""
+    """The minimised asymmetry of the first row that has one; None where no row has one."""
     for row in rows:
         if asymmetry(arithmetic, row) is not None:
             found = smallest(row, arithmetic.shape, lambda rows: [asymmetry(arithmetic, each) is not None for each in rows])
@@ -42,7 +43,7 @@ def first_asymmetry(arithmetic: Arithmetic, rows: Iterable[Row]) -> Asymmetry | 
 
 
 def pairs(arithmetic: Arithmetic) -> Iterator[Row]:
-    """One product beside c, and two products, of magnitudes 1 and 2**−gap, one of them negative."""
+    """Rows with one product beside c, and rows with two products: magnitudes 1 and 2**−gap, one of them negative."""
     one = product_codes(arithmetic, 0)
     for gap in range(MAX_GAP):
         small, c = product_codes(arithmetic, -gap), arithmetic.c.encode(power_of_two(-gap))
@@ -56,7 +57,8 @@ def pairs(arithmetic: Arithmetic) -> Iterator[Row]:
 
 
 def search(arithmetic: Arithmetic, rows: int, seed: int) -> tuple[Asymmetry | None, int]:
-    """The smallest asymmetry that is found, and of how many rows: pairs of terms, rows built to lose much, and rows of the
-    stimulus."""
+    """The first asymmetry, minimised, or None; and the number of rows tried until then: pairs of terms, rows built to
+    lose much,
+    and rows of the stimulus."""
     tried = [*pairs(arithmetic), *gapped_rows(arithmetic, range(MAX_GAP)), *stimulus_rows(arithmetic, rows, seed)]
     return first_asymmetry(arithmetic, tried), len(tried)

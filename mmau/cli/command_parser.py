@@ -66,7 +66,8 @@ class CommandParser(argparse.ArgumentParser):
         self.register("type", float, seconds)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """End the program; a message goes to stderr, of long lines both ends."""
+        """End the program with a status. A message is printed to stderr; of each long line it shows the beginning and the
+        end."""
         if message:
             say(message.rstrip("\n"))
         sys.exit(status)
@@ -82,7 +83,8 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(WRONG_REQUEST, f"{self.prog}: {message} ({self.prog} --help shows every option)\n")
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """The command and its options; an unknown one ends the program with the near spelling."""
+        """Parse the command and its options; an unknown option ends the program with a message that suggests the nearest
+        one."""
         words = sys.argv[1:] if args is None else list(args)
         if not words:
             self.exit(
@@ -138,7 +140,7 @@ def command(commands: Commands, name: str, function: str, summary: str, example:
 
 
 def is_architecture(word: str) -> bool:
-    """Whether a word is a name of an architecture of the catalogue, which is imported only here."""
+    """Whether a word names an architecture of the catalogue. The catalogue is imported only here."""
     with suppress(ValueError):
         import_module("golden.catalogue").architecture(word)
         return True

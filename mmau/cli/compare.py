@@ -22,7 +22,7 @@ VALUES = ("a", "b", "c", "scale_a", "scale_b")
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
-    """`mmau compare`."""
+    """Run `mmau compare` and return its exit status."""
     if arguments.html is not None:
         if is_stdout(arguments.html) and arguments.json:
             raise ValueError("--json and --html - both write to stdout; give --html a file")

@@ -14,7 +14,7 @@ from mmau.cli.streams import progress
 
 
 def run_conform(arguments: argparse.Namespace) -> int:
-    """`mmau conform`."""
+    """Run `mmau conform` and return its exit status."""
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
     if arguments.seconds is not None and arguments.seconds < 0:

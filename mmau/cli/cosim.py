@@ -44,7 +44,7 @@ ONE_DESIGN = {
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
-    """`mmau cosim`; an error stands in the report files too."""
+    """Run `mmau cosim` and return its exit status; an error is written into the report files too."""
     try:
         return _run(arguments)
     except Exception as error:
@@ -149,7 +149,8 @@ def chosen_request(arguments: argparse.Namespace) -> Request:
 
 
 def inputs(arguments: argparse.Namespace, dut: "Dut | None") -> list[Path]:
-    """The files that a run reads, which no report may overwrite; those that a design includes are in its report."""
+    """The files that a run reads, which no report may overwrite. Files that a design includes are listed in its report
+    instead."""
     named = [arguments.unit, arguments.ports, *(arguments.also or []), *(arguments.dut or [])]
     return [*(path for path in named if path is not None), *(() if dut is None else dut.files)]
 

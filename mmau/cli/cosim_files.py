@@ -64,7 +64,7 @@ class ReportFiles:
             self._write(self._done, self._designs - len(self._done), {})
 
     def finish(self, reports: Sequence[Report], errors: Mapping[str, str]) -> None:
-        """Write the reports of all designs in their order, and the errors of those that could not be run.
+        """Write the reports of all designs in the order of the designs, and the errors of designs that could not be run.
 
         Raises:
             ValueError: a file is one that a design includes or loads. OSError: a file cannot be written.

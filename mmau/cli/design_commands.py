@@ -8,7 +8,7 @@ from mmau.cli.program_options import add_program
 
 
 def add_rtl(commands: Commands) -> None:
-    """`mmau rtl`."""
+    """Add the command `mmau rtl` and its options."""
     rtl = command(
         commands,
         "rtl",
@@ -32,7 +32,7 @@ def add_rtl(commands: Commands) -> None:
 
 
 def add_cosim(commands: Commands) -> None:
-    """`mmau cosim`."""
+    """Add the command `mmau cosim` and its options."""
     cosim = command(
         commands,
         "cosim",
@@ -83,7 +83,7 @@ def add_cosim(commands: Commands) -> None:
 
 
 def add_prove(commands: Commands) -> None:
-    """`mmau prove`."""
+    """Add the command `mmau prove` and its options."""
     prove = command(
         commands,
         "prove",
@@ -109,7 +109,7 @@ def add_prove(commands: Commands) -> None:
 
 
 def add_explore(commands: Commands) -> None:
-    """`mmau explore`."""
+    """Add the command `mmau explore` and its options."""
     explore = command(
         commands,
         "explore",
@@ -150,7 +150,7 @@ def add_explore(commands: Commands) -> None:
 
 
 def add_probe(commands: Commands) -> None:
-    """`mmau probe`."""
+    """Add the command `mmau probe` and its options."""
     probe = command(
         commands,
         "probe",

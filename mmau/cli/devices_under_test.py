@@ -26,7 +26,7 @@ WHICH = (
 EXAMPLE = "sm_90:mma.m16n8k16.f32.f16.f16.f32"
 
 MAX_K = 1 << 16
-"""Largest K of a unit that is probed: its questions are thousands of rows of this length."""
+"""Largest K (products) of a unit that is probed: each question has thousands of rows of K products."""
 
 
 @contextmanager

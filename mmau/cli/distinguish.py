@@ -18,7 +18,7 @@ from mmau.probe.parameters_apart import parameters_apart
 
 
 def run_distinguish(arguments: argparse.Namespace) -> int:
-    """`mmau distinguish`."""
+    """Run `mmau distinguish` and return its exit status."""
     check_least("vectors", arguments.vectors, 1)
     check_least("seed", arguments.seed, 0)
     if arguments.prove <= 0:

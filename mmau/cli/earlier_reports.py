@@ -1,5 +1,5 @@
-"""Report files of an earlier run: a command removes them before anything of it can fail, so that no error leaves a verdict
-that is not its own."""
+"""Removes the report files of an earlier run before a command does anything that can fail. So a run that ends in an error
+never leaves the verdict of another run in place."""
 
 import os
 import stat

@@ -16,7 +16,7 @@ from mmau.cli.options import WHICH_DESIGN, names_design
 
 
 def run_eval(arguments: argparse.Namespace) -> int:
-    """`mmau eval`."""
+    """Run `mmau eval` and return its exit status."""
     model = chosen_model(arguments)
     check_explain(arguments)
     if arguments.explain:

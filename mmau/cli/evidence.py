@@ -29,7 +29,7 @@ AUTHORS = "the authors of the model validated it on silicon"
 
 
 def run_evidence(arguments: argparse.Namespace) -> int:
-    """`mmau evidence`."""
+    """Run `mmau evidence` and return its exit status."""
     if arguments.html is not None:
         if is_stdout(arguments.html) and arguments.json:
             raise ValueError("--json and --html - both write to stdout; give --html a file")
@@ -67,7 +67,7 @@ def chosen(arch: str | None, name: str | None) -> list[Instruction]:
 
 
 def reproduced_text(reproduced: int, rows: int) -> str:
-    """`2,000 of 2,000`."""
+    """The text "reproduced of rows", such as `2,000 of 2,000`."""
     return f"{reproduced:,} of {rows:,}"
 
 

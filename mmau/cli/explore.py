@@ -23,7 +23,7 @@ NEEDED = {"pyarrow": "tables as Parquet", "plotly": "the report", "matplotlib": 
 
 
 def run_explore(arguments: argparse.Namespace) -> int:
-    """`mmau explore`."""
+    """Run `mmau explore` and return its exit status."""
     space = load_space(arguments.space)
     check_packages(space)
     try:
@@ -82,5 +82,5 @@ def show(found: Exploration, files: list[str], arguments: argparse.Namespace) ->
 
 
 def say(line: str) -> None:
-    """A line of progress."""
+    """Print a line of progress to stderr."""
     print(f"mmau explore: {line}", file=sys.stderr, flush=True)

@@ -1,4 +1,5 @@
-"""Commands' JSON objects. Each begins with the name of its schema, `mmau.cosim/1`, which is a file of the folder schemas."""
+"""Builds the JSON objects that commands print. Each begins with the name of its schema, such as `mmau.cosim/1`, which is a
+file in the folder `schemas`."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 SCHEMAS = Path(__file__).with_name("schemas")
-"""A file `NAME.json` each, JSON Schema, draft 2020-12. Within a version keys may come; none goes, none changes its type."""
+"""Folder of the schemas, one file `NAME.json` each (JSON Schema, draft 2020-12). Within a version keys may be added; no key
+is removed and none changes its type."""
 
 VERSIONS = {
     "compare": 1, "conform": 1, "cosim": 1, "distinguish": 1, "eval": 1, "evidence": 1, "explain": 1, "explore": 1,

@@ -13,7 +13,7 @@ from mmau.formal.records import Known, committed
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """`mmau list`."""
+    """Run `mmau list` and return its exit status."""
     entries = golden.instructions(arguments.arch) + golden.sparse_instructions(arguments.arch)
     recorded = recorded_rows()
     remark = not_compared([known for entry in entries for known in known_of(entry.operation)])

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def attempt(argv: Sequence[str] | None, signals: Signals) -> int:
-    """Parse and run the command; any error becomes one message, also that stdout cannot be written."""
+    """Parse and run the command; any error becomes one message, and so does a failure to write to stdout."""
     running, command = "mmau", ""
     try:
         streams.prepare()

@@ -11,7 +11,7 @@ SUFFICIENT = {"rtl": "rtl", "cosim": "cosim", "prove": "formal", "distinguish": 
 """Commands, and the extra that holds all packages that they import."""
 
 DEVELOPMENT = {"mutation", "dev", "peer"}
-"""Extras for work on this project itself: one of them is named only where no other brings a package."""
+"""Extras for work on this project itself. A message names one of these only if no other extra contains the package."""
 
 _REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([^\]]*)\])?[^;]*;.*\bextra\s*==\s*['"]([^'"]+)['"]""")
 
@@ -30,10 +30,10 @@ def missing(module: str, command: str = "") -> str:
 
 
 def extra_with(package: str, command: str, requirements: Sequence[str]) -> str | None:
-    """The extra to install for a package: that of the command where it brings the package, else one that lists it.
+    """The extra to install for a package: the command's own extra if it contains the package, else another one that does.
 
     Args:
-        requirements: as the metadata lists them. Returns None where no extra brings it.
+        requirements: the requirements of the installed distribution's metadata. Returns None where no extra brings it.
     """
     listed: dict[str, set[str]] = {}
     for name, inner, extra in (match.groups() for match in map(_REQUIREMENT.match, requirements) if match):

@@ -8,7 +8,7 @@ from mmau.cli.program_options import add_program
 
 
 def add_list(commands: Commands) -> None:
-    """`mmau list`."""
+    """Add the command `mmau list` and its options."""
     listing = command(
         commands,
         "list",
@@ -26,7 +26,7 @@ def add_list(commands: Commands) -> None:
 
 
 def add_evidence(commands: Commands) -> None:
-    """`mmau evidence`."""
+    """Add the command `mmau evidence` and its options."""
     evidence = command(
         commands,
         "evidence",
@@ -51,7 +51,7 @@ def add_evidence(commands: Commands) -> None:
 
 
 def add_eval(commands: Commands) -> None:
-    """`mmau eval`."""
+    """Add the command `mmau eval` and its options."""
     evaluate = command(
         commands,
         "eval",
@@ -81,7 +81,7 @@ def add_eval(commands: Commands) -> None:
 
 
 def add_vectors(commands: Commands) -> None:
-    """`mmau vectors`."""
+    """Add the command `mmau vectors` and its options."""
     vectors = command(
         commands,
         "vectors",
@@ -116,7 +116,7 @@ def add_vectors(commands: Commands) -> None:
 
 
 def add_compare(commands: Commands) -> None:
-    """`mmau compare`."""
+    """Add the command `mmau compare` and its options."""
     compare = command(
         commands,
         "compare",
@@ -161,7 +161,7 @@ def add_compare(commands: Commands) -> None:
 
 
 def add_distinguish(commands: Commands) -> None:
-    """`mmau distinguish`."""
+    """Add the command `mmau distinguish` and its options."""
     distinguish = command(
         commands,
         "distinguish",
@@ -195,7 +195,7 @@ def add_distinguish(commands: Commands) -> None:
 
 
 def add_conform(commands: Commands) -> None:
-    """`mmau conform`."""
+    """Add the command `mmau conform` and its options."""
     conform = command(
         commands,
         "conform",

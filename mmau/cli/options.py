@@ -144,7 +144,7 @@ def add_dut_options(command: CommandParser) -> None:
 
 
 def add_selection_options(group: Group) -> None:
-    """Which vectors of a co-simulation are sent."""
+    """Add the options that select which vectors a co-simulation sends."""
     group.add_argument(
         "--only",
         action="append",

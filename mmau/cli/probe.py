@@ -26,7 +26,7 @@ from mmau.probe.probe_report import as_dict, open_keys, text_of
 
 
 def run_probe(arguments: argparse.Namespace) -> int:
-    """`mmau probe`."""
+    """Run `mmau probe` and return its exit status."""
     duts = (arguments.unit, arguments.arch, arguments.instr, arguments.dut, arguments.device, arguments.rtl or None)
     named = (*duts, arguments.K, arguments.program) != (None,) * 8
     if arguments.features is not None:

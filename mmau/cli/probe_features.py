@@ -20,7 +20,7 @@ DEFAULTS = (1_000_000, 0)
 
 
 def run_features(arguments: argparse.Namespace, named: Device | None) -> int:
-    """`mmau probe --features`.
+    """Run `mmau probe --features` and return its exit status.
 
     Args:
         named: the device under test that the other options name, or None.

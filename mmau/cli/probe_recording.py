@@ -15,7 +15,7 @@ from mmau.probe.model import toml_of
 
 
 def run_recording(arguments: argparse.Namespace) -> int:
-    """`mmau probe --recording`."""
+    """Run `mmau probe --recording` and return its exit status."""
     for output in (arguments.output, arguments.settle):
         if output is not None:
             if is_stdout(output):

@@ -1,5 +1,5 @@
 """`mmau prove`: prove the generated Verilog of a design, with its registers and their handshake, or a user design, equal to
-golden's operation for every input. Exit status 1 stands for a counter-example that a simulation confirms."""
+golden's operation for every input. Exit status 1 means that there is a counter-example and a simulation confirms it."""
 
 import argparse
 from pathlib import Path

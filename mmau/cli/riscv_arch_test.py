@@ -2,7 +2,7 @@
 
 The test is assembler with the macros of that project's `riscv_arch_test.h`. Each row is one instruction: a is vs1, b is
 every register of vs2, c is every element of vd, and one of the eight results, another from row to row, is written to the
-signature. The d that this project computes stands in the text that the framework prints where a result differs. The
+signature. The text that the framework prints where a result differs contains the d that this project computes. The
 instruction is written as its encoding, since few assemblers know the draft.
 """
 
@@ -43,7 +43,7 @@ ALTERNATIVE = ("bf16", "e5m2", "int8")
 
 
 def check_arch(instruction: object) -> Instruction:
-    """The instruction, if such a test can be written of it.
+    """Check that riscv-arch-test can run a test of this instruction, and return it.
 
     Raises:
         ValueError: it is a unit, or of another architecture.
@@ -57,10 +57,10 @@ def check_arch(instruction: object) -> Instruction:
 def test_of(
     i: Instruction, header: Sequence[str], count: int, parts: Iterator[tuple[Stimulus, BitArray]]
 ) -> Iterator[bytes]:
-    """The test, piece by piece.
+    """The bytes of the test, in chunks.
 
     Args:
-        header: lines about the vectors. count: of rows. parts: the rows, and the d of each.
+        header: lines about the vectors. count: of rows. parts: blocks of rows, each with the d of its rows.
     """
     yield _lines([*(f"// {line.lstrip('# ')}".rstrip() for line in header), *_begin(i, count)])
     data, texts = [], []

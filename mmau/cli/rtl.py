@@ -24,7 +24,7 @@ from rtl.verilog.headers import with_paragraph
 
 
 def run_rtl(arguments: argparse.Namespace) -> int:
-    """`mmau rtl`."""
+    """Run `mmau rtl` and return its exit status."""
     cells = chosen_library(arguments)
     design = chosen_design(arguments, cells)
     if design is None:

@@ -10,8 +10,8 @@ LONGEST_LINE, ENDS = 2000, 900
 """Characters of a line that `say` prints whole, and of each end of a longer one: a user's file has values of any length."""
 
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}
-"""Control characters but for line feed and tab, as text. `golden.text`, which does the same, is imported too slowly for the
-program's beginning."""
+"""Escape sequences for control characters other than line feed and tab. `golden.text` has the same table, but importing it
+would delay the start of the program."""
 
 
 class Pipe(io.FileIO):

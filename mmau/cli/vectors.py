@@ -33,7 +33,7 @@ MOST_VECTORS = 10**8
 
 
 def run_vectors(arguments: argparse.Namespace) -> int:
-    """`mmau vectors`."""
+    """Run `mmau vectors` and return its exit status."""
     model = chosen_model(arguments)
     inputs = [path for path in (arguments.unit,) if path is not None]
     to_stdout = is_stdout(arguments.output)
@@ -78,7 +78,7 @@ def with_results(
 def text(
     model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, BitArray]]
 ) -> Iterator[bytes]:  # fmt: skip
-    """The text format, piece by piece: a header in lines that begin with #, then one vector a line."""
+    """The text format, in chunks of bytes: header lines that begin with #, then one vector per line."""
     yield "".join(f"{line}\n" for line in header(model, about)).encode()
     formats = {**operand_formats(model), "d": model.operation.d}
     in_order = [name for name in ("a", "b", "scale_a", "scale_b", "c", "d") if name in formats]

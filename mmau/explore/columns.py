@@ -12,7 +12,8 @@ from golden.checks import unknown
 from mmau.explore.records import Cell, Record, flattened, is_number
 
 Better = Literal["low", "high", "zero"] | None
-"""The better value: the lower, the higher, the one nearer to zero; None where a column is no figure of merit."""
+"""Which value of a column is better: the lower, the higher, or the one nearer to zero; None where a column is no figure of
+merit."""
 
 
 class Figure(NamedTuple):
@@ -96,13 +97,13 @@ VERIFICATION: Mapping[str, Figure] = {
     "proof.reason": Figure("why it is not proved"),
     "proof.obligations": Figure("obligations of its proof"),
 }
-"""Of co-simulation and proof, with the table that they stand in."""
+"""The columns of co-simulation and proof, named with the table of the record that holds them."""
 
 COST = tuple(name for name, figure in COSTS.items() if figure.is_limited)
-"""The costs that constraints and objectives may have; a name alone is one of these."""
+"""The columns of cost that constraints and objectives may use, by name without a table."""
 
 MEASURE = tuple(name for name, figure in MEASURES.items() if figure.is_limited)
-"""The same of the measures of a workload."""
+"""The measures of a workload that constraints and objectives may use."""
 
 ORDER = ("parameters", "cost", "accuracy", "cosimulation", "proof", "seconds")
 """The tables of a record, in the order of the columns."""
@@ -129,12 +130,12 @@ def is_cost(name: str) -> bool:
 
 
 def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
-    """A column's value in what was measured of a point; None where it is not there.
+    """The value of a column among the measurements of a point; None where it is missing.
 
     Results that are all exact have no noise: their snr_db is null in a record, and infinite here.
 
     Args:
-        measured: `accuracy` and `cost` of a record, or what there is of them.
+        measured: the tables `accuracy` and `cost` of a record; either may be missing.
     """
     if is_cost(name):
         value = (measured.get("cost") or {}).get(name.removeprefix("cost."))
@@ -169,7 +170,7 @@ class Column(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Label and unit."""
+        """The label of the column and its unit."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
 

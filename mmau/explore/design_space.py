@@ -22,7 +22,7 @@ Value = int | float | str | bool
 
 
 def known_keys(operation: str | None) -> list[str]:
-    """The keys that a unit of an operation may have beside its tables; of any operation where None."""
+    """The keys, besides tables, that a unit of an operation may have. With None, the keys of all operations."""
     operations = OPERATIONS.values() if operation is None else [OPERATIONS[operation]]
     return ["operation", *dict.fromkeys(key for each in operations for key in each.unit_keys())]
 
@@ -90,11 +90,12 @@ STAGES = "stages"
 
 @dataclass(frozen=True)
 class Constraint:
-    """One limit.
+    """A limit on a parameter or on a measured column.
 
     Attributes:
-        key: as the file has it, `max_cells`. column: what is limited. limit: the number.
-        parameter: the flat key of a parameter; None of a measured column.
+        key: the key in the file, such as `max_cells`. column: the column that is limited. limit: the least or largest
+            allowed number.
+        parameter: the flat key of a parameter; None where a measured column is limited.
     """
 
     key: str
@@ -121,7 +122,8 @@ def broken_by_parameters(constraints: Sequence[Constraint], parameters: Mapping[
 
 
 def broken_by_measures(constraints: Sequence[Constraint], measured: Mapping[str, Any]) -> str:
-    """The same of what was measured; a column that is not there breaks nothing (`unchecked`)."""
+    """A message about the limits that measured values exceed; empty if none does. A missing value exceeds no limit (see
+    `unchecked`)."""
     messages = []
     for constraint in constraints:
         value = None if constraint.parameter is not None else value_of(constraint.column, measured)
@@ -137,7 +139,7 @@ def unchecked(constraints: Sequence[Constraint], measured: Mapping[str, Any]) ->
 
 
 def of_cost(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """Those that costs decide alone."""
+    """The constraints that can be checked with costs alone."""
     return tuple(each for each in constraints if each.parameter is None and is_cost(each.column))
 
 
@@ -149,7 +151,7 @@ class Point:
     """One unit of a space, or a catalogue instruction beside it.
 
     Attributes:
-        name: made of its swept keys.
+        name: text made of the swept keys and their values.
         kind: `POINT` or `REFERENCE`.
         parameters: its keys, flat; all of them where it is a unit, those of the file where it is none.
         unit: the unit; None where the keys are not those of one.
@@ -169,7 +171,7 @@ class Point:
 
     @property
     def file_name(self) -> str:
-        """Of its files, without suffix."""
+        """Name of the point's files, without suffix."""
         return "".join(each if each.isalnum() or each in "-_." else "-" for each in self.name.replace(" ", "_"))
 
     @property
@@ -212,7 +214,7 @@ EXAMPLE = "mma.m16n8k16.f32.f16.f16.f32"
 
 
 def arithmetic_of(unit: Unit) -> Unit:
-    """The unit that stands for all that compute the same: without its name and its implementation."""
+    """The unit that represents all units with the same arithmetic: without name and implementation."""
     return replace(unit, name="unit", implementation=Implementation())
 
 
@@ -222,7 +224,7 @@ class Accuracy:
 
     Attributes:
         workloads: from the name of each workload to the table that `mmau.explore.accuracy` takes.
-        rows: dot products of each. seed: of them.
+        rows: number of dot products in each workload. seed: seed of the operands.
     """
 
     workloads: Mapping[str, str | Mapping[str, Any]]
@@ -254,11 +256,11 @@ class Cosimulation:
 
 @dataclass(frozen=True)
 class Search:
-    """A multi-objective search in place of all points.
+    """The settings of a multi-objective search, which evaluates some of the points of a space.
 
     Attributes:
-        objectives: columns, each "min" or "max". points: how many are evaluated at most.
-        population: of a generation, which is evaluated side by side. seed: of the search.
+        objectives: columns, each "min" or "max". points: the largest number of points to evaluate.
+        population: points of a generation, which are evaluated side by side. seed: seed of the search's random numbers.
     """
 
     objectives: Mapping[str, str]
@@ -269,15 +271,16 @@ class Search:
 
 @dataclass(frozen=True)
 class Space:
-    """A design space.
+    """A design space: the points, and what is measured of them.
 
     Attributes:
-        fixed: keys that all points share, flat. axes: those that are swept.
-        constraints: limits. references: catalogue instructions beside it, `ARCH:NAME`.
-        accuracy, cosimulation: what is wanted, None where nothing is. cost: the same, as `rtl.cost` takes it.
+        fixed: keys that all points share, flat. axes: the keys that are swept.
+        constraints: the limits that points must keep. references: catalogue instructions to compare with, `ARCH:NAME`.
+        accuracy, cosimulation: what is to be measured; None for nothing. cost: the costs to measure, as `rtl.cost` takes
+            them.
         proof_seconds: limit for the proof of each co-simulated datapath, None where none is tried.
         search: how points are chosen; None for all of them.
-        text: the file.
+        text: the text of the file.
     """
 
     name: str
@@ -298,7 +301,7 @@ class Space:
         return prod(len(axis.values) for axis in self.axes)
 
     def values(self, number: int) -> tuple[Value, ...]:
-        """Those of the axes of the point with this number, from 0: the last axis is the fastest."""
+        """The value of each axis at the point with this number, counted from 0. The last axis changes fastest."""
         found: list[Value] = []
         for axis in reversed(self.axes):
             number, place = divmod(number, len(axis.values))
@@ -312,11 +315,11 @@ class Space:
         return replace(found, message=broken) if broken else self._measurable(found)
 
     def points(self) -> Iterator[Point]:
-        """All of them, the last axis fastest."""
+        """All points of the space. The last axis changes fastest."""
         return (self.point(self.values(number)) for number in range(self.size))
 
     def reference_points(self) -> list[Point]:
-        """Those of the catalogue."""
+        """The points of the catalogue's instructions that the space names."""
         return [self._measurable(reference_of(name)) for name in self.references]
 
     def _measurable(self, point: Point) -> Point:

@@ -30,7 +30,7 @@ from mmau.jobs.task import Limits, Work
 from rtl.verilog.headers import with_paragraph
 
 STORE, RESULTS, SPACE = "store", "results.jsonl", "space.toml"
-"""Of the folder of an exploration, beside `units` and `verilog`."""
+"""Names in the folder of an exploration, which also has the folders `units` and `verilog`."""
 
 WHAT = "explore"
 """The kind of its store's results."""
@@ -140,7 +140,7 @@ def check_any_valid(points: Iterable[Point]) -> None:
 
 
 def announcement(space: Space, points: Sequence[Point], store: Store, workers: int, retry: bool) -> str:
-    """The amount of work: of all points, or of as many points as a search evaluates."""
+    """A line that says how much work there is: for all points, or for as many as a search evaluates."""
     tasks = distinct_tasks([part for point in points for part in parts_of(space, point)])
     known = [record for task in tasks if (record := store.find(task)) is not None]
     done = {record.task.key for record in known if record.done or not retry}
@@ -269,7 +269,7 @@ class _Evaluation:
 
 
 def known_of(record: Record, is_waiting: bool, proof: Record | None) -> tuple[str, str]:
-    """The lines on simulation and proof in a point's header."""
+    """The lines about simulation and proof in the header of a point."""
     if record.result is None:
         return "Simulated: no.", "Proved: no."
     received, mismatches = record.result["received"], record.result["mismatches"]
@@ -294,11 +294,11 @@ PRODUCT = 24 << 20
 
 MEMORY = Path("/proc/meminfo")
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current"))
-"""Of the control group, as of a container: what it may have, and has."""
+"""Files with the memory limit of a control group, such as a container's, and with the memory in use (bytes)."""
 
 
 def workers_for(points: list[Point], wanted: int | None = None) -> int:
-    """One worker per core, or as many as wanted, but no more than fit into memory with the largest of the points.
+    """The number of workers: `wanted`, or one per core, but no more than fit into memory with the largest of the points.
 
     Raises:
         ValueError: fewer than one is wanted.
@@ -317,7 +317,7 @@ def bytes_of(points: list[Point]) -> int:
 
 
 def available_bytes() -> int | None:
-    """Memory that is free for programs; None where the system does not say."""
+    """Memory that is free for programs (bytes); None where the system does not report it."""
     found = []
     try:
         lines = dict(line.split(":", 1) for line in MEMORY.read_text(encoding="ascii").splitlines())

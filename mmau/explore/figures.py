@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AGAINST = {"area": "cost.area_um2", "delay": "cost.delay_ns", "energy": "cost.energy_pj"}
-"""The abscissas of accuracy plots: file name and column; per product where the points take unequal numbers of these."""
+"""File name and column of the horizontal axis of each accuracy plot. Costs are divided by the number of products where
+points have different numbers."""
 
 DISTRIBUTIONS = 8
 """Most points whose error distributions share one plot."""

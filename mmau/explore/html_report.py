@@ -33,7 +33,8 @@ SCRIPTS = ("values.js", "filters.js", "scatter.js", "table.js", "charts.js", "di
 FIRST = (
     "cost.area_um2", "cost.delay_ns", "cost.energy_pj", "cost.power_mw", "cost.cells", "cost.depth",
 )  # fmt: skip
-"""Columns of the cost that the table shows first; the first of them with values is the plot's horizontal axis."""
+"""Columns of cost in the order in which the table shows them. The first one with values is the horizontal axis of the plot.
+"""
 
 FIRST_MEASURES = (ERROR, "ulp.mean", "bias.mean_ulp")
 """Columns of each of the first workloads that the table shows first."""
@@ -117,7 +118,7 @@ def data(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def point(record: Record, found: Sequence[Column]) -> dict[str, Any]:
-    """One point: its named fields, and its values in the order of the columns."""
+    """The data of one point: its named fields, and its values in the order of the columns."""
     flat, proved = flattened(record), verdict(record)
     fields = {key: record.get(key) for key in ("name", "kind", "status", "message", "toml", "unit", "verilog")}
     return fields | {

@@ -134,7 +134,7 @@ def missing_columns(records: Sequence[Record]) -> dict[tuple[str, str], list[str
 
 
 HISTOGRAM = ("ulp", "histogram")
-"""Where a workload's measures hold the distribution of the error: [lower edge, count] of each bin, in ulp."""
+"""Path in a workload's measures of the histogram of errors: [lower edge (ulp), count] of each bin."""
 
 ERROR = "relative_error.p99"
 """The measure that the plots show first: the 99th percentile, which the few results near zero do not settle."""

@@ -1,6 +1,7 @@
 """A search of a space that is too large for all points: NSGA-II, a generation at a time.
 
-What it asks follows from its seed and the results alone: a search that is run again asks the same points, of which the store
+Its seed and the results alone determine which points it evaluates: a repeated search asks for the same points, of which
+    the store
 holds those that were evaluated.
 """
 
@@ -48,8 +49,8 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
 
 
 def objectives(search: Search, record: dict[str, Any] | None) -> list[float] | None:
-    """The figures that are sought of a point; None where it is not evaluated, not done, or beyond a limit, where its circuit
-    differs from its model, or where it has not all of them: a training that diverged has no loss."""
+    """The objectives' values for a point. None where the point is not evaluated or not done, exceeds a limit, has a circuit
+    that differs from its model, or lacks a value: a training that diverged has no loss."""
     if record is None or record["status"] != "done" or is_verified(record) is False:
         return None
     found = [value for name in search.objectives if (value := value_of(name, record)) is not None]
@@ -57,7 +58,8 @@ def objectives(search: Search, record: dict[str, Any] | None) -> list[float] | N
 
 
 def check_objectives(search: Search, records: Sequence[dict[str, Any]]) -> None:
-    """Raise ValueError where points are done, and of all of them one objective is missing, as where a tool is."""
+    """Raise ValueError where points are done but one objective has no value in any of them, for example because a tool is
+    missing."""
     done = [record for record in records if record["status"] == "done"]
     missing = [name for name in search.objectives if all(value_of(name, record) is None for record in done)]
     if done and missing:

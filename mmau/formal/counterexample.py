@@ -33,8 +33,8 @@ def vector(unit: Unit, verilog: str, name: str, seconds: float) -> Vector | None
     because no operands reach such a state.
 
     Args:
-        verilog: of the combinational datapath, its top module called `unit`.
-        name: of the obligation. seconds: CPU time of this process.
+        verilog: the combinational datapath, with a top module called `unit`.
+        name: the name of the obligation. seconds: CPU time of this process.
     """
     with deep_stack() as manager:  # no term may outlive its manager
         return _vector(Terms(manager), unit, verilog, name, seconds)

@@ -35,7 +35,7 @@ class WrongResult:
         return [self.summary, *self.explanation]
 
     def as_table(self) -> dict[str, Any]:
-        """For JSON, without the explanation."""
+        """The decision as plain JSON, without the explanation."""
         return {"inputs": dict(self.inputs), "got": self.got, "expected": self.expected}
 
 
@@ -59,7 +59,7 @@ class WrongCycles:
         return list(self.explanation)
 
     def as_table(self) -> dict[str, Any]:
-        """For JSON."""
+        """The decision as plain JSON."""
         return {"cycles": list(self.explanation)}
 
 
@@ -107,7 +107,7 @@ class Decision:
         return [line for line in found if line]
 
     def as_table(self) -> dict[str, Any]:
-        """For JSON."""
+        """The decision as plain JSON."""
         shown = self.counterexample
         return {
             "verdict": self.verdict, "assumed": list(self.assumed), "problem": self.reason,

@@ -228,7 +228,7 @@ class _Sweeping(_ByPart):
 
 
 def candidates(other: Part, part: Part, shifts: Sequence[int]) -> list[Bits]:
-    """The candidates that a part may equal: the other part, or that part shifted, in its width."""
+    """The bit vectors that `part` may equal: `other`, or `other` shifted, in the width of `part`."""
     if not isinstance(other, Number) or not isinstance(part, Number):
         return [other.bits] if other.bits.width == part.bits.width else []
     found = []

@@ -45,7 +45,7 @@ def evaluate(roots: Iterable[Term], values: Mapping[Term, int]) -> dict[Term, in
     """The values of terms and of all their subterms.
 
     Args:
-        values: of the variables.
+        values: the value of each variable.
 
     Raises:
         ValueError: an operation that is not known here.

@@ -37,10 +37,11 @@ class Failed(RuntimeError):
 
 @dataclass(frozen=True)
 class Seen:
-    """The outcome of the work at its end.
+    """The outcome of work that has ended.
 
     Attributes:
-        findings: those that it reported, in order. result: of the work; None if it did not end in time or crashed.
+        findings: those that it reported, in order. result: the result of the work; None if it did not end in time or
+            crashed.
         ending: why there is no result. crashed: whether that is because its process ended by itself.
     """
 

@@ -63,10 +63,10 @@ def prove(design: Design, seconds: float, dut: str | Path | None = None) -> Deci
 
 
 def equality_in_time(x: Operation, y: Operation, steps: tuple[int, int], seconds: float) -> Equality:
-    """`mmau.formal.equality.equality` of two chains, likewise.
+    """Decide the equality of two chains as `mmau.formal.equality.equality` does, in a child process that ends in time.
 
     Args:
-        x, y: the first step of each; d of a step is c of the next one. steps: their numbers.
+        x, y: the first step of each; d of a step is c of the next one. steps: the number of steps of each chain.
 
     Raises:
         ModuleNotFoundError: as `prove`.

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rtl.designs.design import Design
 
 PROOFS = ROOT / "mmau" / "formal" / "proofs.json"
-"""Written by `studies.proofs`."""
+"""The file of recorded proofs, which `studies.proofs` writes."""
 
 SIMULATIONS = ROOT / "mmau" / "formal" / "simulations.json"
-"""Written by `studies.cosim_campaign`."""
+"""The file of recorded simulations, which `studies.cosim_campaign` writes."""
 
 SOURCES = ("golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "mmau/formal/**/*.py")
 """The sources that decide the Verilog of a design, its specification and its questions."""
@@ -110,7 +110,7 @@ class Known:
         return (f"Simulated: {self._simulated()}.", f"Proved: {self._proved()}.")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The evidence as plain JSON."""
         simulated, proved = self.simulated, None if self.proved is None else asdict(self.proved)
         return {
             "design": self.design or None,

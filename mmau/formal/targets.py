@@ -10,12 +10,12 @@ from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign
 
 Questions = Callable[[Design, str], list[Question]]
-"""The questions of a design and its Verilog, whose top module is called `unit`: if all of them are unsatisfiable, the
-Verilog implements the design for all inputs. Raises NotProvable."""
+"""Function that returns the questions of a design and its Verilog, whose top module is called `unit`. If all are
+unsatisfiable, the Verilog implements the design for all inputs. It raises NotProvable."""
 
 
 def nothing_assumed(design: Design) -> tuple[str, ...]:
-    """No assumptions."""
+    """The assumptions of a proof that assumes nothing."""
     return ()
 
 

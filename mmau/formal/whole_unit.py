@@ -70,7 +70,7 @@ def whole_questions(design: Design, verilog: str) -> list[Question]:
     """The one question of a combinational datapath: whether d ever differs from the specification.
 
     Args:
-        verilog: of the datapath, its top module called `unit`.
+        verilog: the datapath, with a top module called `unit`.
 
     Raises:
         NotProvable: no specification of the operation, or Verilog that is not understood.

@@ -66,6 +66,14 @@ def test_engines_agree_and_traces_end_in_the_same(instruction: golden.Instructio
         assert trace.text()
 
 
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_zeros_that_are_all_negative_give_one(engine: str) -> None:
+    """A product is rounded as if by itself: to −0 it is added, which changes no product."""
+    a, b = np.full((1, 2), 0x8000, np.uint16), np.full((1, 2), 0x3F80, np.uint16)
+    c = np.full(1, 0x80000000, np.uint32)
+    assert BFDOT.dot(a, b, c, engine=engine).tolist() == [0x80000000]
+
+
 def test_tiles_are_their_elements() -> None:
     rng = np.random.default_rng(2)
     A, B = rng.integers(0, 1 << 16, (2, 4)).astype(np.uint16), rng.integers(0, 1 << 16, (4, 2)).astype(np.uint16)

@@ -15,13 +15,13 @@ from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import codes_of
 
 TAIL_PLACES = 18
-"""Places under a half at which the tail of a tie ends, 1 and up."""
+"""Number of places below the half of a tie at which a tail may end; the first is 1."""
 
 TAILS = (1, 3, 5, -1, -3)
 """Bits below a tie: one or two ones, or a run of ones if they are subtracted."""
 
 CARRIED_TIES = TAIL_PLACES * len(TAILS) * 2 * 2
-"""Place of the tail's end, kind of tail, both signs, and whether it is beside a tie or beside a result."""
+"""Number of cases of `carried_ties`: place of the tail's end × kind of tail × sign × beside a tie or a result."""
 
 
 def carried_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -45,7 +45,8 @@ def carried_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
 
 
 def paired_ties_cases(shape: OperandShape) -> int:
-    """Lengths of the borrow, beside an even and an odd c, both signs, and next to each other or at the ends of a group."""
+    """Number of cases of `paired_ties`: lengths of the borrow × even or odd c × sign × neighbours or both ends of a
+    group."""
     return _borrows(shape) * 2 * 2 * 2 if 1 < shape.neighbours <= shape.K else 0
 
 
@@ -86,13 +87,14 @@ def paired_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> O
 
 
 BELOW_TOP = 4
-"""Powers of two, from the largest that the products reach."""
+"""Number of powers of two, from the largest that the products reach downwards."""
 
 BESIDE = NOTHING, LESS, MORE = range(3)
 """The term beside the power of two: none, or a c that adds to it or subtracts from it."""
 
 LARGEST_SUMS = BELOW_TOP * len(BESIDE) * 2 * 4
-"""Powers, the term beside them, both signs, and the distance of all exponents below the largest ones."""
+"""Number of cases of `largest_sums`: powers × the term beside them × sign × distance of all exponents below the largest
+ones."""
 
 
 def largest_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

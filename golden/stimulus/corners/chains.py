@@ -13,7 +13,7 @@ REPEATS = 8
 
 
 def invalid_cases(shape: OperandShape) -> int:
-    """None where there is one product, or no infinity or no NaN to put into it."""
+    """Number of cases of `invalid_among_nans`; 0 if there is one product only, or a format lacks an infinity or a NaN."""
     is_possible = shape.K > 1 and bool(infinities(shape.a)) and bool(nans(shape.b)) and bool(infinities(shape.b))
     return 2 * 2 * REPEATS if is_possible else 0
 
@@ -45,7 +45,7 @@ def invalid_among_nans(shape: OperandShape, draws: GeneratorDraws, case: IntArra
 
 
 def full_c_cases(shape: OperandShape) -> int:
-    """None where no product lies at half of the last bit of the largest c."""
+    """Number of cases of `full_c`; 0 if no product lies at half of the last bit of the largest c."""
     low, high = lead_range(shape)
     return 3 * 2 * REPEATS if low < _half_of_last(shape) < high else 0
 

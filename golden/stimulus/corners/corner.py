@@ -16,7 +16,7 @@ GAPS = 48
 
 
 GOLDEN_SECTION = (5**0.5 - 1) / 2
-"""Its first n multiples, modulo one, lie far apart for every n."""
+"""The golden section: its first n multiples, modulo one, lie far apart for every n."""
 
 Count = Callable[[OperandShape], int]
 
@@ -37,7 +37,8 @@ class Corner:
 
 
 def sweep(steps: int, *variants: int, directed: int) -> tuple[Count, Count]:
-    """Number of cases of `crossed`: each step `directed` times on level 1, with all variants on level 2."""
+    """The two numbers of cases of `crossed`: level 1 takes each step `directed` times, level 2 takes it with all
+    variants."""
     return lambda shape: steps * directed, lambda shape: steps * prod(variants)
 
 

@@ -14,26 +14,27 @@ from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import bit_length, codes_of
 
 REMAINDERS = (0, -1, -2, -3, -6)
-"""Exponents of the remainder, relative to that of the smallest normal result, or of another number in its place."""
+"""Exponents of the remainder, relative to that of the smallest normal result or of another number that replaces it."""
 
 TOP_BITS = 3
-"""Most non-zero fraction bits of a factor, so that it can be subnormal without losing any."""
+"""Largest number of non-zero fraction bits of a factor; a factor of so few bits can be subnormal without losing any."""
 
 FIRST_DEPTH, DEPTHS = 12, 24
-"""Exponents from equal products down to the one that remains once their sum is cancelled: the first, and their number."""
+"""Depth of the remainder below the equal products whose sum is cancelled (exponents): the first depth, and the number of
+depths."""
 
 FIRST_RUN, LAST_RUN = 20, 60
-"""Ones from the first of a sum to its last, in all its terms."""
+"""Lengths of a run of ones, counted over all terms of a sum: the shortest and the longest."""
 
 CANCELLED_SUMS = DEPTHS * 3 * 2 * 3
-"""Depths, positions of the remainder, and numbers of products, each three times."""
+"""Number of cases of `cancelled_sums`: depths × positions of the remainder × numbers of products × 3 repetitions."""
 
 REPEATS = 4
-"""Rows for each run of ones, at different exponents, half of them negative."""
+"""Number of rows for each length of a run of ones, at different exponents, half of them negative."""
 
 
 def exponents_above(shape: OperandShape) -> int:
-    """Exponents above the smallest normal result at which terms are that cancel: as far up as a product's bits reach."""
+    """Number of exponents above the smallest normal result at which terms cancel: as far up as a product's bits reach."""
     return min(2 * shape.d.man_bits + 8, 72)
 
 

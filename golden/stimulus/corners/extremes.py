@@ -12,7 +12,8 @@ from golden.stimulus.placed_products import Products, lead_range, operands_of, s
 from golden.stimulus.shape import Operands, OperandShape
 
 OVERFLOWS = 5 * 3 * 4
-"""Steps from an eighth of an ulp to two; with or without a tiny term; ulps of c below the largest result."""
+"""Number of cases of `overflow`: steps from an eighth of an ulp to two × with or without a tiny term × ulps of c below the
+largest result."""
 
 
 def overflow(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

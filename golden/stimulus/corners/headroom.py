@@ -17,11 +17,11 @@ from golden.stimulus.significands import bit_length, fraction
 REPEATS = 8
 
 LARGEST_FACTOR = 1 << 11
-"""Factors are below this, also in wider formats: there are enough of them."""
+"""Upper limit of the significand of a factor, also in wider formats: there are enough factors below it."""
 
 
 def opposed_cases(shape: OperandShape) -> int:
-    """None where there is one product, or no infinity or no NaN."""
+    """Number of cases of `opposed_infinities`; 0 if there is one product only, or a format lacks an infinity or a NaN."""
     is_possible = shape.headroom is not None and shape.K > 1 and bool(infinities(shape.a)) and bool(nans(shape.c))
     return REPEATS if is_possible else 0
 
@@ -65,7 +65,7 @@ def _reachable(shape: OperandShape) -> list[tuple[int, int, int]]:
 
 
 FLOORED_TIES = 2 * 2
-"""Of each product: c zero or subnormal, both signs."""
+"""Cases of `floored_ties` for each product: c zero or subnormal × sign."""
 
 
 def rounds_twice(shape: OperandShape) -> bool:
@@ -74,8 +74,8 @@ def rounds_twice(shape: OperandShape) -> bool:
 
 
 def floored_tie_cases(shape: OperandShape) -> int:
-    """The products with all of `FLOORED_TIES`, and where sums are rounded twice with another product, both signs, and after
-    those each distance of a product from c; none where no product reaches so low, or with scales."""
+    """Number of cases of `floored_ties`: each product with all of `FLOORED_TIES`; where sums are rounded twice, also with
+    another product × sign, and each distance of a product from c. 0 if no product reaches so low, or with scales."""
     is_possible = shape.headroom is not None and shape.K > 1 and shape.scale is None
     if not is_possible or not _reachable(shape):
         return 0

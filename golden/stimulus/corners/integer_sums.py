@@ -14,7 +14,7 @@ from golden.stimulus.integer_classes import codes, normal, product_sums
 from golden.stimulus.shape import Operands, OperandShape
 
 AT_RANGE = tuple(range(-3, 4))
-"""Distances of a sum beyond the largest or the smallest number; negative values fall short of it."""
+"""Distances of a sum beyond the largest or the smallest number; a negative distance lies inside the range."""
 
 
 def overflow(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

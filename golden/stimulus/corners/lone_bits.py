@@ -18,16 +18,17 @@ TWO_OF_C: c, with a second bit: half of the last place or the second-last bit of
 single product that product's last bit, so that alignment may drop both in different places."""
 
 FAR = (66, 100, 128, 160, 176, 200, 224)
-"""Places far below, reached by shifts of every power of two."""
+"""Places far below the result, which together need shifts of every power of two."""
 
 
 def lone_bit_places(shape: OperandShape) -> IntArray:
-    """Places under the half of a result's last one: those that a product of its precision reaches, and some far below."""
+    """Places of the lone bit, below half of the result's last place: all that a product of the result's precision reaches,
+    and some far below."""
     return np.array([*range(2 * shape.d.man_bits + 2), *FAR])
 
 
 def lone_bit_cases(shape: OperandShape) -> int:
-    """Every place, below a tie and a result, of every holder, anywhere and at the low end."""
+    """Number of cases of `lone_bits`: place × below a tie or a result × holder × anywhere or at the low end."""
     return len(lone_bit_places(shape)) * 2 * len(HOLDERS) * 2
 
 

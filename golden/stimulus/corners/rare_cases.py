@@ -12,10 +12,11 @@ from golden.stimulus.placed_products import Products, lead_range, operands_of, w
 from golden.stimulus.shape import Operands, OperandShape
 
 MAKEUPS = PLUS, MINUS, BOTH, NOT_A_NUMBER, MIXED = range(5)
-"""Kinds of several special terms: infinities of one sign or of both, NaNs, NaNs among infinities."""
+"""Kinds of several special terms: infinities of plus, of minus or of both signs, NaNs, or NaNs among infinities."""
 
 ENDS = 3 * 3 * 2 * 2 * 2
-"""The lower end, the division of the ends among blocks, c, the bits of the small product, whether the lower ends differ."""
+"""Number of cases of `scale_ends`: the lower end × the division of the ends among blocks × c × the bits of the small product
+× whether the lower ends differ."""
 
 
 def several_specials(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -108,7 +109,7 @@ def below_normal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
 
 
 NEARBY = 4
-"""Kinds of `nearby_products`, one case each on level 1."""
+"""Number of kinds of `nearby_products`; level 1 has one case of each."""
 
 
 def nearby_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

@@ -14,7 +14,7 @@ from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 
 C_ALONE = 4
-"""Rows with each landmark of c and no other landmark."""
+"""Number of rows for each landmark of c in which no other operand is a landmark."""
 
 FEW_EXPONENTS, MANY_EXPONENTS = 20, 96
 """Number of exponents in a sweep of c, evenly spaced over all of them, on level 1 and on level 2."""
@@ -33,12 +33,12 @@ def special_operands(shape: OperandShape, draws: GeneratorDraws, case: IntArray)
 
 
 def landmark_placements(shape: OperandShape) -> int:
-    """Landmarks of all operands, each in every place."""
+    """Number of cases of `special_operands` on level 2: landmarks of all operands, each in every place."""
     return sum(len(landmarks(of)) * columns for of, columns in _columns(shape))
 
 
 def landmark_count(shape: OperandShape) -> int:
-    """Landmarks of all operands, each in one place."""
+    """Number of cases of `special_operands` on level 1: landmarks of all operands, each in one place."""
     return sum(len(landmarks(of)) for of, _ in _columns(shape))
 
 
@@ -91,12 +91,13 @@ def c_sweep(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Opera
 
 
 def c_cases(shape: OperandShape) -> int:
-    """Rows of `c_sweep`."""
+    """Number of cases of `c_sweep`."""
     return len(c_values(shape.c)) + len(landmarks(shape.c)) * C_ALONE
 
 
 def c_values(c: Format) -> list[int]:
-    """Landmarks, and powers of two of both signs over the whole range, at first a few."""
+    """Values of c that `c_sweep` takes: its landmarks, and powers of two of both signs over the whole range, a few of them
+    first."""
     few, many = (_swept(c, count) for count in (FEW_EXPONENTS, MANY_EXPONENTS))
     return list(dict.fromkeys(landmarks(c) + few + many))
 
@@ -107,7 +108,7 @@ def few_c_values(c: Format) -> int:
 
 
 def _swept(c: Format, count: int) -> list[int]:
-    """Powers of two of both signs, at most that many of each, evenly spaced over all exponents."""
+    """Powers of two of both signs, at most `count` of each, evenly spaced over all exponents."""
     if isinstance(c, IntegerFormat):
         powers = np.unique(np.linspace(0, c.width - 1, min(c.width, count)).round().astype(np.int64))
         return [int(code) for sign in (1, -1) for code in integer_classes.codes(c, sign * (np.int64(1) << powers))]
@@ -142,7 +143,7 @@ def _value_of_either_sign(operand: Format, value: float) -> BitArray:
 
 
 def discrepancy_cases(shape: OperandShape) -> int:
-    """None where a format cannot hold a value or there are fewer than four products."""
+    """Number of cases of `discrepancy`; 0 if a format cannot hold one of its values, or with fewer than four products."""
     if integer_classes.is_integer(shape):
         return 0
     wanted = [(shape.a, v) for v in DISCREPANCY_A] + [(shape.b, v) for v in DISCREPANCY_B] + [(shape.c, DISCREPANCY_C)]

@@ -29,13 +29,14 @@ DIRECTED_TIES = 165
 
 
 def tie_shares(shape: OperandShape) -> tuple[int, ...]:
-    """The terms that make a tie; twice as often one product, to which c adds the tiny term as the only bit below."""
+    """The divisions of a tie among the terms (`SHARES`). One product is listed twice: c then adds the tiny term as the only
+    bit below."""
     return (*SHARES, ONE_PRODUCT) if shape.K > 1 else (BESIDE_C, OVERLAPPING_C, ONE_PRODUCT, ONE_PRODUCT, ABOVE_C)
 
 
 def distances(shape: OperandShape) -> IntArray:
-    """From a tie down to the term that breaks it (exponent value): all that an alignment or a product may keep, and some far
-    below."""
+    """Distances from a tie down to the term that breaks it (exponent value): all that an alignment or a product may keep,
+    and some far below."""
     near = range(max(GAPS, shape.a.man_bits + shape.b.man_bits + 4))
     return np.array([*near, *FAR])
 
@@ -92,8 +93,8 @@ def carries(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Opera
 
 
 def _kept_bits(shape: OperandShape, draws: GeneratorDraws, point: IntArray) -> IntArray:
-    """Bits that a result keeps above `point`: all of them, but at the lowest one, for subnormals, any number, in half of
-    the rows one less than all."""
+    """Random bits that a result keeps above `point`: all of its bits, or one less in half of the rows; for subnormals any
+    number of bits."""
     whole = shape.d.man_bits + 1
     subnormal = point <= lowest_lead(shape.d) - 1
     bits = draws.integers(1, whole, len(point), endpoint=True)

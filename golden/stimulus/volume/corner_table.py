@@ -35,7 +35,7 @@ MAX_PRODUCTS = 1 << 22
 """Approximate number of products in a table; with more than some hundred products per row it has only part of the cases."""
 
 _FAR = 1 << 14
-"""Range of movement of a code without an exponent."""
+"""Range of movement of a code that has no exponent."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from golden.stimulus.volume.plan import MODERATE, Plan
 from golden.stimulus.volume.words import Draws, IntArray, Key
 
 GAPS = 48
-"""Exponents between big products and others: more than the widest published alignment, F = 35."""
+"""Exponent gaps between big products and others (exponent value); more than the widest published alignment, F = 35."""
 
 
 @dataclass

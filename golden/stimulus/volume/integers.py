@@ -13,10 +13,11 @@ from golden.stimulus.volume.plan import Plan
 from golden.stimulus.volume.words import Draws, IntArray, Key, Stream, Words, below
 
 NUMBER, SINGLE_BIT, END, TO_ZERO, TO_END = range(5)
-"""Kinds of elements and of c: enum Made."""
+"""Kinds of elements and of c, numbered as enum Made in C++."""
 
 FEW_BITS, FEW_BITS_OF_C = 2, 20
-"""Of `tiny` numbers, and how far elements lie from an end; how far c lies from an end at most."""
+"""Bits of `tiny` numbers and largest distance of an element from an end of its range; largest distance of c from an end of
+its range."""
 
 
 class IntegerHeader(NamedTuple):

@@ -31,12 +31,12 @@ class Plan:
 
     @cached_property
     def low(self) -> int:
-        """The same, scales included."""
+        """Exponent of the smallest power-of-two product, scales included."""
         return self.element_low + (2 * lowest_lead(self.shape.scale) if self.shape.scale else 0)
 
     @cached_property
     def high(self) -> int:
-        """The same, scales included."""
+        """Exponent of the largest power-of-two product, scales included."""
         return self.element_high + (2 * self.shape.scale.e_max if self.shape.scale else 0)
 
     @property
@@ -50,18 +50,20 @@ class Plan:
 
     @cached_property
     def one_in_K(self) -> int:
-        """Odds, of 65,536, that select one product of a row on average."""
+        """The odds (in 65,536) of selecting each product, so that one product of a row is selected on average."""
         return 65536 // self.K
 
     @cached_property
     def pairs(self) -> int:
-        """Products k and k ^ p, 0 < p < pairs, lie in one block."""
+        """Upper limit of p for exchanging products within a block: products k and k ^ p lie in one block for 0 < p <
+        pairs."""
         power = 1 << (self.K - 1).bit_length()
         return min(power, low_bit(self.block)) if self.block else power
 
     @cached_property
     def places(self) -> int:
-        """k → k ^ p, 0 ≤ p < places, moves a row's products, and whole blocks with their scales."""
+        """Upper limit of p for moving products within a row: for 0 ≤ p < places, k → k ^ p moves products, and whole blocks
+        with their scales."""
         blocks_move = not self.block or (low_bit(self.block) == self.block and self.K % self.block == 0)
         return low_bit(self.K) if blocks_move else min(low_bit(self.K), low_bit(self.block))
 

@@ -44,7 +44,7 @@ CORNER_WORD = 31
 """The place of the header word that chooses a corner."""
 
 _WEYL = 0x9E3779B97F4A7C15
-"""2^64 over the golden ratio."""
+"""2^64 divided by the golden ratio."""
 
 
 def _mixed(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

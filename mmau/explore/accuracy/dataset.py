@@ -33,7 +33,7 @@ MAX_PRODUCTS = 1 << 28
 """Most products of all rows together: their operands take up to 8 bytes a product in memory."""
 
 CHAIN_PRODUCTS = 16
-"""A chain has as many rows as give the number of products of `rows` dot products of this length."""
+"""A chain gets fewer rows: as many as give the number of products that `rows` dot products of this length have."""
 
 LEAST_CHAINS = 1000
 """Fewest rows of a chain, unless fewer are requested."""
@@ -189,7 +189,7 @@ ROUND_ROWS = 1 << 14
 """Rows that are drawn at once, at most."""
 
 OUTLIER_SHARE, OUTLIER_DEVIATION = 0.001, 10.0
-"""Of `outliers`: N(0, 100) has a deviation of 10."""
+"""The share of numbers that the distribution `outliers` enlarges, and the standard deviation of N(0, 100)."""
 
 CORRECTING = 2
 """Number of last products of an ill-conditioned row that bring its sum nearer to the requested one, if it has that many."""

@@ -40,10 +40,10 @@ def measure(
 
     Args:
         workload: a name or a table, as `check_workload` takes it.
-        rows: dot products; of chains fewer, by their length; of a file at most so many.
+        rows: dot products; chains have fewer, depending on their length; from a file at most this number is read.
         seed: from 0 on; the same seed gives the same operands to every unit of the same formats and K.
         references: instructions ARCH:NAME, with which the results are compared bit by bit.
-        instruction: the instruction ARCH:NAME that the unit stands for, which computes in its place: it takes k products
+        instruction: the instruction ARCH:NAME to compute with instead of the unit that represents it: it takes k products
             at a time, by which orders count, too, where a unit takes those of a step.
         folder: the cache of operands and exact results for other points and processes; None for this process alone.
 

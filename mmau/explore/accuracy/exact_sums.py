@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 FINITE, INFINITE, NAN = 0, 1, 2
-"""Kinds of codes."""
+"""The kinds of codes: finite number, infinity, NaN."""
 
 TABLE_BITS = 16
 """Formats of at most this many bits are looked up in a table."""
@@ -147,7 +147,8 @@ LIMB_BITS = 16
 """Bits of a limb: a place in a sum."""
 
 PIECE_BITS = 22
-"""Bits of a term that are added at once; with the place in a limb 37, and 2**15 of them stay below 2**53."""
+"""Bits of a term that are added at once. With their place in a limb they have at most 37 bits, so 2**15 of them sum to less
+than 2**53."""
 
 MAX_K = 1 << 14
 """Longest dot product (elements)."""
@@ -155,10 +156,10 @@ MAX_K = 1 << 14
 DOUBLE_BITS = 53
 
 LEAST = 2.0**-1074
-"""The smallest double, which stands for what is smaller yet: a remainder is never taken for zero."""
+"""The smallest positive double. It replaces smaller remainders, so that a remainder is never taken for zero."""
 
 WIDE = 27
-"""Significands of more bits (fp64) are cut in two, so that a product stays below 2**63."""
+"""Significands wider than this many bits (fp64) are split in two, so that products stay below 2**63."""
 
 PLUS_INFINITY, MINUS_INFINITY, NOT_A_NUMBER = 1, 2, 3
 """Results that are not finite; 0 for a finite result."""
@@ -172,7 +173,7 @@ class Exact:
         hi: the nearest number of 53 bits, 1 ≤ |hi| ≤ 2; 0 where the sum is zero.
         lo: the first 53 bits of what it lacks, |lo| ≤ 2**−53; 0 only where it lacks nothing.
         lead: exponent of the leading bit (exponent value); 0 where the sum is zero.
-        magnitude, magnitude_lead: |c| + Σ |α·β·a_k·b_k| in the same way, of which hi alone is kept.
+        magnitude, magnitude_lead: hi and lead of |c| + Σ |α·β·a_k·b_k|.
         special: 0, `PLUS_INFINITY`, `MINUS_INFINITY` or `NOT_A_NUMBER`, in which cases the numbers mean nothing.
     """
 
@@ -184,7 +185,7 @@ class Exact:
     special: npt.NDArray[np.uint8]
 
     def rows(self, index: slice) -> "Exact":
-        """Some of the rows."""
+        """The exact results of the rows that `index` selects."""
         return Exact(*(getattr(self, f.name)[index] for f in fields(self)))
 
 

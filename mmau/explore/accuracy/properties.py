@@ -57,7 +57,7 @@ def arithmetic_of(unit: Unit) -> Arithmetic:
 
 
 def worst(arithmetic: Arithmetic, seed: int) -> dict[str, Any]:
-    """The row whose error comes nearest to its bound: error and bound in ulps of d's format at the row's magnitude."""
+    """The row whose error is closest to its bound: error and bound in ulps of d's format at the row's magnitude."""
     bounded = Bounded(arithmetic)
     start = shares(bounded, [*stimulus_rows(arithmetic, ROWS, seed), *gapped_rows(arithmetic, GAPS)])
     share, row = searched(bounded, start, STEPS, seed)
@@ -90,6 +90,6 @@ def monotonicity(arithmetic: Arithmetic, seed: int) -> dict[str, int]:
 
 
 def symmetry(arithmetic: Arithmetic, seed: int) -> dict[str, int]:
-    """In how many rows −A and −C do not give −D."""
+    """The number of rows tried, and the number of those in which −A and −C do not give −D."""
     rows = [*pairs(arithmetic), *gapped_rows(arithmetic, GAPS), *stimulus_rows(arithmetic, ROWS, seed)]
     return {"violations": sum(asymmetry(arithmetic, row) is not None for row in rows), "of": len(rows)}

@@ -48,7 +48,7 @@ class Errors:
 
     Attributes:
         ulps: d − exact of the finite rows, in ulps of the exact result.
-        scaled: the same in ulps of the row's magnitude, |c| + Σ |a_k·b_k|, where no cancellation makes them large.
+        scaled: d − exact in ulps of the row's magnitude, |c| + Σ |a_k·b_k|, where no cancellation makes them large.
         outward: `scaled` times the sign of the exact result: below zero where |d| is too small.
         relative: |d − exact| / |exact|; unbounded where the exact result is zero and d is not.
         condition: the row's magnitude over |exact|.

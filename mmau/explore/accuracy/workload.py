@@ -52,7 +52,7 @@ _ILL = re.compile(r"ill-conditioned-([0-9][0-9.]*(?:e\+?[0-9]{1,3})?)")
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """A workload, checked.
+    """A workload whose values are checked.
 
     Attributes:
         kind: one of `KEYS`.
@@ -74,14 +74,14 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """Its name in results: a text without dots."""
+        """The name of the workload in results: a text without dots."""
         if self.label is not None:
             return self.label
         return self.draws if self.order is None else f"{self.draws} {_described(self.order)}"
 
     @property
     def draws(self) -> str:
-        """The name that follows from the other keys; the random numbers depend on it."""
+        """The name that follows from all keys but `label`; the random numbers depend on this name."""
         if self.network is not None:
             return self.network.name
         if self.condition is not None:
@@ -129,7 +129,7 @@ def with_files(given: str | Mapping[str, Any], folder: Path) -> str | dict[str, 
 
 
 def check_workload(given: str | Mapping[str, Any]) -> Workload:
-    """The workload of a name, or of a table {kind = …, and its keys}.
+    """The workload with a given name, or that a table {kind = …, further keys} describes.
 
     Raises:
         ValueError: no such name or kind, a key that is unknown, missing or out of range; the message suggests near

@@ -74,7 +74,7 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
         products: of each layer that ran, the shapes (M, K, N) of its forward products; where b is a batch of matrices, those
             of one of them. The backward products sum over N and over M.
         skipped: names of the layers that are left to PyTorch.
-        on_product: called with the layer's name and the operands before each forward product.
+        on_product: function that is called with the layer's name and the operands before each forward product.
     """
 
     def __init__(self, module: Any, product: Product, gradient: Product | None, skip: Collection[str]) -> None:
@@ -122,7 +122,7 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
         return matmul(a, b, self.product, self.gradient)
 
     def refusal(self, operator: str) -> ValueError:
-        """The error of a product that is not mapped."""
+        """The error for a product of this operator, which is not mapped."""
         kind = type(self.module.get_submodule(self.layer)).__name__
         return ValueError(f"{_called(self.layer)} ({kind}) cannot be mapped to a unit: it calls {operator}; {FIX}")
 

@@ -64,7 +64,7 @@ class Product:
 
     @cached_property
     def order(self) -> golden.GemmOrder:
-        """The same for `golden.gemm`."""
+        """The order of the steps, as `golden.gemm` takes it."""
         return golden.GemmOrder(promote_every=self.promote_every, split_k=self.split_k)
 
     @cached_property

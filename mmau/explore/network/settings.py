@@ -9,13 +9,13 @@ from golden.checks import check_int, unknown
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The keys of the workload's table.
+    """The settings of the workload `network`.
 
     Attributes:
         promote_every, split_k: order of the unit's steps, as in gemm.toml, forward and backward.
         steps: of the optimiser, which is Adam, its rate falling to zero.
         batch, tests: texts a step (2 at least, for they are normalised together), and those that the network is tested on.
-        rate: of the first step.
+        rate: the learning rate of the first step.
     """
 
     promote_every: int = 0

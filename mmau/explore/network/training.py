@@ -1,4 +1,5 @@
-"""The network of the workload `network`: its texts, its training on a unit and in fp32 from the same numbers, its errors.
+"""Trains the network of the workload `network` on a unit and, from the same numbers, in fp32; makes its texts and measures
+its errors.
 
 The texts are made here, so that nothing is downloaded. A text has 4,096 tokens. Each is drawn evenly from ten, except a
 small share that is the token of the text's class. To find the class a network must sum weak evidence over the whole text:
@@ -22,7 +23,7 @@ from mmau.frameworks.pytorch import torch
 
 CLASSES = 10
 LENGTH = 4096
-"""Tokens of a text."""
+"""Number of tokens of a text."""
 
 SHARE = 0.04
 """The share of tokens that are the class. With it, each class differs by some five standard deviations of its count."""
@@ -155,10 +156,11 @@ def one_thread() -> Iterator[None]:
 
 @one_thread()
 def train(training: Settings, seed: int, product: Product | None) -> Trained:
-    """Train and test a network whose products, forward and backward, are on a unit; in PyTorch's fp32 where that is None.
+    """Train and test a network. Its products, forward and backward, run on a unit, or in PyTorch's fp32 if `product` is
+    None.
 
     Args:
-        seed: of the first weights and of the texts.
+        seed: seed of the first weights and of the texts.
     """
     model = network(seed)
     run = model if product is None else map_module(model, product)

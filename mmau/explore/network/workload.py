@@ -1,4 +1,4 @@
-"""The workload `network` of a design space: a network trained on a unit, beside the same in fp32."""
+"""The workload `network` of a design space: trains one network on a unit and the same network in fp32."""
 
 import math
 from dataclasses import asdict

@@ -49,8 +49,7 @@ class Causes:
         return self._terms.manager.mk_term(Kind.AND, [self._defined(formula), any_differs])
 
     def explained_output(self, module: str, name: str, formula: Term) -> Term:
-        """The same for a formula about the output of an instance. The output may also differ by itself if the instance is
-        one of the sub-module, or may be inside one: all instances but those of the top module."""
+        """A formula about the output of an instance, with the definitions and the condition that `explained` adds."""
         if module == self._module or name.count(".") > 1:
             return self._defined(formula)
         return self.explained(formula)

@@ -18,8 +18,8 @@ Seen = Callable[[str, str, Bits], Bits]
 
 
 Unopened = Callable[[str, str, int], Bits | None]
-"""Called before an output of an instance is computed, with its module, its path and port, and its width; if it returns
-bits, these are the output, and the instance stays opaque."""
+"""Function called before an output of an instance is computed, with the instance's module, path and port, and the output's
+width. If it returns bits, these are the output, and the instance stays opaque."""
 
 
 Driven = Callable[[str, Bits], Bits]

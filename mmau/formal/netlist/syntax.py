@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Slice:
-    """A wire, or bits of it.
+    """A wire, or some of its bits.
 
     Attributes:
-        name: without the blank of an escaped one. high, low: of the bits, as declared. whole: whether no bits were named.
+        name: the name, without the blank that ends an escaped name. high, low: the highest and the lowest bit, as
+            numbered in the declaration. whole: whether
+            no bits were named.
     """
 
     name: str
@@ -44,7 +46,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Concatenation:
-    """Several operands side by side, the first in the highest bits; `times` of them."""
+    """Several operands side by side, the first in the highest bits, repeated `times` times."""
 
     parts: tuple["Operand", ...]
     times: int = 1
@@ -195,6 +197,6 @@ class Module:
     instances: list[Instance] = field(default_factory=list)
 
     def width(self, name: str) -> int:
-        """Bits of a wire."""
+        """Number of bits of a wire."""
         high, low = self.ranges[name]
         return abs(high - low) + 1

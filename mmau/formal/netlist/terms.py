@@ -45,15 +45,15 @@ class Terms:
         self.manager = manager
 
     def number(self, value: int, width: int) -> Bits:
-        """A constant."""
+        """The constant `value` as a bit vector."""
         return Bits(self.manager.mk_bv_value(self.manager.mk_bv_sort(width), value), width, value)
 
     def free(self, name: str, width: int) -> Bits:
-        """A variable."""
+        """A new variable of `width` bits."""
         return Bits(self.manager.mk_const(self.manager.mk_bv_sort(width), name), width)
 
     def apply(self, kind: Kind, operands: list[Bits], width: int, *numbers: int) -> Bits:
-        """An operation of bitwuzla's."""
+        """The term for an operation of Bitwuzla on bit vectors."""
         return Bits(self.manager.mk_term(kind, [bits.term for bits in operands], list(numbers)), width)
 
     def extended(self, bits: Bits, width: int, signed: bool = False) -> Bits:
@@ -89,7 +89,7 @@ class Terms:
         return self.number(value, width)
 
     def truth(self, term: Term) -> Bits:
-        """One bit of a Boolean term."""
+        """A Boolean term as a bit vector of one bit."""
         return Bits(self.manager.mk_term(Kind.ITE, [term, self.number(1, 1).term, self.number(0, 1).term]), 1)
 
     def is_nonzero(self, bits: Bits) -> Term:
@@ -109,7 +109,8 @@ class Terms:
         return parts[0] if len(parts) == 1 else self.manager.mk_term(Kind.OR, parts)
 
     def choice(self, condition: Bits, yes: Callable[[], Bits], no: Callable[[], Bits]) -> Bits:
-        """One of two bit vectors; if the condition is constant, only the selected one is computed."""
+        """One of two bit vectors, selected by a condition. If the condition is constant, only the selected one is
+        computed."""
         if condition.value is not None:
             return yes() if condition.value else no()
         chosen, other = yes(), no()

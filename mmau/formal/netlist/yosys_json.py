@@ -40,7 +40,7 @@ ANYTHING = {"$anyseq", "$anyconst"}
 """Cells whose output may have any value."""
 
 IGNORED = {"$scopeinfo", "$check", "$print", "$assert", "$assume", "$cover"}
-"""Cells without an output."""
+"""Kinds of cells without an output, which are skipped."""
 
 CLOCK = "clk"
 
@@ -50,7 +50,7 @@ class UnreadableCircuit(ValueError):
 
 
 def read_circuit(name: str, circuit: Mapping[str, Any]) -> Module:
-    """A module of `write_json`; a cell of an unknown kind becomes an operator that has no term.
+    """Read a module of Yosys' `write_json`; a cell of an unknown kind becomes an operator that has no term.
 
     Raises:
         UnreadableCircuit: a register of another kind than $dff or of another clock, or a net that is driven twice.

@@ -1,1 +1,2 @@
-"""The obligations of a datapath's proof: a solver settles them one by one, and a checker verifies their composition."""
+"""The obligations of a datapath's proof: a solver decides each of them alone, and a checker verifies that they compose to
+the proof."""

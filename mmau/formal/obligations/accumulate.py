@@ -40,7 +40,7 @@ class SumProof(TreeProof):
     """The proof that a component gives sign and magnitude of the sum of aligned terms.
 
     Args:
-        proof: where facts go. name: of the component. aligned: the terms.
+        proof: the proof that collects the facts. name: the name of the component. aligned: the terms.
         implementation: its implementation options.
         guard: condition under which facts hold. about: facts about the terms.
     """

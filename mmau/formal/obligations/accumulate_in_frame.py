@@ -1,4 +1,5 @@
-"""Step accumulate in the sign frame of one term: the proof of a sum whose terms of the other sign are only inverted."""
+"""Proof of step accumulate in the sign frame of one term: terms of the other sign are inverted, without the increment of a
+negation."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""Step align: what its proof says of a term at e_max.
+"""Proof of step align, for terms aligned to e_max.
 
 For every input, the ports of a component `…_align_k` equal `specification.steps.align`, or `align_lost` where the unit has
-`sticky`, of the term and the exponent on the wires before them (step_facts.py). Beside that stand the claims here.
+`sticky`, of the term and the exponent on the wires before them (step_facts.py). The claims here are proved in addition.
 """
 
 from bitwuzla import Term

@@ -1,4 +1,4 @@
-"""A netlist cut into pieces: chosen wires become variables with known drivers."""
+"""A netlist cut at chosen wires, which become variables with known drivers."""
 
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
@@ -107,7 +107,7 @@ class CutNetlist:
             raise NoTerm(f"{instance} has no wire {name}") from error
 
     def wire_or_none(self, instance: str, name: str) -> Bits | None:
-        """The same; None if there is no such wire."""
+        """The bits of an output of an instance; None if there is no such wire."""
         try:
             return self.wire(instance, name)
         except NoTerm:

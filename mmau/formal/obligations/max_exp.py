@@ -24,7 +24,7 @@ WINS = re.compile(r"^[^.]*max_exp\.wins_\d+_\d+$")
 
 
 def claims(largest: Exponent) -> list[Term]:
-    """The formulas that alignment relies on: the exponent lies within its bounds, and none of the terms' exceeds it."""
+    """The formulas that alignment relies on: the largest exponent lies within its bounds, and no exponent exceeds it."""
     return [*in_range(largest), *((term.exp <= largest.e_max).holds for term in largest.terms)]
 
 
@@ -37,7 +37,7 @@ class PairwiseProof:
     """The proof of a maximum that is found by pairwise comparisons.
 
     Args:
-        proof: collects the facts. name: of the component. largest: its specified result.
+        proof: collects the facts. name: name of the component. largest: its specified result.
         guard: condition under which facts hold. about: facts about the exponents.
     """
 

@@ -20,7 +20,7 @@ class Words:
         self.terms, self.width = terms, width
 
     def number(self, value: int) -> Bits:
-        """A constant."""
+        """The constant `value` modulo 2**width."""
         return self.terms.number(value & ((1 << self.width) - 1), self.width)
 
     def of(self, number: Number) -> Bits:
@@ -28,19 +28,19 @@ class Words:
         return number.held_in(self.width)
 
     def flag(self, flag: Flag) -> Bits:
-        """0 or 1."""
+        """A flag as a word: 0 or 1."""
         return self.terms.extended(flag.bits, self.width)
 
     def total(self, words: Sequence[Bits]) -> Bits:
-        """Their sum."""
+        """The sum of words, modulo 2**width."""
         return reduce(lambda x, y: self.terms.apply(Kind.BV_ADD, [x, y], self.width), words)
 
     def minus(self, x: Bits, y: Bits) -> Bits:
-        """x − y."""
+        """x − y, modulo 2**width."""
         return self.terms.apply(Kind.BV_SUB, [x, y], self.width)
 
     def negative(self, word: Bits) -> Bits:
-        """−word."""
+        """−word, modulo 2**width."""
         return self.terms.apply(Kind.BV_NEG, [word], self.width)
 
     def inverted(self, word: Bits) -> Bits:
@@ -48,7 +48,7 @@ class Words:
         return self.terms.apply(Kind.BV_NOT, [word], self.width)
 
     def choice(self, flag: Flag, yes: Bits, no: Bits) -> Bits:
-        """One of two words."""
+        """One of two words, selected by a flag."""
         return self.terms.choice(flag.bits, lambda: yes, lambda: no)
 
     def equal(self, x: Bits, y: Bits) -> Term:

@@ -2,7 +2,8 @@
 
 No solver shows at once that a multiplier of 11 bits or more multiplies. Here the product is split by the bits of one factor,
 one bit after the other, which is the distributive law; each row is a part of it, and each layer of full adders preserves the
-sum. Where the rows go on without an adder, their sum must be exact: each layer's sum is below 2**(bits of a row), so that no
+sum. Where the rows themselves are the result, without an adder, their sum must be exact: each layer's sum is below
+2**(bits of a row), so that no
 carry is lost at the top.
 """
 
@@ -36,7 +37,7 @@ class MultiplierProof(TreeProof):
     """The proof that a component's rows, or its adder, give a product.
 
     Args:
-        proof: where facts go. name: of the component.
+        proof: the proof that collects the facts. name: the name of the component.
         multiplier: how it is built. product: as specified, of two wires.
         in_rows: whether two rows are the result, exact, or one number, modulo 2**(bits of both factors).
     """

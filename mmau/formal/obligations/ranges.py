@@ -18,7 +18,7 @@ def in_range(value: Value) -> list[Term]:
 
 
 def bounds(number: Number) -> list[Flag]:
-    """The flags that a number lies within its bounds, if its bits could hold more."""
+    """The flags that say that a number lies within its bounds; none if its width holds no other number."""
     width = number.bits.width
     lowest, highest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if number.is_signed else (0, (1 << width) - 1)
     free = Number(number.terms, number.bits, lowest, highest)
@@ -39,7 +39,8 @@ def floor(number: Number, places: int) -> Number:
 
 
 def to_odd(number: Number, places: int) -> Number:
-    """The same, with its last bit set if one of the dropped bits was 1 (rounding to odd)."""
+    """A number without its last `places` bits. Its new last bit is set if one of the dropped bits was 1 (rounding to
+    odd)."""
     terms, kept = number.terms, floor(number, places)
     last = kept.bit(0) | is_one_below(number, places)
     joined = terms.joined([terms.part(kept.bits, kept.bits.width - 1, 1), last.bits])

@@ -39,7 +39,8 @@ STEPS: dict[type[Value], tuple[str, Callable[[Any], list[Term]]]] = {
     Operand: (decode.PORT, decode.claims), Special: ("result__{}", in_range), Addend: ("term__{}", in_range),
     Exponent: (max_exp.PORT, max_exp.claims), Aligned: (align.PORT, align.claims), AlignedLost: (align.PORT, align.claims),
 }  # fmt: skip
-"""For each step's result: the ports of its component, and what is claimed beside its equality with the specification."""
+"""For each kind of step result: the ports of its component, and the claims about it besides equality with the specification.
+"""
 
 SIGNED = ("exp", "e_max")
 """Parts that every component encodes in two's complement."""

@@ -25,8 +25,10 @@ class Tied:
     """Facts about the netlist's sum and the exact one.
 
     Attributes:
-        kept: bits of the exact sum that the netlist's sum has. large: that rounding cuts above the bits that it lacks.
-        alike: that both have the same sign, and are zero together.
+        kept: the bits of the exact sum that the netlist's sum has. large: the fact that rounding cuts above the bits that
+            the
+            netlist's sum lacks.
+        alike: the fact that both sums have the same sign, and are zero together.
     """
 
     kept: list[Fact]

@@ -78,7 +78,7 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
     `Proof.concluded` checks that they suffice.
 
     Args:
-        verilog: of the datapath, its top module called `unit`; None for the generated Verilog.
+        verilog: the datapath, with a top module called `unit`; None for the generated Verilog.
 
     Raises:
         NotProvable: no specification of the operation, Verilog that is not this unit's, or steps that do not lead from the

@@ -1,4 +1,4 @@
-"""How the values of a token are carried from register to register: what each holds while its bit is set."""
+"""Invariant of each register of a pipeline: while its token bit is set, it holds the value that the token has there."""
 
 from bitwuzla import Term
 
@@ -14,10 +14,10 @@ VALUES = "registers"
 
 
 class Carried:
-    """The contents of registers.
+    """Proves what the registers of a pipeline contain.
 
     Args:
-        composition: where facts go. tokens: of the pipeline; their bits are ghosts.
+        composition: the proof that collects the facts. tokens: the tokens of the pipeline; their bits are ghosts.
     """
 
     def __init__(self, composition: Composition, tokens: Tokens) -> None:

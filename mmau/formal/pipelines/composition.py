@@ -6,7 +6,7 @@ wants. The rules, beside that of an obligation:
 
 - **Induction.** What is supposed of every state becomes a fact if it is established of the first state, and of the state
   after an edge while only suppositions are assumed of the state before it.
-- **Operands.** In the cycle in which a step of the token enters, the ports hold that step's operands: this is what they are.
+- **Operands.** In the cycle in which a step of the token enters, the ports hold that step's operands, by definition.
 - **Replacement** (`replacement.py`). Equal things may replace each other, also at the inputs of an opaque module.
 
 `concluded` checks that every rule of the handshake is a fact, and that the token's result is what the datapath gives for its

@@ -22,10 +22,12 @@ RESULT, STAYS = "result is the token's", "result stays the same while it waits"
 
 @dataclass(frozen=True)
 class Rule:
-    """Something that must hold in every cycle, whatever the inputs are.
+    """A condition that must hold in every cycle, whatever the inputs are.
 
     Attributes:
-        name: of the rule. holds: in a state, with inputs. is_observable: whether it depends on ports and the book alone, so
+        name: the name of the rule. holds: the condition, a formula about state and inputs. is_observable: whether it
+            depends on ports and the
+            book alone, so
             that a violation can be seen from outside.
     """
 

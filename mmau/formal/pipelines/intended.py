@@ -58,7 +58,7 @@ class Intended:
     Args:
         pipeline, modules: its netlist, and the modules of its file. elements: its datapaths, in the order of their results
             in d. datapath: the combinational datapath. addition: what adds to its results, if anything does; its modules'
-            names begin with `add`. steps: transfers for one result.
+            names begin with `add`. steps: number of transfers for one result.
 
     Attributes:
         operands: for each step, from 1, a variable for each operand port of the pipeline.

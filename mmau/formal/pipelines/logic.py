@@ -59,7 +59,7 @@ class Logic:
         return self.any([self.no(premise), term])
 
     def choice(self, condition: Term, yes: Term, no: Term) -> Term:
-        """One of two formulas, by a condition."""
+        """One of two formulas, selected by a condition."""
         if yes == no or condition == self.true:
             return yes
         if condition == self.false:
@@ -71,7 +71,7 @@ class Logic:
         return self._make(Kind.ITE, [condition, yes, no])
 
     def chosen(self, condition: Term, yes: Bits, no: Bits) -> Bits:
-        """One of two bit vectors, by a condition."""
+        """One of two bit vectors, selected by a condition."""
         if yes.term == no.term or condition == self.true:
             return yes
         if condition == self.false:
@@ -87,11 +87,11 @@ class Logic:
         return found
 
     def plus(self, x: Bits, y: Bits) -> Bits:
-        """x + y, in as many bits."""
+        """x + y modulo 2**width, where both have the same width."""
         if x.value == 0:
             return y
         return self.terms.apply(Kind.BV_ADD, [x, y], x.width)
 
     def minus(self, x: Bits, y: Bits) -> Bits:
-        """x − y, in as many bits."""
+        """x − y modulo 2**width, where both have the same width."""
         return self.terms.apply(Kind.BV_SUB, [x, y], x.width)

@@ -25,7 +25,7 @@ from rtl.designs.multi_format import check_units
 from rtl.designs.multi_format_design import MultiFormatDesign
 
 WIDE = 7
-"""Least number of fraction bits of a product that is proved in parts."""
+"""Products with at least this many fraction bits are proved in parts."""
 
 LANE = re.compile(r"^multiply_(\d+)_(\d+)\.(prod|special)__")
 

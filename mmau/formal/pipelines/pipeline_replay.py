@@ -48,7 +48,7 @@ def broken(design: Design, verilog: str, trace: Trace | None) -> Broken | None:
     """Simulate a trace, or without one a stream without stalls, up to the first fault; None if there is no fault.
 
     Args:
-        design: the intended design. verilog: its Verilog, with a top module called `unit`.
+        design: the intended design. verilog: the Verilog to simulate, with a top module called `unit`.
 
     Raises:
         MissingTool: a program is not installed. SimulationError: Verilator cannot build it.

@@ -38,8 +38,8 @@ def combinational(design: Design) -> Design:
 
 
 def parts_of(design: Design) -> str | None:
-    """The Verilog of the combinational datapath in the parts that a design's registers cut its steps into, its top module
-    called `unit`; None where they cut none."""
+    """The Verilog of the combinational datapath, divided into the parts that the design's registers cut its steps into. Its
+    top module is called `unit`. None where registers cut no step."""
     datapath = combinational(design).component()
     never_built(datapath)
     assert isinstance(datapath, Datapath)

@@ -1,4 +1,4 @@
-"""The positions of a pipeline's registers: how many registers lie between the operands and each of them."""
+"""The positions of a pipeline's registers: how many registers lie between the operands and a register."""
 
 from collections.abc import Iterable
 

@@ -25,7 +25,7 @@ def pipeline_questions(design: Design, verilog: str | None = None) -> list[Quest
     about its combinational datapath.
 
     Args:
-        verilog: of the design, its top module called `unit`; None for the generated Verilog.
+        verilog: the design, with a top module called `unit`; None for the generated Verilog.
 
     Raises:
         NotProvable: a handshake that is not understood, values that differ in structure from the combinational datapath's,
@@ -75,7 +75,8 @@ def register_questions(design: Design, verilog: str | None = None, datapath: str
     whether the parts compute what the whole steps do.
 
     Args:
-        verilog: as for `pipeline_questions`. datapath: the Verilog of its combinational datapath, likewise.
+        verilog: the Verilog of the design; see `pipeline_questions`. datapath: the Verilog of its combinational datapath,
+            likewise.
 
     Raises:
         NotProvable: as `pipeline_questions`, but for the operation's specification.
@@ -98,7 +99,7 @@ def handshake_trace(design: Design, verilog: str, seconds: float) -> Trace | Non
     """Cycles from a reset on that break a rule of the handshake; None if there are none, or none is found in time.
 
     Args:
-        verilog: of the design, its top module called `unit`. seconds: CPU time of this process.
+        verilog: the design, with a top module called `unit`. seconds: CPU time of this process.
 
     Raises:
         NotProvable: registers of unknown purpose.

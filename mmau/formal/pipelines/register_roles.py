@@ -17,7 +17,7 @@ from mmau.formal.obligations.unit_questions import NotProvable
 from rtl.designs.ports import CONTROL_INPUTS
 
 IN_STEP, OUT_STEP = "in_step", "out_step"
-"""The counters of a tile: the step that comes in next, and the step whose result leaves the datapaths next."""
+"""The counters of a tile: the step that enters next, and the step whose result leaves the datapaths next."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Registers:
         return term
 
     def takes(self, name: str, step: int) -> Term | None:
-        """The next value of a register with that step; None if it holds its value."""
+        """The next value of a register if it takes one with that step; None if it holds its value."""
         taken = self.leaf(self.netlist.after[name].term, step)
         return None if taken == self.netlist.registers[name].term else taken
 

@@ -28,7 +28,7 @@ class Replacement:
     """Replaces wires by values, in one step of the token.
 
     Args:
-        composition: whose facts are used. step: of the token. guard: of the facts.
+        composition: the proof whose facts are used. step: the step of the token. guard: the guard of the facts.
         known, decided: the choices of a proof; a bad one gives a fact that is of no use.
         inside: the replacement at the inputs of an opaque module, by its path.
     """

@@ -17,7 +17,7 @@ class WideProduct:
     """The wires of a subword multiplier (`rtl.designs.subword`) where one wide pair is selected.
 
     Args:
-        proof: where facts go. name: of the component. x, y: the significands.
+        proof: the proof that collects the facts. name: the name of the component. x, y: the significands.
     """
 
     def __init__(self, proof: Proof, name: str, x: Number, y: Number) -> None:
@@ -29,7 +29,7 @@ class WideProduct:
         self._x, self._y = x, y
 
     def prove(self, about: list[Fact]) -> list[Fact]:
-        """That the sum of the blocks is the product, modulo what that may be.
+        """Facts that the sum of the blocks is the product, modulo 2**(bits of the product).
 
         Args:
             about: facts about the significands' wires.

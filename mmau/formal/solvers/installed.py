@@ -16,7 +16,7 @@ MEMORY = 6 << 30
 
 
 class MissingSolver(Exception):
-    """A solver that is not installed."""
+    """The solver is not installed."""
 
 
 def solver_version(name: str) -> str:
@@ -48,7 +48,7 @@ def solver(name: str) -> Solve:
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Where no more than `MEMORY` can be taken: a solver that wants more fails there."""
+    """Limit the memory of this process to `MEMORY` within the block: a solver that wants more fails."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     lower = [limit for limit in (soft, hard, MEMORY) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(lower), hard))

@@ -1,4 +1,4 @@
-"""Bitwuzla."""
+"""Asks the solver Bitwuzla."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""cvc5."""
+"""Asks the solver cvc5."""
 
 import cvc5
 

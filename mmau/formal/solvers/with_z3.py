@@ -1,4 +1,4 @@
-"""Z3."""
+"""Asks the solver Z3."""
 
 import z3
 

@@ -18,7 +18,7 @@ from mmau.formal.specification.step_results import Code, Result, Special, Term
 from mmau.formal.specification.steps import Subnormals, addend, decode, multiply
 
 FLUSHED = Rounding(conversion("RNE-FP32"), "tiny")
-"""Of every sum."""
+"""The rounding of every sum."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Product:
 
 
 def ftz_fma(terms: Terms, operation: FTZFMA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """FTZ-FMA (golden: `FTZFMA.step`)."""
+    """The code of d that FTZ-FMA gives (golden: `FTZFMA.step`)."""
     products, d = multiplied(terms, operation, ports, observer), ports["c"]
     for k in operation.product_order:
         d = fma(terms, f"add_{k}_0", products[k], d, observer)
@@ -39,7 +39,7 @@ def ftz_fma(terms: Terms, operation: FTZFMA, ports: Mapping[str, Bits], observer
 
 
 def ftz_eo_fma(terms: Terms, operation: FTZEOFMA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """FTZ-EO-FMA (golden: `FTZEOFMA.step`)."""
+    """The code of d that FTZ-EO-FMA gives (golden: `FTZEOFMA.step`)."""
     products = multiplied(terms, operation, ports, observer)
     # 1. two chains
     zero = Bits(terms.number(0, FP32.width).term, FP32.width)  # the first sum is a term like any other code
@@ -53,7 +53,8 @@ def ftz_eo_fma(terms: Terms, operation: FTZEOFMA, ports: Mapping[str, Bits], obs
 
 
 def multiplied(terms: Terms, operation: FlushedFMA, ports: Mapping[str, Bits], observer: Observer) -> list[Product]:
-    """The products. An element that is subnormal in fp32 too is a zero of its sign; fp16's subnormals are normal in fp32."""
+    """The products of all pairs. An element that is subnormal in fp32 too is a zero of its sign; fp16's subnormals are
+    normal in fp32."""
     fmt, length = operation.a, operation.length
     subnormals: Subnormals = "±0" if fmt.e_min == FP32.e_min else "kept"
     x, y = (decoded(terms, observer, name, ports[port], fmt, length, subnormals) for name, port in (("x", "a"), ("y", "b")))
@@ -90,7 +91,7 @@ def add(terms: Terms, name: str, x: Bits, y: Bits, observer: Observer) -> Bits:
 def decoded_term(
     terms: Terms, name: str, side: str, code: Bits, observer: Observer
 ) -> tuple[tuple[Flag, Bits], tuple[Term, Special]]:
-    """A code of fp32 with its NaN flag, and the same as a term."""
+    """An operand of fp32: its code with a NaN flag, and the term that it represents."""
     z = observer.value(f"{name}_decode_{side}", decode(terms, FP32, code, "±0"))
     pair = observer.term(f"{name}_term_{side}", *addend(z, FP32, FP32.e_min))
     return (pair[1].nan, code), pair

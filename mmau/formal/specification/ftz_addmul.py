@@ -18,7 +18,7 @@ FLUSHED = Rounding(conversion("RNE-FP32"), "subnormal")
 
 
 def ftz_addmul(terms: Terms, operation: FTZAddMul, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """FTZ-AddMul (golden: `FTZAddMul.step`)."""
+    """The code of d that FTZ-AddMul gives (golden: `FTZAddMul.step`)."""
     # 1. subnormal elements become +0
     x = decoded(terms, observer, "x", ports["a"], operation.a, operation.length, "+0")
     y = decoded(terms, observer, "y", ports["b"], operation.b, operation.length, "+0")

@@ -34,8 +34,8 @@ class Summands:
 
 
 def oc_fdpa(terms: Terms, operation: OCFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """OC-FDPA (golden: `OCFDPA.step`): the exact sum of the aligned terms, less one in the sign frame of c for every product
-    of the other sign."""
+    """The code of d that OC-FDPA gives (golden: `OCFDPA.step`): the exact sum of the aligned terms, less one in the sign
+    frame of c for every product of the other sign."""
     summands = summands_of(terms, operation, ports, observer)
     summed = [*summands.products, summands.c]
     largest = observer.value("sum_max_exp", max_exp(summed))
@@ -48,8 +48,8 @@ def oc_fdpa(terms: Terms, operation: OCFDPA, ports: Mapping[str, Bits], observer
 
 
 def missing_increments(aligned: Sequence[Aligned]) -> Aligned:
-    """The amount that one's complement lacks where it stands for a negation, in the sign frame of the last term: −1 for each
-    term of the other sign, zeros too."""
+    """The error of the sum if terms are inverted instead of negated, in the sign frame of the last term: −1 for each term of
+    the other sign, zeros included."""
     *others, frame = aligned
     zero, one = Number.constant(frame.sign.terms, 0), Number.constant(frame.sign.terms, 1)
     return Aligned(~frame.sign, total([choose(term.sign ^ frame.sign, one, zero) for term in others]))
@@ -72,7 +72,7 @@ def ps_fdpa(terms: Terms, operation: PSFDPA, ports: Mapping[str, Bits], observer
 
 
 def below_the_grid(c: Term, e_max: Number, F: int) -> Flag:
-    """Whether c lies wholly below the last bit that alignment keeps."""
+    """Whether all bits of c lie below the last bit that alignment keeps."""
     return c.exp < e_max - F
 
 

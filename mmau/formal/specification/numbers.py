@@ -22,7 +22,7 @@ def width_of(low: int, high: int) -> int:
 
 @dataclass(frozen=True)
 class Flag:
-    """One bit that says yes or no."""
+    """One bit that answers yes or no."""
 
     terms: Terms
     bits: Bits
@@ -68,7 +68,7 @@ class Number:
 
     @classmethod
     def constant(cls, terms: Terms, value: int) -> "Number":
-        """A constant."""
+        """The constant `value` as a number."""
         width = width_of(value, value)
         return cls(terms, terms.number(value & ((1 << width) - 1), width), value, value)
 
@@ -118,7 +118,7 @@ class Number:
         return self._compared(Kind.EQUAL, Kind.EQUAL, self._number(other))
 
     def is_zero(self) -> Flag:
-        """Whether it is 0."""
+        """Whether the number is 0."""
         return self.equals(0)
 
     def times_two_to(self, places: int) -> "Number":
@@ -138,15 +138,15 @@ class Number:
         return bounded(self.terms, bits, self.low >> amount.high, self.high >> amount.low, False)
 
     def bit(self, place: int) -> Flag:
-        """A bit of it."""
+        """The bit of the number at a place."""
         return Flag(self.terms, self.terms.part(self.held_in(max(place + 1, self.bits.width)), place, place))
 
     def within(self, low: int, high: int) -> "Number":
-        """The same number, known to lie between these bounds; a value beyond them is lost."""
+        """The same number, known to lie between `low` and `high`; a value beyond them is lost."""
         return bounded(self.terms, self.bits, max(low, self.low), min(high, self.high), self.is_signed)
 
     def loosened(self, low: int, high: int) -> "Number":
-        """The same number with wider bounds."""
+        """The same number with its bounds widened to include `low` and `high`."""
         return bounded(self.terms, self.bits, min(low, self.low), max(high, self.high), self.is_signed)
 
     def _number(self, other: "Number | int") -> "Number":
@@ -169,7 +169,7 @@ def bounded(terms: Terms, bits: Bits, low: int, high: int, signed: bool) -> Numb
 
 
 def total(numbers: Sequence[Number]) -> Number:
-    """Their sum."""
+    """The sum of numbers."""
     low, high = sum(number.low for number in numbers), sum(number.high for number in numbers)
     terms, width = numbers[0].terms, width_of(low, high)
     held = [number.held_in(width) for number in numbers]
@@ -177,7 +177,7 @@ def total(numbers: Sequence[Number]) -> Number:
 
 
 def choose(flag: Flag, yes: Number, no: Number) -> Number:
-    """One of two numbers."""
+    """One of two numbers, selected by a flag."""
     low, high = min(yes.low, no.low), max(yes.high, no.high)
     width = width_of(low, high)
     bits = flag.terms.choice(flag.bits, lambda: yes.held_in(width), lambda: no.held_in(width))
@@ -185,17 +185,17 @@ def choose(flag: Flag, yes: Number, no: Number) -> Number:
 
 
 def any_of(flags: Sequence[Flag]) -> Flag:
-    """Whether one of them is set."""
+    """Whether any of the flags is set."""
     return reduce(lambda x, y: x | y, flags)
 
 
 def all_of(flags: Sequence[Flag]) -> Flag:
-    """Whether all of them are set."""
+    """Whether all of the flags are set."""
     return reduce(lambda x, y: x & y, flags)
 
 
 def largest(numbers: Sequence[Number]) -> Number:
-    """The largest of them: of neighbours the larger, and so on."""
+    """The largest of the numbers, found by comparing neighbours pairwise."""
     level = list(numbers)
     while len(level) > 1:
         pairs = zip(level[::2], level[1::2], strict=False)

@@ -33,11 +33,11 @@ class Observer:
         return total
 
     def integer(self, name: str, product: Number) -> Number:
-        """A product of integers."""
+        """Receives a product of integers; its return value replaces the product."""
         return product
 
     def word(self, name: str, summed: Sequence[Number], word: Word) -> Word:
-        """The sum of integers."""
+        """Receives the sum of integers; its return value replaces the sum."""
         return word
 
     def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:

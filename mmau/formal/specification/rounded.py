@@ -26,7 +26,7 @@ def gtr_fdpa(terms: Terms, operation: GTRFDPA, ports: Mapping[str, Bits], observ
 
 
 def rounded_dot(terms: Terms, operation: RoundedFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """Golden's `RoundedFDPA.step`.
+    """The code of d that golden's `RoundedFDPA.step` gives.
 
     Golden ignores zero products in e_dot. Here a zero product has an exponent that is at most that of every other product
     and of c, so the exponent of a sum is the same.

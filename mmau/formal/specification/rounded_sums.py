@@ -57,8 +57,8 @@ class RoundedSum:
 
     Attributes:
         terms, specials: the terms, and their flags for values that are not finite.
-        largest: an exponent that is at least that of each.
-        rounding: of the sum.
+        largest: an exponent that no term's exponent exceeds.
+        rounding: the rounding of the sum.
     """
 
     terms: tuple[Term, Term]
@@ -93,5 +93,5 @@ class RoundedSum:
 
 
 def lifted(term: Term, places: int) -> Term:
-    """The same number with a larger exponent and more fraction bits."""
+    """The same number with an exponent larger by `places` and as many more fraction bits."""
     return replace(term, exp=term.exp + places, frac=term.frac + places)

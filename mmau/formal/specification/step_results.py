@@ -1,4 +1,4 @@
-"""The results of a specification's steps, in golden's terms; only the flags of a number that is not finite count."""
+"""The results of a specification's steps, in golden's terms. If a number is not finite, only its flags have a meaning."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -9,7 +9,7 @@ from mmau.formal.specification.numbers import Flag, Number, any_of
 
 @dataclass(frozen=True)
 class Code:
-    """A bit pattern."""
+    """The code of a number, as a bit vector."""
 
     bits: Bits
 
@@ -45,7 +45,7 @@ class Operand(Value):
 
     @property
     def finite(self) -> Flag:
-        """Whether the operand is finite, so that its numbers count."""
+        """Whether the operand is finite; otherwise its sign, exponent and significand have no meaning."""
         return ~(self.inf | self.nan)
 
 
@@ -106,7 +106,7 @@ class Total(Value):
 
 @dataclass(frozen=True)
 class Integer(Value):
-    """An integer by itself."""
+    """The product of integers, or another integer without an exponent."""
 
     number: Number
 
@@ -120,6 +120,6 @@ class Word(Value):
 
 @dataclass(frozen=True)
 class Result(Value):
-    """A code of d."""
+    """The code of d."""
 
     code: Code

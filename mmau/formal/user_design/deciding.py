@@ -45,7 +45,7 @@ class Comparison:
 
     Attributes:
         got: the design's result. specified: the specification's. differs: the condition that they disagree.
-        cases: of the operands. rows: values of the variables, for rows of operands.
+        cases: the cases into which the operands are divided. rows: values of the variables, one per row of operands.
     """
 
     terms: Terms

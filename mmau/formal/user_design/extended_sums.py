@@ -31,7 +31,7 @@ class Sums:
         self._known: dict[Term, Term] = {}
 
     def of(self, root: Term) -> Term:
-        """A term that is equal under the assumed formulas."""
+        """A term that equals `root` if the assumed formulas are true, with extended sums as sums of extended terms."""
         again = Folding(self._manager, {})
         for term in in_order([root]):
             again.replace(term, self._spread(again.of(term)))

@@ -45,10 +45,11 @@ class Explored:
 
 @dataclass(frozen=True)
 class Reached:
-    """A state.
+    """A state of the design that can be reached.
 
     Attributes:
-        registers: their values, by name. waiting: operands that have come in and whose results have not left.
+        registers: the value of each register, by name. waiting: number of operands that have entered and whose results
+            have not left.
         must_stay: whether a result was valid and not taken, so that it must stay valid.
     """
 

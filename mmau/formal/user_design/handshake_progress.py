@@ -20,10 +20,11 @@ Stimulus = tuple[int, int]
 
 @dataclass(frozen=True)
 class Step(Generic[S]):
-    """One cycle.
+    """One cycle from a state.
 
     Attributes:
-        to: the state after it. waiting: operands under way before it. is_taken: whether operands were taken.
+        to: the state after the cycle. waiting: number of operands under way before the cycle. is_taken: whether operands
+            were taken.
         is_shown: whether out_valid was 1.
     """
 

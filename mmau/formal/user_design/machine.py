@@ -44,7 +44,7 @@ class Machine:
         self.start: State = {name: bits.term for name, bits in circuit.registers.items()}
 
     def cycle(self, state: State, inputs: Mapping[str, Bits]) -> Cycle:
-        """One cycle; an input that is not given is a new variable."""
+        """The formulas of one cycle from a state; an input that is not given is a new variable."""
         by = {bits.term: state[name] for name, bits in self._circuit.registers.items()}
         for port, bits in self._circuit.inputs.items():
             by[bits.term] = (inputs[port] if port in inputs else self.anything(bits.width)).term

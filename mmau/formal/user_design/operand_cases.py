@@ -25,7 +25,7 @@ class Case:
 
 
 class IncompleteCases(Exception):
-    """There are operands in none of the cases."""
+    """Some operands are in none of the cases."""
 
 
 @dataclass

@@ -20,7 +20,7 @@ def columns(roots: Sequence[Term], values: Mapping[Term, Column]) -> dict[Term, 
     """The values of terms and of all their subterms, row by row.
 
     Args:
-        values: of the variables, at least one, all of one dtype.
+        values: the values of each variable, for one variable at least, all of one dtype.
 
     Raises:
         ValueError: an unknown operation, or a term that is too wide for int64.
@@ -40,7 +40,7 @@ def columns(roots: Sequence[Term], values: Mapping[Term, Column]) -> dict[Term, 
 
 
 def signed(column: Column, bits: int) -> Column:
-    """The same bits in two's complement."""
+    """The numbers of a column, read in two's complement of `bits` bits."""
     return column - ((column >> (bits - 1)) << bits)
 
 

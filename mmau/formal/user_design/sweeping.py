@@ -24,18 +24,20 @@ WIRING = {Kind.BV_CONCAT, Kind.BV_EXTRACT, Kind.BV_ZERO_EXTEND, Kind.BV_SIGN_EXT
 
 @dataclass
 class Progress:
-    """Progress: wires that hold a value of the specification for all tried rows, and those of them that are proved."""
+    """The progress of a sweep: the wires that hold a value of the specification in all tried rows, and those that are proved
+    to."""
 
     guessed: int = 0
     proved: int = 0
 
 
 class Sweep:
-    """One case of one comparison.
+    """Decides one case of a comparison.
 
     Args:
-        terms: makes terms. got, specified: the results. assumed: formulas that hold in the case.
-        values: of all variables, for rows of operands.
+        terms: makes terms. got, specified: the results of the design and of the specification. assumed: formulas that
+            hold in the case.
+        values: the values of all variables, one per row of operands.
     """
 
     def __init__(
@@ -99,7 +101,8 @@ class Sweep:
     def asked(self, formula: Term, limits: Limits, base: Term | None = None, values_of: Sequence[Term] = ()) -> Found:
         """Whether a formula is ever true in this case.
 
-        First with values of the specification that wires hold, except `base`, replaced by unconstrained variables; then
+        The solver is asked up to three times: first with values of the specification that wires hold, except `base`,
+            replaced by unconstrained variables; then
         with the terms of these wires, too; then in full.
         """
         manager, formulas = self._terms.manager, [formula, *self._assumed]
