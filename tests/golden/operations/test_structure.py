@@ -16,6 +16,7 @@ from golden.formats import FP32, Cls, Decoded
 from golden.operations.ieee import is_zero_negative
 from golden.operations.structure import Addend, Partial, Product, Rounding, Structure, Sum, Summand, Zero
 from golden.rounding import Overflow, shift_and_round
+from golden.specials import factor_nan, nvidia_nan
 from golden.steps import Term
 from golden.stimulus import OperandShape, generate
 from golden.unit_file import operation_from_table
@@ -284,6 +285,53 @@ def test_width_that_is_one_bit_off_in_one_term_is_noticed(name: str) -> None:
                     for (o, rows), F in zip(alike, F, strict=True)
                 )
                 assert wrong, (name, shape, number, place)
+
+
+def of_one_pair(operation: Operation, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """d of a step that begins with these elements and goes on with zeros, under scales of 1."""
+    scale = operation.scale_format
+    ones = [] if scale is None else [scale.encode(1)] * operation.scales_per_step
+    zeros = [0] * operation.length
+    return operation.step([*a, *zeros][: operation.length], [*b, *zeros][: operation.length], c, ones, ones)
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_declared_code_of_nan_is_the_steps(name: str) -> None:
+    """Of a NaN c with a payload; where that is kept, of a NaN factor, which RDNA writes by a code of its own."""
+    for operation, _ in published(name):
+        c, d, rule = operation.c, operation.d, operation.structure.nan
+        if c.nan is None:
+            assert rule == "none"
+            continue
+        codes = {"ones": nvidia_nan(d), "quiet": d.nan, "first": c.nan | 1, "cause": c.nan | 1}
+        assert of_one_pair(operation, [0], [0], c.nan | 1) == codes[rule], operation
+        if rule in ("first", "cause"):
+            assert operation.a.nan is not None
+            got = of_one_pair(operation, [operation.a.nan | 1], [0], 0)
+            assert (got == factor_nan(d)) == (rule == "cause"), operation
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_declared_limit_of_products_is_the_steps(name: str) -> None:
+    """Two products that cancel are infinities from it on."""
+    for operation, _ in published(name):
+        a, b, limit = operation.a, operation.b, operation.structure.product_limit
+        if not operation.structure.is_aligned or operation.length < 2 or min(a.e_max, b.e_max) < 64:
+            continue
+        for exponent in (127, 128):
+            products = [a.encode_scaled(sign, exponent - 64, "RNE") for sign in (1, -1)], [b.encode_scaled(1, 64, "RNE")] * 2
+            d = operation.d.decode(of_one_pair(operation, *products, 0))
+            assert (d.cls is Cls.NAN) == (limit is not None and exponent >= limit), (operation, exponent)
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_declared_headroom_and_groups_are_those_of_the_sums(name: str) -> None:
+    for operation, _ in published(name):
+        structure = operation.structure
+        headroom = {node.headroom for each in structure.sums for node in each.nodes if isinstance(node, Product)}
+        assert headroom == {structure.headroom or 0}
+        if structure.group is not None:
+            assert {len(leaves) for leaves in structure.leaves[:-1]} == {structure.group}
 
 
 def test_leaves_are_the_products_of_each_sum() -> None:
