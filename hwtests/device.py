@@ -1,5 +1,5 @@
-"""The interface of a device for conformance: run whole tiles of an instruction, compare many of them with the model,
-and describe itself."""
+"""The interface of a device for conformance: it runs whole tiles of an instruction, compares many of them with the model,
+and describes itself."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ class DeviceError(ValueError):
 
 
 class AbsentError(DeviceError):
-    """An instruction that a device of its architecture need not have, and this one does not."""
+    """The device lacks an instruction that its architecture does not guarantee."""
 
 
 @dataclass(frozen=True)
@@ -30,41 +30,41 @@ class Description:
 
 
 class Program(Protocol):
-    """An instruction's kernel, loaded."""
+    """A loaded kernel of an instruction."""
 
     @property
     def route(self) -> str:
-        """The operand route, for an instruction with several routes: `A from registers`; else empty."""
+        """The operand route (such as `A from registers`) of an instruction that has several; else empty."""
 
     @property
     def machine_code(self) -> dict[str, int]:
-        """The matrix instructions in it, with their counts; empty where no disassembler is at hand."""
+        """The matrix instructions in the kernel, with their counts; empty if no disassembler is at hand."""
 
     @property
     def expected_code(self) -> dict[str, int]:
-        """Those that the instruction must become."""
+        """The matrix instructions, with their counts, that the kernel must consist of."""
 
     @property
     def sha256(self) -> str:
-        """Of the binary that runs."""
+        """SHA-256 of the binary that runs."""
 
     def run(self, tiles: Tiles) -> Any:
-        """D [tiles, m, n]."""
+        """Run the kernel on all tiles; returns D with shape [tiles, m, n]."""
 
 
 class Device(Protocol):
-    """A device, or in tests a model of one."""
+    """A device, or in tests a model that stands in for one."""
 
     @property
     def xp(self) -> Any:
-        """numpy or cupy: what its arrays are."""
+        """The module of the device's arrays: numpy or cupy."""
 
     @property
     def engine(self) -> str:
-        """The engine that `dot` uses."""
+        """Name of the engine that `dot` uses."""
 
     def describe(self) -> Description:
-        """Its name."""
+        """Describe the device: its name, its architecture and the versions that a result depends on."""
 
     def evidence(self) -> dict[str, str]:
         """The identity of this machine and moment: driver, UUID, clocks."""
@@ -73,17 +73,21 @@ class Device(Protocol):
         """Compile and load an instruction's kernels, one for each operand route.
 
         Raises:
-            ValueError (DeviceError, CompileError): it cannot run here.
+            ValueError (DeviceError, CompileError): the instruction cannot run here.
         """
 
     def dot(self, chain: Chain, rows: Operands) -> Any:
-        """The golden model's d of each row, on this device's arrays."""
+        """Compute d of each row by the golden model, on the device's own arrays."""
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
-        """Compare tiles first … first + count − 1 of the stimulus at volume. Raises MemoryError where they do not fit."""
+        """Compare tiles first … first + count − 1 of the stimulus at volume.
+
+        Raises:
+            MemoryError: the tiles do not fit in memory.
+        """
 
     def to_host(self, array: Any) -> Any:
-        """An array of the device as a NumPy array."""
+        """Copy an array of the device to a NumPy array."""
 
 
 def unexpected_code(machine_code: dict[str, int], expected_code: dict[str, int]) -> dict[str, int]:

@@ -1,5 +1,7 @@
-"""Which device conformance runs on: this machine's GPU, of the vendor that the architecture asked for has. Where none is
-asked for, NVIDIA's; its AMD GPU where CuPy is missing and hip-python is not."""
+"""Selects the device that conformance runs on: this machine's GPU of the vendor that the requested architecture belongs to.
+
+If no architecture is requested, it is the NVIDIA GPU, or the AMD GPU if CuPy is missing and hip-python is installed.
+"""
 
 from importlib.util import find_spec
 
@@ -7,10 +9,10 @@ from hwtests.device import Device
 
 
 def open_device(arch: str | None = None) -> Device:
-    """The device.
+    """Open this machine's GPU.
 
     Args:
-        arch: the architecture that it should have, None for any.
+        arch: the architecture that it must have, None for any.
 
     Raises:
         DeviceError: no usable device; one line for the user.

@@ -1,4 +1,5 @@
-"""An instruction of a device as a function of rows, each of them one dot product, which is all that a probe may know."""
+"""An instruction of a device as a function of rows, each of them one dot product; a probe sees nothing else of the
+device."""
 
 import numpy as np
 
@@ -14,19 +15,22 @@ from hwtests.devices import open_device
 
 
 class DeviceDot:
-    """Rows computed by an instruction of a device, on diagonals of its tiles. The rows and columns of the tile change from
-    one call to the next, so that a result that depends on its place does not repeat.
+    """Rows computed by an instruction of a device, on the diagonals of its tiles.
+
+    The rows and columns of the tile change from one call to the next, so that a result that depends on its place does not
+    repeat.
 
     Attributes:
-        instruction: the instruction, whose formats and K the rows have. device: the device that runs it.
-        name, shape, identity: as `golden.device.Device` has them.
+        instruction: the instruction; the rows have its formats and its K.
+        device: the device that runs it.
+        name, shape, identity: as `golden.device.Device` defines them.
     """
 
     def __init__(self, instruction: Instruction, device: Device | None = None) -> None:
-        """Open this machine's device and load the instruction.
+        """Open this machine's device, unless one is given, and load the instruction.
 
         Raises:
-            DeviceError: no such device here, or one of another architecture, or without that instruction.
+            DeviceError: no such device here, or one of another architecture, or one that lacks the instruction.
         """
         self.instruction = instruction
         self.device = opened(instruction.arch) if device is None else device
@@ -41,7 +45,7 @@ class DeviceDot:
         return content_key({"parts": [*described, self._program.sha256]})
 
     def dot(self, rows: Operands) -> BitArray:
-        """d [rows]."""
+        """Compute d [rows] of the rows, as bit patterns."""
         i, asked = self.instruction, len(rows.c)
         count = places(i.m, i.n)
         whole = rows.rows(np.arange(-(-asked // count) * count) % asked)  # whole tiles: rows repeated from the first on
@@ -55,10 +59,10 @@ class DeviceDot:
 
 
 def opened(arch: str) -> Device:
-    """This machine's processor or GPU.
+    """Open this machine's processor or GPU of an architecture.
 
     Raises:
-        DeviceError: it is none, or one of another architecture.
+        DeviceError: there is no such device, or it has another architecture.
     """
     if arch in ARCHITECTURES:
         return ProcessorDevice(arch)

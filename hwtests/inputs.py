@@ -1,4 +1,4 @@
-"""The stimulus at volume for conformance: tiles by number, independent of the division into batches."""
+"""The stimulus at volume for conformance: tiles by number, independent of the batches that they are generated in."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from golden import Instruction
 from golden.stimulus import OperandShape, Tiles, volume
 
 NAMES = volume.NAMES
-"""Classes and corners, by label."""
+"""Name of the class or corner for each label."""
 
 
 def tiles_of(instruction: Instruction, seed: int, first: int, count: int) -> tuple[Tiles, Any]:

@@ -1,4 +1,5 @@
-"""Comparison at volume for a device whose arrays are NumPy's: tiles made, model computed and results counted on the host."""
+"""Comparison at volume for a device whose arrays are NumPy's: the host generates tiles, computes the model and counts
+results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +14,11 @@ from hwtests.device import Program
 from hwtests.tally import E_ZERO_TILES, Tally, chain_with_another_e_zero, tally
 
 Dot = Callable[[Chain, Operands], Any]
-"""(chain, rows) → d of each row."""
+"""Computes a model: called with a chain and rows, returns d of each row."""
 
 
 def compare(instruction: Instruction, program: Program, seed: int, first: int, count: int, dot: Dot) -> Tally:
-    """Tiles first … first + count − 1 of a seed: what differed and what was counted."""
+    """Compare tiles first … first + count − 1 of a seed; return the counts and the first differences."""
     tiles, labels = inputs.tiles_of(instruction, seed, first, count)
     other = chain_with_another_e_zero(instruction.chain)
     return tally(
@@ -27,12 +28,12 @@ def compare(instruction: Instruction, program: Program, seed: int, first: int, c
 
 
 def every(tiles: Tiles, step: int) -> Tiles:
-    """One tile in so many."""
+    """Every `step`-th of the tiles."""
     return Tiles(*(None if array is None else array[::step] for array in vars(tiles).values()))
 
 
 def model(chain: Chain, tiles: Tiles, dot: Dot) -> Any:
-    """A model's D [tiles, m, n]."""
+    """Compute D [tiles, m, n] by a model."""
     arrays = tiles.rows(np)
     rows = [None if x is None else np.ascontiguousarray(x.reshape(tiles.c.size, -1)) for x in arrays]
     a, b, c, scale_a, scale_b = rows

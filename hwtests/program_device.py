@@ -1,8 +1,8 @@
-"""A program that answers rows as a device of conformance, and the worker of a campaign on it.
+"""A program that answers rows, as a device of conformance; and the worker of a campaign on it:
 
     python -m hwtests.program_device ARCH COMMAND FORM PATIENCE
 
-is `hwtests.conform.campaign_worker` on the program: every element of D is one row.
+The worker does what `hwtests.conform.campaign_worker` does, on the program: every element of D is one row.
 """
 
 import platform
@@ -24,17 +24,17 @@ from hwtests.device import Description, DeviceError, Program
 from hwtests.tally import Tally
 
 BATCH_SECONDS = 10.0
-"""Seconds that a batch of tiles may take: progress is recorded after each."""
+"""Time that a batch of tiles may take (seconds); progress is recorded after each batch."""
 
 UNMEASURED = 1 << 16
-"""Rows of a batch of a program whose speed is not known yet."""
+"""Rows of a batch for a program whose speed is not known yet."""
 
 
 class ProgramDevice:
     """A program, as a device of an architecture.
 
     Args:
-        arch: whose instructions it computes.
+        arch: architecture whose instructions the program computes.
         command, form, patience: as `RowProgram` takes them.
     """
 
@@ -49,27 +49,28 @@ class ProgramDevice:
         return fastest_engine(on_device=False)
 
     def describe(self) -> Description:
-        """The command, and a digest of the files that it names."""
+        """The command of the program, and a digest of the files that the command names."""
         system = f"{platform.system()} {platform.release()}"
         return Description(f"program {self.command}", self.arch, f"sha256 {digest_of(self.command)}", system, "none")
 
     def evidence(self) -> dict[str, str]:
-        """Nothing that `describe` does not tell."""
+        """The form of the rows; `describe` says everything else."""
         return {"form": self.form.name}
 
     def load(self, instruction: Instruction) -> "tuple[TileProgram, ...]":
-        """The program over the rows of an instruction; it is started at the first question."""
+        """The program over the rows of an instruction; it starts when it is first asked."""
         return (TileProgram(RowProgram(self.command, formats_of(instruction), self.form, self.patience)),)
 
     def dot(self, chain: Chain, rows: Operands) -> Any:
-        """The model, on golden's fastest engine."""
+        """Compute d of each row by the golden model, on golden's fastest engine."""
         return run(None, chain, Batch(*rows))
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
-        """As `Device.compare`. A batch that takes more than `BATCH_SECONDS` counts as one that does not fit.
+        """Compare tiles with the model on the host. A batch that takes more than `BATCH_SECONDS` counts as one that does not
+        fit.
 
         Raises:
-            MemoryError: a batch of several tiles that is too long.
+            MemoryError: a batch of several tiles would take too long.
         """
         assert isinstance(program, TileProgram)
         if count > 1 and count * instruction.m * instruction.n > program.most_rows():
@@ -77,12 +78,12 @@ class ProgramDevice:
         return on_host.compare(instruction, program, seed, first, count, self.dot)
 
     def to_host(self, array: Any) -> Any:
-        """The array itself."""
+        """Return the array, which is on the host already."""
         return array
 
 
 class TileProgram:
-    """The program over tiles of an instruction."""
+    """The program as a kernel that computes tiles of an instruction."""
 
     route = ""
     machine_code: dict[str, int] = {}  # noqa: RUF012  # a program is no kernel
@@ -97,7 +98,7 @@ class TileProgram:
         return int(BATCH_SECONDS * self._rows / self._seconds) if self._seconds else UNMEASURED
 
     def run(self, tiles: Tiles) -> Any:
-        """D [tiles, m, n].
+        """Ask the program for every element; returns D with shape [tiles, m, n].
 
         Raises:
             DeviceError: the program misbehaves.

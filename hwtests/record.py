@@ -27,14 +27,14 @@ from hwtests.conform.campaign import WORKER, mismatch_folder
 from hwtests.conform.campaign_worker import OWN_LICENCE
 
 ROWS = 1024
-"""Rows of each instruction that are sent."""
+"""Number of rows of each instruction that are sent."""
 
 SECONDS = 300.0
 
 FILE, REPORT, RECORDINGS = "mmau-recording.zip", "conform.json", "recordings"
 
 DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every file in the zip: equal contents are equal files."""
+"""Date of every file in the zip, constant so that equal contents make equal files."""
 
 NOTE = """\
 Results of {device} ({arch}, driver {driver}, {runtime}, {compiler}), recorded by {who} with MMAU, python -m hwtests.record.
@@ -51,7 +51,8 @@ under {licence}, with the name above.
 
 
 def thinned(whole: Recording, count: int) -> Recording:
-    """So many rows of a recording, as many of each generator as there are, chosen by their place alone."""
+    """A recording with `count` of its rows, in equal shares of each generator where it has enough, chosen by their place
+    alone."""
     label, turn = whole.label, np.zeros(len(whole), np.int64)
     for generator in np.unique(label):
         of_it = label == generator
@@ -67,10 +68,11 @@ def thinned(whole: Recording, count: int) -> Recording:
 
 
 def packed(folder: Path, report: Report, who: str) -> bytes:
-    """The file to send.
+    """The content of the zip file to send.
 
     Raises:
-        ValueError: a recording is damaged. OSError: it cannot be read.
+        ValueError: a recording is damaged.
+        OSError: a recording cannot be read.
     """
     files: dict[str, bytes] = {}
     listed = {}
@@ -91,7 +93,8 @@ def packed(folder: Path, report: Report, who: str) -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0 the models agree, 1 something differs or failed, 2 nothing can be recorded here."""
+    """Record this machine. Exit status: 0 the models agree, 1 something differs or failed, 2 nothing can be recorded
+    here."""
     parser = argparse.ArgumentParser(prog="python -m hwtests.record", description="Record what this machine's GPU computes.")
     parser.add_argument("folder", type=Path, nargs="?", default=Path("mmau-recording"), metavar="FOLDER",
                         help="of the recordings, which a later call goes on with (mmau-recording)")  # fmt: skip

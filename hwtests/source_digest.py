@@ -1,4 +1,4 @@
-"""The digest of the sources that made a report, which identifies them also where no commit is known."""
+"""The digest of the sources that made a report; it identifies them even if no commit is known."""
 
 import hashlib
 from functools import cache
@@ -12,7 +12,7 @@ SUFFIXES = (".py", ".toml", ".c", ".h", ".hpp", ".cpp", ".inc")
 
 @cache
 def sources() -> str:
-    """SHA-256 of all sources of the packages that a device runs, by path."""
+    """SHA-256 over the paths and contents of all sources of the packages that a device runs."""
     total = hashlib.sha256()
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):

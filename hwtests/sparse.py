@@ -1,5 +1,5 @@
-"""Sparse instructions as dense ones: rows of the stimulus hold the elements of B that are multiplied, and every selection of
-the metadata is an operand route, which lays others between them."""
+"""Sparse instructions as dense ones. Rows of the stimulus hold the elements of B that are multiplied; every selection of the
+metadata is an operand route, which places other elements between them."""
 
 from typing import Any
 
@@ -7,26 +7,26 @@ from golden import Instruction
 from golden.stimulus import Tiles
 
 Selection = tuple[int, tuple[int, ...]]
-"""The code of a group's metadata, and the positions that it selects."""
+"""A code of a group's metadata, and the positions that it selects."""
 
 
 def route_of(selection: Selection) -> str:
-    """`metadata 0x4 selects 0 and 1`."""
+    """Name of a selection's operand route: `metadata 0x4 selects 0 and 1`."""
     code, positions = selection
     return f"metadata {code:#x} selects {' and '.join(map(str, positions))}"
 
 
 def words(xp: Any, selection: Selection, tiles: int) -> Any:
-    """Metadata uint32 [tiles] that say one selection for every group of every row."""
+    """Metadata, uint32 [tiles], with the same selection for every group of every row."""
     return xp.full(tiles, selection[0] * 0x1111_1111, xp.uint32)
 
 
 def spread(xp: Any, instruction: Instruction, selection: Selection, tiles: Tiles) -> Tiles:
-    """Tiles whose B [tiles, n, 2k] has the elements given at the positions selected, and between them what must not be
-    looked at: the complements of those elements.
+    """Tiles whose B [tiles, n, 2k] holds the given elements at the selected positions. Between them it holds the complements
+    of these elements, which the instruction must ignore.
 
     Args:
-        xp: numpy or cupy, of the arrays.
+        xp: the arrays' module, numpy or cupy.
     """
     _, positions = selection
     group, b = 2 * len(positions), tiles.b

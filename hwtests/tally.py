@@ -13,15 +13,15 @@ from golden.comparison import differing, is_nan
 from golden.stimulus import Operands, Tiles
 
 E_ZERO_TILES = 16
-"""One tile in so many is compared with a model of another e_zero too."""
+"""Every `E_ZERO_TILES`-th tile is also compared with a model of another e_zero."""
 
 NAN_CODES = 16
-"""Distinct NaN codes of a batch that are counted separately; the others are counted together, under OTHER_NANS."""
+"""Number of distinct NaN codes of a batch that are counted separately; the others are counted together, under OTHER_NANS."""
 
 OTHER_NANS = "others"
 
 KEPT_ROWS = 4096
-"""Differing rows stored for each instruction, at most."""
+"""Largest number of differing rows that are stored for each instruction."""
 
 
 class Difference(NamedTuple):
@@ -41,11 +41,15 @@ class Tally:
     """Counts of compared results.
 
     Attributes:
-        compared, wrong: results and those that differed, by class or corner.
-        nans: the device's NaN results by code (hexadecimal). negative_zeros: its results that are −0.
-        e_zero_results: the device's results that were compared with the model of e_zero + 1 too, those of every
-            `E_ZERO_TILES`-th tile; e_zero_cases: those that differ from it, so that they tell the two apart.
-        differences: the first that differed, in any order; at most `KEPT_ROWS`. rows: their operands, on the host.
+        compared: number of results by class or corner.
+        wrong: number of differing results by class or corner.
+        nans: number of the device's NaN results by code (hexadecimal).
+        negative_zeros: number of the device's results that are −0.
+        e_zero_results: number of results that were also compared with the model of e_zero + 1, those of every
+            `E_ZERO_TILES`-th tile.
+        e_zero_cases: number of these that differ from that model, so that they tell the two apart.
+        differences: the first differences, in any order; at most `KEPT_ROWS`.
+        rows: operands of the differences, on the host.
     """
 
     compared: dict[str, int] = field(default_factory=dict)
@@ -59,7 +63,7 @@ class Tally:
 
 
 def chain_with_another_e_zero(chain: Chain) -> Chain | None:
-    """The chain with e_zero one higher; None for an operation that has none."""
+    """The chain with e_zero one higher; None for an operation that has no e_zero."""
     operation: Any = chain.operation
     if "e_zero" not in operation.parameters():
         return None
@@ -76,10 +80,11 @@ def tally(
     expected: Any,
     other: Any = None,
 ) -> Tally:
-    """Count a batch.
+    """Count the results of a batch.
 
     Args:
-        tiles: the operands. labels: class or corner of each tile, an index into `names`.
+        tiles: the operands.
+        labels: class or corner of each tile, an index into `names`.
         first_tile: number of the batch's first tile.
         got, expected: D [tiles, m, n] of the device and of the model.
         other: D of the model with another e_zero for every `E_ZERO_TILES`-th tile of the batch, None without e_zero.
@@ -110,7 +115,7 @@ def tally(
 def _with_differences(
     found: Tally, wrong: Any, first_tile: int, got: Any, expected: Any, names: Sequence[str], labels: Any, tiles: Tiles
 ) -> Tally:
-    """The counts, and the first results that differ with their operands."""
+    """The counts with the first differing results and their operands added."""
     for place in map(tuple, np.argwhere(wrong)[:KEPT_ROWS].tolist()):
         tile, row, column = place
         name = names[int(labels[tile])]
@@ -122,10 +127,11 @@ def _with_differences(
 def rows_of(
     tiles: Tiles, differences: Sequence[Difference], first_tile: int, xp: Any, to_host: Callable[[Any], Any]
 ) -> Operands | None:
-    """The operands of elements that differ, on the host; None where none does.
+    """The operands of differing elements, on the host; None if there are none.
 
     Args:
-        tiles: of a batch that begins with tile `first_tile`, arrays of xp.
+        tiles: the batch that begins with tile `first_tile`, arrays of xp.
+        xp: the arrays' module, numpy or cupy.
     """
     if not differences:
         return None

@@ -20,7 +20,7 @@ AFTER = 0.01
 
 
 class Ended(BaseException):
-    """A signal asked the program to end. Not an Exception, so that no error handler catches it."""
+    """A signal asked the program to end. This is no Exception, so that no error handler catches it."""
 
     def __init__(self, signum: int) -> None:
         super().__init__(f"ended by {signal.Signals(signum).name}")

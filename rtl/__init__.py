@@ -1,4 +1,5 @@
-"""Datapaths in Amaranth, one component an operation, made from the golden parameter objects; their Verilog and its cost."""
+"""Datapaths in Amaranth, one component for each operation, made from the golden parameter objects; their Verilog and its
+cost."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -58,8 +59,8 @@ _MODULES = {
     "to_verilog": "verilog.emit",
     "unit_datapath": "designs.unit",
 }
-"""The module of each public name, which is imported when the name is first asked for: `rtl.designs.identity` is imported
-where Amaranth is not installed."""
+"""Public name to the module that defines it. A module is imported when its name is first asked for, so that
+`rtl.designs.identity` can be imported without Amaranth."""
 
 
 def __getattr__(name: str) -> Any:

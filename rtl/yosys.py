@@ -16,7 +16,7 @@ from golden.text import BYTES, last_line
 from rtl.tools import MissingTool, python_program
 
 LOG = "yosys.log"
-"""The file that everything is logged into: warnings and errors, too."""
+"""Name of the file that Yosys logs everything into, warnings and errors included."""
 
 SCRIPT = "script.ys"
 
@@ -45,16 +45,17 @@ def run_yosys(script: str, results: Sequence[str], files: Mapping[str, str], lim
     """Run the native Yosys.
 
     Args:
-        script: its commands, apart by `; ` or in lines of their own.
-        results: files that they write; `LOG` can be one.
+        script: its commands, separated by `; ` or by line ends.
+        results: names of the files that they write; `LOG` can be one.
         files: files that they read, text by name.
-        limit: seconds after which it is ended; None for none.
+        limit: time after which Yosys is ended (seconds); None for no limit.
 
     Returns:
         The contents of the results, by name.
 
     Raises:
-        MissingTool: it is not installed. YosysError: it failed, or did not end in time.
+        MissingTool: Yosys is not installed.
+        YosysError: Yosys failed, or did not end in time.
     """
     if find_spec("pyosys") is None:
         raise MissingTool(
@@ -75,9 +76,10 @@ def run_in_folder(
     """Run a Yosys in a temporary folder, where it finds its files and writes its log and its results.
 
     Args:
-        name: of the package, for messages. command: starts it.
+        name: name of the package, for messages.
+        command: command that starts Yosys.
         results, files, limit: as for `run_yosys`.
-        watched: sees the log while it runs.
+        watched: context in which the run takes place; it is given the path of the log.
     """
     return supervised(lambda: _run_in_folder(name, command, results, files, limit, watched))
 

@@ -56,7 +56,7 @@ GUIDES = {
 
 
 def document() -> str:
-    """The whole page."""
+    """The text of the page docs/reference/commands.md."""
     return "\n".join((HEAD, *(section(name, command) for name, command in parser().commands.items())))
 
 
@@ -94,7 +94,7 @@ def _from_reference(page: str) -> str:
 
 
 def main() -> None:
-    """Write the page."""
+    """Write the page to the path that is the argument."""
     if len(sys.argv) != 2:
         sys.exit("usage: python -m studies.command_reference docs/reference/commands.md")
     write_atomically(Path(sys.argv[1]), document().encode())

@@ -58,7 +58,7 @@ def _sass(counts: dict[str, int]) -> str:
 
 
 def document() -> str:
-    """The whole page."""
+    """The text of the page."""
     found, parts = rows(), [HEAD.rstrip()]
     for vendor, (source, target) in {"NVIDIA": ("PTX", "SASS"), "AMD": ("clang builtin, or assembly", "ISA")}.items():
         lines = [(*names, ", ".join(archs)) for names, archs in found[vendor].items()]

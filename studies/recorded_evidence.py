@@ -138,7 +138,8 @@ def cell(findings: Sequence[Finding], key: str) -> str:
 
 
 def unpinned(found: Sequence[Evidence]) -> str:
-    """How many instructions with rows have each key, and how many of them pin every change of it that can have an effect."""
+    """A table, by key, of how many instructions with rows have the key, and of how many pin every change of it that can have
+    an effect."""
     total: Counter[str] = Counter()
     open_: Counter[str] = Counter()
     for evidence in found:
@@ -152,7 +153,7 @@ def unpinned(found: Sequence[Evidence]) -> str:
 
 
 def page() -> str:
-    """The page."""
+    """The text of the page."""
     found = evidence_of(golden.instructions() + golden.sparse_instructions())
     with_rows = [evidence for evidence in found if evidence.silicon]
     changes = [finding for evidence in found for finding in evidence.findings]

@@ -68,7 +68,7 @@ def name_of(keys: Mapping[str, Any]) -> str:
 
 
 def page(results: Mapping[str, Any]) -> str:
-    """The page as Markdown, without times, so that another run with the same verdicts writes it again."""
+    """The text of the page, in Markdown, without times: another run with the same verdicts gives the same text."""
     count = {verdict: sum(found["verdict"] == verdict for found in results.values()) for verdict in (PROVED, REFUTED, OPEN)}
     rows = [(name, found["verdict"], found["reason"].partition(":")[0]) for name, found in results.items()]
     return markdown.document(

@@ -13,7 +13,7 @@ FORMAT = "mmau coverage 1"
 """The format name in every coverage file; it changes with the contents of the format."""
 
 MAX_BYTES = 1 << 28
-"""Largest coverage file that is read (bytes); one of the whole catalogue has a few million."""
+"""Largest coverage file that is read (bytes); a file of the whole catalogue has a few million."""
 
 
 def to_text(counts: Iterable[Counts]) -> str:

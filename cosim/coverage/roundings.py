@@ -66,7 +66,7 @@ def never_d(operation: Operation, chained: bool) -> Callable[[str], Reason]:
 
 
 class _Flags:
-    """Flags of those roundings of a shape whose sum is not zero."""
+    """Flags of the roundings of a shape whose sum is not zero."""
 
     def __init__(self, seen: Seen, shape: RoundingShape) -> None:
         flags = seen.flags(shape.roundings)

@@ -24,7 +24,7 @@ class CoverageFiles:
         return (f"+verilator+coverage+file+{self._file(number).name}",)
 
     def executed(self, simulations: int, broke_off: bool) -> tuple[FileCoverage, ...] | None:
-        """The coverage of all simulations together; None where the only simulation broke off and wrote no file.
+        """The coverage of all simulations together; None where the only simulation was interrupted and wrote no file.
 
         Raises:
             SimulationError: a file is missing or damaged.

@@ -21,7 +21,7 @@ CLASSES_OF = 64
 """Vectors that are generated to find the names of the classes: the largest number of formats of a datapath."""
 
 MODES = ("cocotb", "volume")
-"""How vectors are sent: by a testbench in Python, or in native code, which sends many more in the same time."""
+"""How vectors are sent: by a testbench in Python, or by native code, which sends many more in the same time."""
 
 
 MOST_VECTORS = 10**12

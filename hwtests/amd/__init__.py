@@ -1,1 +1,2 @@
-"""AMD: HIP kernels for every instruction, MFMA as builtins, WMMA as assembly; their compilation, what the assembly shows."""
+"""AMD: HIP kernels for every instruction (MFMA as builtins, WMMA as assembly), their compilation, and the reading of their
+assembly."""

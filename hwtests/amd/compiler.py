@@ -1,5 +1,5 @@
-"""Compilation with the clang and lld inside the `ziglang` wheel: HIP source to assembly, and that to a code object that
-ROCm loads; no ROCm and no GPU needed."""
+"""Compiles HIP source to assembly, and assembly to a code object that ROCm loads, with the clang and lld inside the
+`ziglang` wheel; neither ROCm nor a GPU is needed."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ class CompileError(ValueError):
 
 @cache
 def require_clang() -> None:
-    """Check that the compiler is there.
+    """Check that the compiler is installed.
 
     Raises:
         FileNotFoundError: it is not installed.
@@ -34,10 +34,13 @@ def assembly(source: str, arch: str, wave: int = 64) -> str:
     """Compile HIP C++ to assembly.
 
     Args:
-        wave: lanes of a wave; of gfx9 it is 64.
+        source: HIP C++.
+        arch: architecture such as gfx90a.
+        wave: number of lanes of a wave; gfx9 has 64 only.
 
     Raises:
-        FileNotFoundError: no compiler. CompileError: the source does not compile.
+        FileNotFoundError: the compiler is not installed.
+        CompileError: the source does not compile.
     """
     with temporary_folder("mmau-hip-") as folder:
         kernel, output = Path(folder) / "kernel.hip", Path(folder) / "kernel.s"
@@ -47,18 +50,21 @@ def assembly(source: str, arch: str, wave: int = 64) -> str:
 
 
 def _wave(arch: str, wave: int) -> tuple[str, ...]:
-    """The compiler's option for the lanes of a wave; gfx9 has one size."""
+    """The compiler's option for the number of lanes of a wave; none for gfx9, which has one size."""
     return () if arch.startswith("gfx9") else (f"-m{'' if wave == 64 else 'no-'}wavefrontsize64",)
 
 
 def code_object(text: str, arch: str, wave: int = 64) -> bytes:
-    """Assemble and link an assembly text: what `hipModuleLoadData` takes.
+    """Assemble and link an assembly text to a code object, which `hipModuleLoadData` takes.
 
     Args:
-        wave: as in `assembly`.
+        text: the assembly.
+        arch: architecture such as gfx90a.
+        wave: number of lanes of a wave; gfx9 has 64 only.
 
     Raises:
-        FileNotFoundError: no compiler. CompileError: it does not assemble or link.
+        FileNotFoundError: the compiler is not installed.
+        CompileError: the text does not assemble or link.
     """
     with temporary_folder("mmau-hip-") as folder:
         assembled, relocatable, linked = (Path(folder) / f"kernel.{suffix}" for suffix in ("s", "o", "co"))
@@ -78,7 +84,7 @@ def _run(arch: str, program: str, *arguments: str | Path) -> None:
 
 
 def first_error(log: str) -> str:
-    """The first line of a compiler's log that says `error`, or all of a log without one."""
+    """The first line of a compiler's log that contains `error`; the whole log if there is none."""
     return next((line for line in log.splitlines() if "error" in line), log.strip())
 
 

@@ -27,7 +27,7 @@ from hwtests.on_host import compare
 from hwtests.tally import Tally
 
 MAX_BLOCKS = 4096
-"""Blocks of a launch; each walks over many tiles."""
+"""Largest number of blocks in a launch; each block computes many tiles."""
 
 
 class HipDevice:
@@ -60,10 +60,10 @@ class HipDevice:
         self.engine = fastest_engine()
 
     def call(self, name: str, *arguments: Any, **keys: Any) -> Any:
-        """A function of HIP; its result, None where it has none.
+        """Call a function of HIP and return its result, or None if it has none.
 
         Raises:
-            MemoryError, RuntimeError: HIP's own word for what went wrong.
+            MemoryError, RuntimeError: the call failed; the message is HIP's.
         """
         status, *results = getattr(self.hip, name)(*arguments, **keys)
         if status == self.hip.hipError_t.hipErrorOutOfMemory:
@@ -73,7 +73,7 @@ class HipDevice:
         return results[0] if results else None
 
     def describe(self) -> Description:
-        """Name and versions."""
+        """The device's name and the versions of its software."""
         driver, runtime = self.call("hipDriverGetVersion"), self.call("hipRuntimeGetVersion")
         compiler = f"ziglang {importlib.metadata.version('ziglang')}"
         return Description(self.properties.name.decode(), self.arch, f"HIP {driver}", f"HIP {runtime}", compiler)
@@ -90,20 +90,20 @@ class HipDevice:
         return (HipProgram(self, instruction, kernel, assembly(kernel.source, self.arch, kernel.wave)),)
 
     def dot(self, chain: Chain, rows: Operands) -> Any:
-        """The model, on the host."""
+        """Compute d of each row by the golden model, on the host."""
         return run(self.engine, chain, Batch(*rows))
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
-        """On the host but for the instruction itself."""
+        """Compare tiles with the model; everything except the instruction itself runs on the host."""
         return compare(instruction, program, seed, first, count, self.dot)
 
     def to_host(self, array: Any) -> Any:
-        """The array itself."""
+        """Return the array, which is on the host already."""
         return array
 
 
 class HipProgram:
-    """A loaded kernel."""
+    """A loaded kernel of an instruction."""
 
     route = ""
 
@@ -116,16 +116,17 @@ class HipProgram:
 
     @cached_property
     def machine_code(self) -> dict[str, int]:
-        """From the assembly that was linked; the compiler may unroll a loop."""
+        """The matrix instructions, with their counts, in the assembly that was linked; the compiler may unroll a loop."""
         return dict(matrix_instructions(self._text))
 
     @property
     def expected_code(self) -> dict[str, int]:
-        """The instruction and no other, as often as the loop was unrolled."""
+        """The expected instructions: only the instruction itself, as often as the compiler unrolled the loop."""
         return {self._kernel.mnemonic: self.machine_code.get(self._kernel.mnemonic, 1)}
 
     def run(self, tiles: Tiles) -> Any:
-        """D [tiles, m, n]; the tiles are filled up to whole blocks with copies of the last one."""
+        """Run the kernel on all tiles; returns D with shape [tiles, m, n]. The last block is filled up with copies of the
+        last tile."""
         kernel, count = self._kernel, len(tiles)
         blocks = -(-count // kernel.tiles_per_block)
         padded = blocks * kernel.tiles_per_block

@@ -18,7 +18,7 @@ def kernel_of(instruction: Instruction) -> HipKernel:
 
 
 def has_kernel(instruction: Instruction) -> bool:
-    """Whether there is a kernel: of every AMD instruction whose layout in registers is known."""
+    """Whether there is a kernel: every AMD instruction whose layout in registers is known has one."""
     return instruction.arch.startswith("gfx") and layout_is_known(instruction)
 
 

@@ -47,13 +47,17 @@ void $entry(const $code* a, const $code* b, const Accumulator* c, Accumulator* d
 
 @dataclass(frozen=True, kw_only=True)
 class HipKernel:
-    """A HIP source for one instruction.
+    """A HIP kernel for one instruction.
 
     Attributes:
-        arch: gfx908 …; name: the catalogue's name of the instruction; builtin: the clang builtin, or the assembler's text.
+        arch: architecture, such as gfx908.
+        name: the catalogue's name of the instruction.
+        builtin: the clang builtin, or the assembler's text.
         source: HIP C++ without any header.
-        threads: threads of a block; tiles_per_block: tiles that a block computes at once.
-        mnemonic: the instruction's name in assembly. wave: lanes of a wave.
+        threads: threads of a block.
+        tiles_per_block: tiles that a block computes at once.
+        mnemonic: the instruction's name in assembly.
+        wave: lanes of a wave.
     """
 
     arch: str
@@ -67,7 +71,8 @@ class HipKernel:
 
 
 def builtin_of(instruction: Instruction) -> str:
-    """`__builtin_amdgcn_mfma_f32_32x32x4bf16_1k` of `v_mfma_f32_32x32x4_2b_bf16`; gfx942 calls its bf16 by the _1k name."""
+    """The clang builtin of an instruction, such as `__builtin_amdgcn_mfma_f32_32x32x4bf16_1k` for
+    `v_mfma_f32_32x32x4_2b_bf16`; gfx942 calls its bf16 by the _1k name."""
     name = instruction.name.removeprefix("v_")
     new = re.fullmatch(r"(mfma_[fi]\d+_\d+x\d+x\d+)(?:_\d+b)?_(f32|f64|f16|bf16|i8)", name)
     if new is not None and new[2] == "i8" and per_lane(instruction) == NEW_INT8_PER_LANE:
@@ -116,6 +121,6 @@ def mfma_kernel(instruction: Instruction) -> HipKernel:
 
 
 def offsets_table(name: str, offsets: Table) -> str:
-    """A layout as a constant of a kernel."""
+    """Source text of a layout as a constant of a kernel."""
     rows = ",".join("{" + ",".join(map(str, row)) + "}" for row in np.asarray(offsets).tolist())
     return f"__device__ const short {name}[{offsets.shape[0]}][{offsets.shape[1]}] = {{{rows}}};"

@@ -1,4 +1,4 @@
-"""Modifiers of RDNA's instructions on 16-bit formats: what the assembler writes, and which operands the arithmetic then has
+"""Modifiers of RDNA's instructions on 16-bit formats: how the assembler writes them, and how they change the operands
 (numerics.md, section 7)."""
 
 from dataclasses import dataclass, fields
@@ -13,20 +13,22 @@ HALF_BITS = 16
 """Bits of one half of a register."""
 
 ALL = 7
-"""A bit for each operand: 1 of A, 2 of B, 4 of C."""
+"""The bits for all three operands: 1 for A, 2 for B, 4 for C."""
 
 NAMES = ("op_sel", "op_sel_hi", "neg_lo", "neg_hi")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Modifiers:
-    """Modifiers of an instruction, each with a bit for A, for B and for C, as in `ALL`.
+    """Modifiers of an instruction, each a mask with a bit for A, B and C, as in `ALL`.
 
     Attributes:
-        op_sel: of a `v_dot2`, take the high half of A or B for product 0; of a `v_wmma` with 16-bit results on RDNA3 the bit
-            of C has C read from, and D written to, the high halves of registers, and the others are ignored.
-        op_sel_hi: of a `v_dot2`, take the high half for product 1, as it does by default; of a `v_wmma` ignored.
-        neg_lo, neg_hi: negate the elements of even and of odd k; of C neg_hi takes the magnitude, then neg_lo negates.
+        op_sel: for a `v_dot2`, the operands A and B whose high half is taken for product 0. For a `v_wmma` with 16-bit
+            results on RDNA3, the bit of C reads C from, and writes D to, the high halves of registers; the other bits are
+            ignored.
+        op_sel_hi: for a `v_dot2`, the operands whose high half is taken for product 1 (the default); ignored by a `v_wmma`.
+        neg_lo, neg_hi: negate the elements of even (neg_lo) and odd (neg_hi) k. For C, neg_hi takes the magnitude, then
+            neg_lo negates.
     """
 
     op_sel: int = 0
@@ -35,7 +37,7 @@ class Modifiers:
     neg_hi: int = 0
 
     def text(self) -> str:
-        """As the assembler writes them; those that have their default are left out."""
+        """The modifiers as the assembler writes them; those with their default value are left out."""
         listed = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
         return "".join(
             f" {name}:[{bits & 1},{bits >> 1 & 1},{bits >> 2 & 1}]" for name, bits, default in listed if bits != default
@@ -49,10 +51,11 @@ class Modifiers:
     def applied(
         self, instruction: Instruction, a: BitArray, b: BitArray, c: BitArray
     ) -> tuple[BitArray, BitArray, BitArray]:
-        """The operands that the arithmetic has: what the model returns for them, the instruction returns for a, b and c.
+        """The operands after the modifiers: the instruction returns for a, b and c what the model returns for these.
 
         Args:
-            a, b: bit patterns [..., K]. c: bit patterns [...].
+            a, b: bit patterns [..., K].
+            c: bit patterns [...].
 
         Raises:
             ValueError: the instruction has no such modifiers.
@@ -70,12 +73,12 @@ class Modifiers:
 
 
 def is_dot2(instruction: Instruction) -> bool:
-    """Whether every lane has a dot product of its own."""
+    """Whether the instruction computes a dot product in every lane."""
     return instruction.name.startswith("v_dot2")
 
 
 def free_bits(instruction: Instruction) -> dict[str, int]:
-    """By modifier, the bits that may differ from the default; empty where the effect of none is known."""
+    """For each modifier, the bits that may differ from the default; empty for an instruction on which no effect is known."""
     i = instruction
     if is_dot2(i):
         return {} if i.d.width == HALF_BITS else dict.fromkeys(NAMES, 3)

@@ -15,7 +15,7 @@ from hwtests.amd.modifiers import HALF_BITS, Modifiers, check_modifiers, is_dot2
 
 THREADS = 256
 LANE_GROUP = 16
-"""Lanes that hold the rows of A, the columns of B."""
+"""Number of lanes that hold the rows of A, or the columns of B."""
 
 _SOURCE = Template("""\
 #define __global__ __attribute__((global))
@@ -64,12 +64,13 @@ void $entry(const $code* a, const $code* b, const $result* c, $result* d, unsign
 
 
 def wave_size(instruction: Instruction) -> Literal[32, 64]:
-    """Lanes of a wave; a `v_dot2` is run in wave32."""
+    """Number of lanes of a wave; a `v_dot2` runs in wave32."""
     return 64 if "_w64" in instruction.name else 32
 
 
 def layout_is_known(instruction: Instruction) -> bool:
-    """Whether it is known what every lane holds: not of 16 factors of 4 bits on gfx1201 in wave64, which fill 32 lanes."""
+    """Whether the elements that every lane holds are known. They are not for 16 factors of 4 bits on gfx1201 in wave64,
+    which fill 32 lanes."""
     i = instruction
     return (i.arch, i.a.width, i.k, wave_size(i)) != ("gfx1201", 4, 16, 64)
 
@@ -112,7 +113,7 @@ def result_table(instruction: Instruction) -> Table:
 
 
 def mnemonic_of(instruction: Instruction) -> str:
-    """The instruction without wave, signs and clamp, which the assembler takes otherwise."""
+    """The instruction's name without wave, signs and clamp, which the assembler takes in another form."""
     return instruction.name.partition("_w32")[0].partition("_w64")[0]
 
 

@@ -1,4 +1,4 @@
-"""A campaign: instructions checked one after another by a worker process, its report written to disk after every step.
+"""A campaign: a worker process checks instructions one after another, and the report is written to disk after every step.
 
 A later run resumes from the report: run the same command again after an interruption, a time-out or a kernel that hung.
 """
@@ -23,13 +23,14 @@ WORKER = (sys.executable, "-m", "hwtests.conform.campaign_worker")
 """The command of the worker on this machine's GPU."""
 
 PROCESSOR_WORKER = (sys.executable, "-m", "hwtests.cpu.processor_worker")
-"""The same on this machine's processor; the architecture follows."""
+"""The command of the worker on this machine's processor, without the architecture, its argument."""
 
 PROGRAM_WORKER = (sys.executable, "-m", "hwtests.program_device")
-"""The same on a program; the architecture, the command, the form of its rows and the patience with it follow."""
+"""The command of the worker on a program, without its arguments: architecture, command, form of its rows and patience."""
 
 HANG_SECONDS = 120.0
-"""A worker that says nothing for so long hangs, unless it announced a longer step; a step takes seconds."""
+"""Time without an event after which a worker counts as hung, unless it has announced a longer step (seconds); a step takes
+seconds."""
 
 
 @dataclass
@@ -37,9 +38,10 @@ class Report:
     """The state of a campaign: the device, the request, and the progress of every instruction.
 
     Attributes:
-        device: description of the device and the model's engine, as the worker gave it; empty before the first event.
-        runs: for every worker that was started what tells its machine and sources (`hwtests.source_digest`).
-        seed, vectors: of the request. instructions: progress by name, in the catalogue's order.
+        device: description of the device and of the model's engine, from the worker; empty before the first event.
+        runs: identity of the machine and the sources of every worker that was started (`hwtests.source_digest`).
+        seed, vectors: seed of the inputs, and number of results to compare for each instruction.
+        instructions: progress by name, in the catalogue's order.
     """
 
     seed: int
@@ -49,18 +51,19 @@ class Report:
     runs: list[dict[str, str]] = field(default_factory=list)
 
     def complete(self) -> bool:
-        """Whether every instruction has been dealt with."""
+        """Whether every instruction has been checked to its end or given up."""
         return bool(self.instructions) and not any(is_open(p, self.vectors) for p in self.instructions.values())
 
     def agreed(self) -> bool:
-        """Whether nothing differed, failed, depended on its place, hung or crashed, and kernels hold what they must."""
+        """Whether nothing differed, failed, depended on its place, hung or crashed, and every kernel consists of the
+        expected instructions."""
         return all(
             p.status in ("running", "done", "absent") and not p.wrong() and not p.unexpected_code
             for p in self.instructions.values()
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The report as it is written."""
+        """The report as values for its JSON file."""
         return {
             "version": REPORT_VERSION,
             "seed": self.seed,
@@ -74,10 +77,11 @@ class Report:
 
 
 def load_report(path: Path, seed: int, vectors: int) -> Report:
-    """The report to resume from; a new one if the file does not exist.
+    """Read the report to resume from; a new one if the file does not exist.
 
     Raises:
-        ValueError: not a report, or one of another seed. OSError: it cannot be read.
+        ValueError: the file is not a report, or has another seed.
+        OSError: the file cannot be read.
     """
     if not path.exists():
         return Report(seed, vectors, {}, {})
@@ -103,12 +107,15 @@ def run_campaign(
     """Run or resume a campaign.
 
     Args:
-        job: what to do; its `done` is taken from the report. A worker that is started after another one stopped gets the
-            remaining seconds.
-        path: the report; rows that differ are written beside it. show: gets a line for every step.
+        job: the job; its `done` is taken from the report. A worker that replaces a stopped one gets the remaining seconds.
+        path: file of the report; differing rows are written beside it.
+        show: called with a line for every step.
+        worker: command of the worker.
 
     Raises:
-        DeviceError: the job cannot run here, in the worker's words. ValueError, OSError: as `load_report`.
+        DeviceError: the job cannot run here; the message is the worker's.
+        ValueError: the file is not a report, or has another seed.
+        OSError: the report cannot be read or written.
     """
     started = time.monotonic()
     report = load_report(path, job.seed, job.vectors)
@@ -128,7 +135,7 @@ def run_campaign(
 
 
 def mismatch_folder(path: Path) -> Path:
-    """The folder of the rows that differ: `conform.mismatches` beside `conform.json`."""
+    """The folder of the differing rows: `conform.mismatches` beside `conform.json`."""
     return path.with_suffix(".mismatches")
 
 
@@ -156,7 +163,7 @@ def _run_worker(
 
 
 def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -> str | None:
-    """Put an event into the report; returns the instruction it is about.
+    """Enter an event into the report; return the instruction that it is about.
 
     Raises:
         DeviceError: the worker reports an error, or the report is of another device or of other sources.
@@ -190,6 +197,6 @@ def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -
 
 
 def line_of(name: str, progress: Progress, vectors: int) -> str:
-    """`mma.…: 4,194,304 of at least 1,000,000,000 compared, 0 differ, 1.2 s, running`."""
+    """A line about an instruction: `mma.…: 4,194,304 of at least 1,000,000,000 compared, 0 differ, 1.2 s, running`."""
     compared = f"{progress.total():,} of at least {vectors:,} compared, {progress.wrong():,} differ"
     return f"{name}: {compared}, {progress.seconds:.1f} s, {progress.status}"

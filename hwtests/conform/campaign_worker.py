@@ -28,13 +28,13 @@ from hwtests.nvidia import kernels as nvidia
 from hwtests.source_digest import sources
 
 OWN_LICENCE = "Apache-2.0"
-"""Of the rows that this project records."""
+"""Licence of the rows that this project records."""
 
 Emit = Callable[..., None]
-"""(event, its content by name)."""
+"""Sends an event: called with its name, and with its content as keywords."""
 
 OpenDevice = Callable[[str | None], Device]
-"""From the architecture that a device should have, None for any."""
+"""Opens the device; called with the architecture that it must have, None for any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +42,15 @@ class Job:
     """The request to a worker.
 
     Attributes:
-        arch: the architecture that the device must have, None for any. pattern: which instructions, as a shell pattern.
-        vectors: results to compare of each. seed: of all inputs.
-        record: folder for recordings, None for none; who: whose name they have.
-        mismatches: folder for rows that differ, None for none.
+        arch: the architecture that the device must have, None for any.
+        pattern: shell pattern of the instructions' names.
+        vectors: results to compare for each instruction.
+        seed: seed of all inputs.
+        record: folder for recordings, None for none.
+        who: name of the person who records.
+        mismatches: folder for differing rows, None for none.
         retry: whether instructions that hung, crashed or failed are tried again.
-        seconds: after so long no further instruction is begun and the one at hand stops; None for no limit.
+        seconds: time after which no further instruction is begun and the current one stops; None for no limit.
         done: progress of earlier runs, by instruction.
     """
 
@@ -64,14 +67,14 @@ class Job:
 
 
 class TimeLimitReached(Exception):
-    """The job's time is up; finished steps are recorded."""
+    """The job's time has run out; the finished steps are recorded."""
 
 
 def chosen(arch: str, pattern: str) -> list[Instruction]:
-    """The instructions of an architecture whose name fits a pattern, but for those without a kernel.
+    """The instructions of an architecture whose name matches a pattern, except those without a kernel.
 
     Raises:
-        ValueError: none does.
+        ValueError: no instruction matches.
     """
     entries = golden.instructions(arch) + golden.sparse_instructions(arch)
     found = [entry for entry in entries if fnmatchcase(entry.name, pattern) and can_run(entry)]
@@ -81,7 +84,7 @@ def chosen(arch: str, pattern: str) -> list[Instruction]:
 
 
 def can_run(instruction: Instruction) -> bool:
-    """Whether there is a kernel, or a processor's own instruction."""
+    """Whether this project can run the instruction: there is a kernel, or a processor has it."""
     return instruction.arch in golden.PROCESSORS or nvidia.is_nvidia(instruction) or amd.has_kernel(instruction)
 
 
@@ -89,7 +92,7 @@ def run_job(job: Job, open_device: OpenDevice, emit: Emit) -> None:
     """Run a job, one instruction after another.
 
     Raises:
-        DeviceError, ValueError, OSError: what stops the whole job.
+        DeviceError, ValueError, OSError: an error that stops the whole job.
     """
     started = time.monotonic()
     device = open_device(job.arch)
@@ -133,13 +136,15 @@ def check_one(
     loaded: Callable[[], None],
     folder: Path | None,
 ) -> None:
-    """Check one instruction to its end; what only it cannot do is its status, and the others go on.
+    """Check one instruction to its end. An error of this instruction alone becomes its status, and the job goes on.
 
     Args:
-        report, loaded: as `check` takes them. folder: for its recording; None for no recording.
+        report, loaded: callbacks, as `check` takes them.
+        folder: folder for the recording; None for no recording.
 
     Raises:
-        OSError: a file cannot be written. TimeLimitReached: by `report`.
+        OSError: a file cannot be written.
+        TimeLimitReached: raised by `report`.
     """
 
     def keep(stimulus: Stimulus, d: Any) -> None:
@@ -175,7 +180,7 @@ def is_open(progress: Progress, vectors: int) -> bool:
 
 
 def has_recording(instruction: Instruction, folder: str | None) -> bool:
-    """Whether an instruction has its recording in a folder, or needs no recording."""
+    """Whether an instruction has its recording in a folder, or needs none."""
     if folder is None:
         return True
     return recording.file_name(instruction.arch, instruction.name) in recording_index.read_index(Path(folder))
@@ -190,7 +195,7 @@ def recorded(
     d: Any,
     who: str = recording.OWN,
 ) -> recording.Recording:
-    """The recording of what a device gave for the stimulus, whether the model agrees or not."""
+    """The recording of a device's results for the stimulus, whether or not the model agrees."""
     about = device.describe()
     header = recording.Header(
         version=recording.VERSION, arch=instruction.arch, instruction=instruction.name, kind="silicon", device=about.device,
@@ -201,7 +206,7 @@ def recorded(
 
 
 def main(open_device: OpenDevice) -> int:
-    """Take the job, run it, tell events; returns the exit status."""
+    """Receive the job, run it and send its events; return the exit status."""
     channel = Channel()
     job = Job(**channel.receive())
     try:

@@ -1,4 +1,5 @@
-"""One instruction on a device: independence and determinism, rows of the stimulus, then tiles of the stimulus at volume."""
+"""The checks of one instruction on a device: independence and determinism, rows of the stimulus, tiles of the stimulus at
+volume."""
 
 import time
 from collections.abc import Callable
@@ -36,26 +37,26 @@ from hwtests.device import Device, Program, unexpected_code
 from hwtests.tally import KEPT_ROWS, Tally
 
 BATCH_PRODUCTS = 1 << 30
-"""Products a batch of tiles has at most: a few gigabytes of operands."""
+"""Largest number of products of a batch of tiles; its operands take a few gigabytes."""
 
 PROCESSOR_ROWS = 20_480
-"""Rows of the stimulus that are compared and recorded on a processor at least: what a rare rounding needs to be seen."""
+"""Least number of stimulus rows that are compared and recorded on a processor: so many are needed to see a rare rounding."""
 
 ORDER_CANDIDATES = 1 << 16
-"""Rows among which those are looked for that tell one order of the products from another."""
+"""Number of rows among which those that distinguish orders of the products are looked for."""
 
 PLACEMENTS = ((0, 0), (1, 0), (3, 0), (0, 1))
-"""(shift, below) at which the same rows must give the same results (paper 000, section 3.1.1)."""
+"""Values of (shift, below) for which the same rows must give the same results (paper 000, section 3.1.1)."""
 
 STOPPED = ("absent", "dependent", "hung", "crashed", "failed")
-"""Statuses after which an instruction is passed over."""
+"""Statuses after which an instruction is skipped."""
 
 
 class Check:
     """The checks of one instruction on one device.
 
     Args:
-        mismatches: folder for the rows that differ, None for none.
+        mismatches: folder for differing rows, None for none.
     """
 
     def __init__(
@@ -70,18 +71,19 @@ class Check:
         progress.unexpected_code = {route: code for route, code in others.items() if code}
 
     def rows(self) -> Stimulus:
-        """The stimulus: classes and every case of every corner, filling whole tiles."""
+        """The stimulus: all classes and every case of every corner, repeated to fill whole tiles."""
         shape = OperandShape.of_instruction(self.instruction)
         least = PROCESSOR_ROWS if self.instruction.arch in PROCESSORS else MIN_ROWS
         return self._filling_tiles(generate(shape, max(least, complete_rows(shape)), self.seed))
 
     def _filling_tiles(self, stimulus: Stimulus) -> Stimulus:
-        """Rows repeated from the first on until they fill their tiles."""
+        """The rows, repeated from the first on until they fill their tiles."""
         count = places(self.instruction.m, self.instruction.n)
         return stimulus.rows(np.arange(-(-len(stimulus) // count) * count) % len(stimulus))
 
     def results(self, rows: Operands, shift: int = 0, below: int = 0, program: Program | None = None) -> Any:
-        """The device's d of each row, as a NumPy array; by the first operand route unless another program is given."""
+        """The device's d of each row, as a NumPy array; computed by the first operand route unless another program is
+        given."""
         tiles = self._on_device(on_diagonals(rows, self.instruction.m, self.instruction.n, np, shift, below))
         d = self.device.to_host((program or self.programs[0]).run(tiles))
         return from_diagonals(d, np, shift, below)
@@ -92,7 +94,8 @@ class Check:
         return Tiles(*(None if array is None else xp.asarray(array) for array in arrays))
 
     def check_independence(self, stimulus: Stimulus) -> bool:
-        """Whether results depend on nothing but their row: not on the run, not on i and j, not on the operand route."""
+        """Check that results depend only on their row: not on the run, on i and j, or on the operand route. Return whether
+        they do."""
         first = self.results(stimulus.operands)
         for program in self.programs:
             for shift, below in PLACEMENTS:
@@ -106,7 +109,7 @@ class Check:
         return True
 
     def _note_dependence(self, rows: Operands, first: Any, again: Any, where: str) -> None:
-        """Keep the rows whose results depend on something else, and say of the first on what."""
+        """Keep the rows whose results depend on something else, and describe the first one."""
         differ = np.flatnonzero(again != first)
         chosen, row, kept_before = differ[:KEPT_ROWS], int(differ[0]), self.progress.kept
         self._keep(KeptRows(rows.rows(chosen), again[chosen], first[chosen], np.full(len(chosen), where.encode())))
@@ -117,7 +120,7 @@ class Check:
         )
 
     def check_rows(self, stimulus: Stimulus) -> Any:
-        """Compare the stimulus, row by row; returns the device's results."""
+        """Compare the stimulus row by row; return the device's results."""
         got = self.results(stimulus.operands)
         expected = self._model_rows(stimulus.operands)
         differs = differing(got, expected, self.instruction.operation)
@@ -133,10 +136,11 @@ class Check:
         return got
 
     def check_orders(self, chain: Chain) -> None:
-        """Which order of the products the device has: how many rows each gets wrong, of rows that tell them apart.
+        """Find out in which order the device adds the products: for each order, count the rows that it gets wrong, among
+        rows that distinguish the orders.
 
         Args:
-            chain: the instruction's; its other orders are tried beside it.
+            chain: the instruction's chain; chains with the other orders are tried beside it.
         """
         shape = OperandShape.of_instruction(self.instruction)
         stimulus = volume.rows(shape, self.seed, 0, ORDER_CANDIDATES)
@@ -156,14 +160,14 @@ class Check:
         return self._dot(self.instruction.chain, rows)
 
     def _dot(self, chain: Chain, rows: Operands) -> Any:
-        """A model's d of rows, computed where the device is."""
+        """A model's d of each row, computed where the device's arrays are."""
         xp = self.device.xp
         on_device = Operands(*(None if array is None else xp.asarray(array) for array in rows))  # type: ignore[arg-type]
         return self.device.to_host(self.device.dot(chain, on_device))
 
     def check_tiles(self, vectors: int, report: Callable[[], None]) -> None:
-        """Compare tiles until so many results are compared in all; a batch that does not fit is halved. Batches take the
-        operand routes in turn.
+        """Compare tiles until `vectors` results have been compared in all. The operand routes take the batches in turn; a
+        batch that does not fit in memory is halved.
 
         Raises:
             MemoryError: not even one tile fits.
@@ -196,7 +200,7 @@ class Check:
         self._keep_differences(found)
 
     def _keep_differences(self, found: Tally) -> None:
-        """Keep the rows of a batch that differ, as far as there is room, and note the first of all."""
+        """Keep the differing rows of a batch while there is room, and describe the first one."""
         if found.rows is None:
             return
         dtype = bits_dtype(self.instruction.d)
@@ -206,7 +210,7 @@ class Check:
         self._note(names[0], found.rows.rows(slice(0, 1)))
 
     def _keep(self, rows: KeptRows) -> None:
-        """Keep rows that differ, as far as there is room."""
+        """Keep differing rows while there is room."""
         if self.mismatches is not None and self.progress.kept < KEPT_ROWS:
             self.progress.kept = differing_rows.keep(self.mismatches, self.instruction, rows)
 
@@ -217,7 +221,7 @@ class Check:
             self.progress.mismatches[name] = self.progress.mismatches.get(name, 0) + wrong
 
     def _note(self, found_in: str, row: Operands) -> None:
-        """Keep the first mismatch, minimised."""
+        """Record the first mismatch, minimised."""
         if self.progress.first is not None:
             return
         row = smallest_operands(row, OperandShape.of_instruction(self.instruction), self.fails)
@@ -225,7 +229,7 @@ class Check:
         self.progress.first = vars(mismatch_of(found_in, row, got[0], expected[0])).copy()
 
     def fails(self, rows: Operands) -> Any:
-        """Which rows device and model differ on."""
+        """For each row, whether device and model differ."""
         got, expected = self._both(rows)
         return differing(got, expected, self.instruction.operation)
 
@@ -248,14 +252,15 @@ def check(
     keep: Callable[[Stimulus, Any], None] | None = None,
     compare: bool = True,
 ) -> None:
-    """All checks of one instruction, from where `progress` stands; rows are compared once in all its runs.
+    """Run all checks of one instruction, resuming from `progress`; the stimulus rows are compared once over all runs.
 
     Args:
-        vectors: results to compare in all. report: called after every step, when `progress` has moved on.
+        vectors: number of results to compare in all.
+        report: called after every step, when `progress` has been updated.
         loaded: called when the kernels are compiled and loaded.
-        mismatches: folder for rows that differ, None for none.
-        keep: takes the stimulus and the device's results for it, as soon as they are there; None where nobody wants them.
-        compare: whether rows are compared with the model; False where its engine cannot be trusted.
+        mismatches: folder for differing rows, None for none.
+        keep: called with the stimulus and the device's results for it as soon as they are known; None if nobody needs them.
+        compare: whether rows are compared with the model; False if its engine cannot be trusted.
 
     Raises:
         ValueError (DeviceError, CompileError), FileNotFoundError: the instruction does not run here.

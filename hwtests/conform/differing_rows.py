@@ -1,4 +1,4 @@
-"""The rows of an instruction that differed, in a file: operands, what the device gave, what the model expected."""
+"""A file with the differing rows of an instruction: operands, results of the device, results of the model."""
 
 import io
 from pathlib import Path
@@ -18,8 +18,11 @@ _SCALES = ("scale_a", "scale_b")
 
 
 class KeptRows(NamedTuple):
-    """Rows that differed. found_in: the class or corner of each, as text in ASCII (bytes). Of rows whose results depend on
-    their place or operand route that is named there (`shift=1, below=0`), and `expected` is what the device gave before."""
+    """Rows that differed.
+
+    found_in holds the class or corner of each row, as ASCII bytes. For a row whose result depends on its place or operand
+    route it names that (`shift=1, below=0`), and `expected` is what the device gave before.
+    """
 
     operands: Operands
     got: npt.NDArray[Any]
@@ -28,15 +31,16 @@ class KeptRows(NamedTuple):
 
 
 def path_of(folder: Path, instruction: Instruction) -> Path:
-    """The file of an instruction: named as its recording."""
+    """The file of an instruction's differing rows, named as its recording is."""
     return folder / recording.file_name(instruction.arch, instruction.name)
 
 
 def read(path: Path) -> KeptRows:
-    """The rows of a file.
+    """Read the rows of a file.
 
     Raises:
-        ValueError: not such a file. OSError: it cannot be read.
+        ValueError: the file does not hold differing rows.
+        OSError: the file cannot be read.
     """
     arrays = read_npz(path, _ARRAYS, _SCALES)
     operands = Operands(arrays["a"], arrays["b"], arrays["c"], arrays.get("scale_a"), arrays.get("scale_b"))
@@ -59,7 +63,7 @@ def keep(folder: Path, instruction: Instruction, rows: KeptRows) -> int:
 
 
 def content(rows: KeptRows) -> bytes:
-    """The file of rows."""
+    """The content of a file with these rows."""
     stream = io.BytesIO()
     present: dict[str, Any] = {name: array for name, array in _arrays(rows).items() if array is not None}
     np.savez_compressed(stream, **present)

@@ -11,17 +11,21 @@ class Progress:
     Attributes:
         status: running, done, absent (the device need not have it), dependent (results depend on place, run or operand
             route), hung, crashed or failed.
-        vectors: results compared, by class or corner; mismatches: those that differed.
+        vectors: number of results compared, by class or corner.
+        mismatches: number of results that differed, by class or corner.
         rows_done: whether the rows of the stimulus have been compared.
-        next_tile: where the tiles go on.
-        first: the first mismatch, simplified. kept: number of differing rows stored in the file.
-        machine_code: the matrix instructions of the kernel; unexpected_code: matrix instructions of kernels that differ from
-            those that the instruction must become, by operand route.
-        sha256: of the binaries that ran, by operand route.
-        nans: NaN results by code; negative_zeros: results that are −0; e_zero_results, e_zero_cases: `Tally`.
-        orders: where FP8 runs as fp16 work, rows that each order of the products gets wrong, of `order_rows`, all of which
-            tell orders apart.
-        seconds: time spent on it.
+        next_tile: number of the next tile to compare.
+        first: the first mismatch, simplified.
+        kept: number of differing rows stored in the file.
+        machine_code: the matrix instructions of the kernel.
+        unexpected_code: by operand route, the matrix instructions of kernels that differ from the expected ones.
+        sha256: digest of the binary that ran, by operand route.
+        nans: number of NaN results by code.
+        negative_zeros: number of results that are −0.
+        e_zero_results, e_zero_cases: as in `Tally`.
+        orders: if FP8 runs as fp16, the number of rows that each order of the products gets wrong, out of `order_rows` rows,
+            all of which distinguish orders.
+        seconds: time spent on the instruction.
         detail: why it is absent, dependent, hung, crashed or failed.
     """
 
@@ -45,14 +49,14 @@ class Progress:
     detail: str = ""
 
     def total(self) -> int:
-        """Results compared."""
+        """Number of results compared."""
         return sum(self.vectors.values())
 
     def wrong(self) -> int:
-        """Results that differed."""
+        """Number of results that differed."""
         return sum(self.mismatches.values())
 
     def open_again(self) -> None:
-        """Make an instruction that hung, crashed or failed one that is still to be dealt with."""
+        """Make an instruction that hung, crashed or failed due to be checked again."""
         if self.status in ("hung", "crashed", "failed"):
             self.status, self.detail = "running", ""

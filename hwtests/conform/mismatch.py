@@ -1,4 +1,4 @@
-"""A mismatch: one row on which device and model differ, printed."""
+"""A mismatch: one row on which device and model differ, and its text."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ class Mismatch:
     """The operands of one row as integers, and the two results.
 
     Attributes:
-        found_in: the class or corner of the row it was found in, before it was simplified.
-        a, b, c, scale_a, scale_b: codes; the scales are empty where unscaled.
+        found_in: class or corner of the row before it was simplified.
+        a, b, c, scale_a, scale_b: codes; the scales are empty if unscaled.
     """
 
     found_in: str
@@ -26,13 +26,13 @@ class Mismatch:
 
 
 def mismatch_of(found_in: str, row: Operands, got: int, expected: int) -> Mismatch:
-    """From operands of a single row."""
+    """The mismatch of a single row, from its operands as arrays."""
     (r,) = rows_of(row)
     return Mismatch(found_in, list(r.a), list(r.b), r.c, list(r.scale_a), list(r.scale_b), int(got), int(expected))
 
 
 def text_of(mismatch: Mismatch, instruction: Instruction) -> str:
-    """The operands that are not zero, the result and what the model expected: sign, exponent, significand."""
+    """Text of the operands that are not zero, the result and the model's result, each as sign, exponent and significand."""
     i, lines = instruction, [f"{instruction.arch} {instruction.name}, found in {mismatch.found_in}:"]
     for k, (a, b) in enumerate(zip(mismatch.a, mismatch.b, strict=True)):
         if a or b:

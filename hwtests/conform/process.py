@@ -1,7 +1,7 @@
-"""A worker process under watch: its events as they come, and why it ended where it did not end well.
+"""A worker process under watch: its events as they come, and the reason if it ended badly.
 
-A worker is given its job as one message and tells events (`golden.processes`). An event with the key `allow` says how many
-seconds the next one may take; other events are followed by the next within the watcher's patience.
+A worker receives its job as one message and sends events (`golden.processes`). An event with the key `allow` says how many
+seconds the next event may take; after any other event the next one must come within the watcher's patience.
 """
 
 import os
@@ -23,10 +23,11 @@ the first compilation on a fresh machine take minutes."""
 
 
 class WorkerStopped(Exception):
-    """A worker that did not end well.
+    """A worker hung or crashed.
 
     Attributes:
-        status: `hung` or `crashed`. reason: one line.
+        status: `hung` or `crashed`.
+        reason: one line.
     """
 
     def __init__(self, status: str, reason: str) -> None:
@@ -35,7 +36,8 @@ class WorkerStopped(Exception):
 
 
 class DeadlinePassed(Exception):
-    """The worker was still at work at its deadline and was ended; what it was at is no worse for that."""
+    """The worker was still working at its deadline and was ended; this is no fault of the instruction that it was
+    checking."""
 
 
 def watched(
@@ -45,16 +47,16 @@ def watched(
     cold: float = COLD_SECONDS,
     deadline: float = float("inf"),
 ) -> Generator[dict[str, Any], None, None]:
-    """Run a worker on a job and yield its events. Closing this generator ends the worker and every process that it
-    started.
+    """Run a worker on a job and yield its events. Closing this generator ends the worker and every process that it started.
 
     Args:
-        patience: seconds that an event may take after the one before it. cold: seconds that the first may take.
+        patience: time that an event may take after the one before it (seconds).
+        cold: time that the first event may take (seconds).
         deadline: time at which the worker is ended, by the clock of `time.monotonic`.
 
     Raises:
         WorkerStopped: it sent no event for too long, or ended with a status other than 0.
-        DeadlinePassed: it was still at work at the deadline.
+        DeadlinePassed: it was still working at the deadline.
     """
     python_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     worker = Worker(command, env={"PYTHONPATH": python_path})
@@ -73,10 +75,11 @@ def watched(
 
 
 def _events(worker: Worker, patience: float, cold: float, deadline: float) -> Iterator[dict[str, Any]]:
-    """The worker's events until it closes its output.
+    """Yield the worker's events until it closes its output.
 
     Raises:
-        WorkerStopped: none came for too long. DeadlinePassed: the deadline came first.
+        WorkerStopped: it sent no event for too long.
+        DeadlinePassed: the deadline came first.
     """
     allowed, since = cold, time.monotonic()
     while time.monotonic() < deadline:

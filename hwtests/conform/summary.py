@@ -7,7 +7,8 @@ from hwtests.conform.mismatch import Mismatch, text_of
 
 
 def summary(report: Report) -> str:
-    """Every instruction that did not simply agree, its mismatches by class and the first of them simplified; then totals."""
+    """Text about every instruction that did not fully agree, with its mismatches by class and the first of them simplified;
+    then totals."""
     lines: list[str] = []
     for name, progress in report.instructions.items():
         lines += _about(report.device["arch"], name, progress)

@@ -39,14 +39,14 @@ def compiler() -> str:
 
 @cache
 def version(program: str) -> str:
-    """The first line of what the compiler says of itself."""
+    """The first line of the compiler's own description."""
     done = run_tool([program, "--version"], timeout=60)
     done.check_returncode()
     return done.stdout.partition("\n")[0]
 
 
 def built(kernel: Kernel) -> bytes:
-    """The shared object of a kernel, from the user's cache where source, options and compiler are the same.
+    """The shared object of a kernel, from the user's cache if source, options and compiler are the same.
 
     Raises:
         DeviceError: no compiler, or one that does not know the instruction.

@@ -22,18 +22,18 @@ from hwtests.device import AbsentError, Description, DeviceError, Program
 from hwtests.tally import Tally, tally
 
 ARCHITECTURES: dict[str, str] = {"x86-amx": "amx_tile", "x86-avx512": "avx512f"}
-"""Those that a processor can be conformed to, and the flag without which it has none of their instructions."""
+"""Architectures that a processor can be checked against, each with the processor flag that all of its instructions need."""
 
 
 class ProcessorDevice:
-    """The processor, as one of its architectures.
+    """This machine's processor, as one of its architectures.
 
     Args:
         arch: one of `ARCHITECTURES`.
-        processor: what to take for this machine's.
+        processor: description to use instead of this machine's.
 
     Raises:
-        DeviceError: a processor without that architecture, or no compiler.
+        DeviceError: the processor lacks that architecture, or there is no compiler.
     """
 
     xp: Any = np
@@ -60,7 +60,7 @@ class ProcessorDevice:
         return Description(self.processor.name, self.arch, microcode, kernel, version(self._compiler))
 
     def evidence(self) -> dict[str, str]:
-        """Nothing that `describe` does not tell."""
+        """The microcode revision; `describe` says everything else."""
         return {"microcode": self.processor.microcode}
 
     def load(self, instruction: Instruction) -> "tuple[ProcessorProgram, ...]":
@@ -76,11 +76,11 @@ class ProcessorDevice:
         return (ProcessorProgram(instruction, built(kernel)),)
 
     def dot(self, chain: Chain, rows: Operands) -> Any:
-        """The model, on golden's fastest engine."""
+        """Compute d of each row by the golden model, on golden's fastest engine."""
         return run(None, chain, Batch(*rows))
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
-        """As `Device.compare`."""
+        """Compare tiles with the model on the host, as `Device.compare` describes."""
         tiles, labels = inputs.tiles_of(instruction, seed, first, count)
         a, b, c, _, _ = tiles.rows(np)
         rows = Operands(_rows(a, instruction.k), _rows(b, instruction.k), c.reshape(-1), None, None)
@@ -88,7 +88,7 @@ class ProcessorDevice:
         return tally(instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), expected.reshape(tiles.c.shape))
 
     def to_host(self, array: Any) -> Any:
-        """The array itself."""
+        """Return the array, which is on the host already."""
         return array
 
 
@@ -97,10 +97,10 @@ def _rows(operand: Any, k: int) -> Any:
 
 
 class ProcessorProgram:
-    """A kernel, loaded.
+    """A loaded kernel of an instruction.
 
     Args:
-        library: its shared object.
+        library: path of the kernel's shared object.
     """
 
     route = ""
@@ -116,7 +116,7 @@ class ProcessorProgram:
         self._rows.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_int32]
 
     def run(self, tiles: Tiles) -> Any:
-        """D [tiles, m, n].
+        """Run the kernel on all tiles; returns D with shape [tiles, m, n].
 
         Raises:
             DeviceError: the operating system refuses AMX.

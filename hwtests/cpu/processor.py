@@ -14,7 +14,9 @@ class Processor:
     """The first processor of a machine.
 
     Attributes:
-        name: model name, family, model and stepping. microcode: its revision. flags: as the kernel spells them.
+        name: model name, family, model and stepping.
+        microcode: revision of the microcode.
+        flags: features, as the kernel spells them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The kernels: which source, compiler options and processor flags each instruction needs."""
+"""The kernels of processor instructions: the source file, compiler options and processor flags that each needs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,9 @@ class Kernel:
     """The source and the options of one instruction's kernel.
 
     Attributes:
-        source: its file.
-        options: of the compiler.
-        flags: of the processor, as /proc/cpuinfo spells them: all must be there.
+        source: path of the C source.
+        options: options of the compiler.
+        flags: processor flags that must all be present, as /proc/cpuinfo spells them.
     """
 
     source: Path

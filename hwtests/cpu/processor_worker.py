@@ -1,6 +1,7 @@
 """The worker of a campaign on this machine's processor: `python -m hwtests.cpu.processor_worker ARCH`.
 
-It does as `hwtests.conform.campaign_worker` does."""
+It receives a job and sends events as `hwtests.conform.campaign_worker` does.
+"""
 
 import sys
 

@@ -1,1 +1,2 @@
-"""NVIDIA: CUDA kernels with inline PTX for every instruction, their compilation with NVRTC and what the SASS shows."""
+"""NVIDIA: CUDA kernels with inline PTX for every instruction, their compilation with NVRTC, and the reading of their
+SASS."""

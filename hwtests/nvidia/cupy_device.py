@@ -1,4 +1,4 @@
-"""An NVIDIA GPU through CuPy. CuPy is imported here alone, when a device is asked for."""
+"""An NVIDIA GPU through CuPy. Only this module imports CuPy, when a device is opened."""
 
 import hashlib
 import importlib
@@ -26,14 +26,14 @@ ARCH_OF_CAPABILITY: dict[str, str] = {
     "70": "sm_70", "75": "sm_75", "80": "sm_80", "86": "sm_80",
     "89": "sm_89", "90": "sm_90", "100": "sm_100", "120": "sm_120",
 }  # fmt: skip
-"""Compute capability to the catalogue's architecture; 8.6 has Ampere's tensor cores."""
+"""Compute capability to the catalogue's architecture; 8.6 has the tensor cores of Ampere."""
 
 
 class CudaDevice:
-    """The first CUDA device of this machine; the model runs on it too.
+    """The first CUDA device of this machine; the golden model runs on it too.
 
     Raises:
-        DeviceError: no CuPy, no device, a driver too old, or an architecture that the catalogue does not have.
+        DeviceError: no CuPy, no device, a driver that is too old, or an architecture that the catalogue does not have.
     """
 
     engine = "cuda"
@@ -58,7 +58,7 @@ class CudaDevice:
         self.arch = ARCH_OF_CAPABILITY[capability]
 
     def describe(self) -> Description:
-        """Name, driver and versions."""
+        """The device's name, its driver and the versions of its software."""
         runtime = self.xp.cuda.runtime
         name = runtime.getDeviceProperties(0)["name"].decode()
         driver, cuda = _dotted(runtime.driverGetVersion()), _dotted(runtime.runtimeGetVersion())
@@ -79,12 +79,13 @@ class CudaDevice:
         )
 
     def dot(self, chain: Chain, rows: Operands) -> Any:
-        """The model, on golden's cuda engine."""
+        """Compute d of each row by the golden model, on golden's cuda engine."""
         with cuda_errors(self.xp):
             return run(self.engine, chain, Batch(*rows))
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
-        """Four launches: stimulus, instruction, comparison, and comparison of some tiles with another e_zero."""
+        """Compare tiles with the model by four launches: stimulus, instruction, comparison, and comparison of some tiles
+        with another e_zero."""
         with cuda_errors(self.xp):
             return self._volume.compare(instruction, program, seed, first, count)
 
@@ -93,15 +94,15 @@ class CudaDevice:
         return Volume(self.xp, self.arch)
 
     def to_host(self, array: Any) -> Any:
-        """A NumPy copy."""
+        """Copy an array of the GPU to a NumPy array."""
         return self.xp.asnumpy(array)
 
 
 class CudaProgram:
-    """A loaded kernel.
+    """A loaded kernel of an instruction.
 
     Args:
-        selection: of a sparse instruction, what its metadata select (`hwtests.sparse`); None where dense.
+        selection: the selection of a sparse instruction's metadata (`hwtests.sparse`); None for a dense instruction.
     """
 
     def __init__(
@@ -116,11 +117,13 @@ class CudaProgram:
 
     @cached_property
     def machine_code(self) -> dict[str, int]:
-        """From the cubin that runs, where nvdisasm is installed or the cubin came with what it holds."""
+        """The tensor-core instructions, with their counts, in the cubin that runs; empty unless nvdisasm is installed or the
+        cubin came with its disassembly."""
         return known_machine_code(self._binary)
 
     def run(self, tiles: Tiles) -> Any:
-        """D [tiles, m, n]; the tiles are filled up to whole blocks with copies of the last one."""
+        """Run the kernel on all tiles; returns D with shape [tiles, m, n]. The last block is filled up with copies of the
+        last tile."""
         xp, kernel, count = self._xp, self._kernel, len(tiles)
         with cuda_errors(xp):
             blocks = -(-count // kernel.tiles_per_block)
@@ -145,5 +148,5 @@ def _padded(xp: Any, array: Any, tiles: int) -> Any:
 
 
 def _dotted(version_number: int) -> str:
-    """13020 → 13.2."""
+    """CUDA's version number with a dot: 13020 becomes 13.2."""
     return f"{version_number // 1000}.{version_number % 1000 // 10}"

@@ -1,5 +1,5 @@
-"""The contents of a cubin: its SASS, by `nvdisasm`, and the tensor-core instructions among it; and the instruction that
-each PTX instruction is expected to become."""
+"""The contents of a cubin: its SASS, by `nvdisasm`, and its tensor-core instructions; and the instructions that each PTX
+instruction is expected to become."""
 
 import hashlib
 import json
@@ -24,14 +24,14 @@ _INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.
 DISASSEMBLY_SECONDS = 120.0
 
 SASS = "sass.json"
-"""Of a cubin's entry in the cache, under the SHA-256 of the cubin: what it disassembles to."""
+"""Name of the file with a cubin's disassembly, in the cache entry named by the SHA-256 of the cubin."""
 
 _FLAGS_OFFSET = 48
-"""Of e_flags in a 64-bit ELF header; its low byte and its third byte hold the architecture."""
+"""Offset of e_flags in a 64-bit ELF header; its low byte and its third byte hold the architecture."""
 
 
 def nvdisasm() -> Path:
-    """The disassembler, of the wheel `nvidia-cuda-nvdisasm` or of an installed toolkit.
+    """Path of the disassembler, from the wheel `nvidia-cuda-nvdisasm` or from an installed toolkit.
 
     Raises:
         FileNotFoundError: it is not installed.
@@ -48,10 +48,11 @@ def nvdisasm() -> Path:
 
 
 def sass(cubin: bytes) -> list[tuple[str, str]]:
-    """The SASS of a cubin, an instruction an entry: mnemonic, operands.
+    """The SASS of a cubin, one entry for each instruction: mnemonic, operands.
 
     Raises:
-        FileNotFoundError: no nvdisasm. ValueError: it does not read the cubin, or not within DISASSEMBLY_SECONDS.
+        FileNotFoundError: nvdisasm is not installed.
+        ValueError: nvdisasm cannot read the cubin, or not within DISASSEMBLY_SECONDS.
     """
     with temporary_folder("mmau-cuda-") as temporary:
         path = Path(temporary) / "kernel.cubin"
@@ -66,7 +67,8 @@ def sass(cubin: bytes) -> list[tuple[str, str]]:
 
 
 def _readable(cubin: bytes) -> bytes:
-    """nvdisasm 13 refuses Volta's cubins but reads Turing's, whose instructions are encoded alike: one is relabelled."""
+    """A cubin that nvdisasm 13 can read. It refuses Volta's cubins but reads Turing's, whose instructions are encoded alike,
+    so a cubin of Volta is relabelled."""
     (flags,) = struct.unpack_from("<I", cubin, _FLAGS_OFFSET)
     if flags & 0xFF != 70:
         return cubin
@@ -81,11 +83,12 @@ def matrix_instructions(cubin: bytes) -> Counter[str]:
 
 
 def cached_machine_code(cubin: bytes) -> dict[str, int]:
-    """As `matrix_instructions`, but read from the cache of cubins, and added to it if missing: a machine
-    without a disassembler reads the disassembly that comes with its cubins.
+    """The tensor-core instructions of a cubin, with their counts, from the cache of cubins; a missing entry is added. So a
+    machine without a disassembler reads the disassembly that comes with its cubins.
 
     Raises:
-        FileNotFoundError: no cached disassembly, and no nvdisasm. ValueError: nvdisasm does not read the cubin.
+        FileNotFoundError: no cached disassembly, and no nvdisasm.
+        ValueError: nvdisasm cannot read the cubin.
     """
     cubins, key = cached(), hashlib.sha256(cubin).hexdigest()
     entry = None if cubins is None else cubins.read(key)
@@ -98,7 +101,8 @@ def cached_machine_code(cubin: bytes) -> dict[str, int]:
 
 
 def known_machine_code(cubin: bytes) -> dict[str, int]:
-    """As `cached_machine_code`, but empty where nothing can be known: what a kernel computes counts without it."""
+    """The tensor-core instructions of a cubin, with their counts; empty if they cannot be found out, because a kernel's
+    results count without them."""
     try:
         return cached_machine_code(cubin)
     except (OSError, ValueError):
@@ -141,9 +145,12 @@ def _expected_mma(i: Instruction) -> dict[str, int]:
 
 
 def _expected_imma(i: Instruction) -> dict[str, int]:
-    """IMMA, or BMMA of single bits. Hopper and Blackwell have no 4-bit factors: the compiler makes two IMMA of 8 bits, from
-    zero, adds c and limits the sum itself. Hopper has no xor: two BMMA count x without y and y without x. Blackwell has no
-    single bits, of which it makes IMMA of 8 bits, and no IMMA of eight rows."""
+    """The IMMA that an instruction must become, or BMMA for single bits.
+
+    Hopper and Blackwell have no 4-bit factors: the compiler makes two IMMA of 8 bits that start from zero, adds c and limits
+    the sum itself. Hopper has no xor: two BMMA count x without y and y without x. Blackwell has neither single bits, for
+    which the compiler makes IMMA of 8 bits, nor an IMMA of eight rows.
+    """
     hopper, blackwell = i.arch == "sm_90", i.arch in ("sm_100", "sm_120")
     shape, types = f"{16 if blackwell else i.m}{i.n}", _integer_words(i)
     if i.a == B1 and blackwell:
@@ -157,7 +164,7 @@ def _expected_imma(i: Instruction) -> dict[str, int]:
 
 
 def _integer_words(i: Instruction) -> str:
-    """`S8.U8` of int8 and uint8."""
+    """The types in an integer mnemonic, such as `S8.U8` for int8 and uint8."""
     return ".".join(f"{'S' if operand.signed else 'U'}{operand.width}" for operand in (i.a, i.b))
 
 
@@ -178,7 +185,8 @@ def _expected_wgmma(i: Instruction) -> dict[str, int]:
 
 
 def _expected_tcgen05(i: Instruction) -> dict[str, int]:
-    """Types and N are in the instruction descriptor, not in the mnemonic."""
+    """The instruction that a `tcgen05.mma` must become; types and N are in the instruction descriptor, not in the
+    mnemonic."""
     kind = kind_of(i)
     if kind in ("tf32", "f16"):
         return {"UTCHMMA": 1}

@@ -1,11 +1,11 @@
-"""Fragments: which element of A, B, C or D each lane of a warp holds in which register slot, for every `mma.sync`.
+"""Fragments of every `mma.sync`: which element of A, B, C or D each lane of a warp holds in which register slot.
 
-The one place where these layouts are written down; the kernels index memory by the tables made here. A table has shape
-[32 lanes, slots] and holds offsets into the group of tiles that one warp computes at once: A as [tiles, m, k], B as
-[tiles, n, k] (a column of B is contiguous), C and D as [tiles, m, n]. Slots are in register order, the lowest bits of a
-register first. Source: PTX ISA 9.0, section 9.7.14.5 (matrix fragments for mma).
+These layouts are written down here and nowhere else; the kernels index memory by the tables made here. A table has shape [32
+lanes, slots] and holds offsets into the group of tiles that one warp computes at once: A as [tiles, m, k], B as [tiles, n,
+k] (a column of B is contiguous), C and D as [tiles, m, n]. Slots are in register order, the lowest bits of a register first.
+Source: PTX ISA 9.0, section 9.7.14.5 (matrix fragments for mma).
 
-In all shapes but Volta's m8n8k4 the lanes form eight quads: `quad = lane / 4`, `place = lane % 4`.
+In all shapes except Volta's m8n8k4 the lanes form eight quads: `quad = lane / 4`, `place = lane % 4`.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ LANES = 32
 QUAD = 4
 
 Table = npt.NDArray[np.int64]
-"""Offsets [32, slots]."""
+"""A layout: offsets [32 lanes, slots]."""
 
 
 @dataclass(frozen=True)
 class Fragments:
-    """The tables of one instruction, and how many tiles a warp computes at once."""
+    """The layouts of one instruction, and the number of tiles that a warp computes at once."""
 
     a: Table
     b: Table
@@ -37,10 +37,10 @@ def _lanes() -> tuple[Table, Table]:
 
 
 def rows_of_a(m: int, k: int, per_register: int) -> Table:
-    """A (row-major) of every shape but m8n8k4 fp16.
+    """The layout of A (row-major) for every shape except m8n8k4 fp16.
 
-    A register holds `per_register` neighbours along k, so a quad covers 4·per_register columns. Registers alternate
-    between the upper and the lower eight rows, then move on along k.
+    A register holds `per_register` neighbours along k, so a quad covers 4·per_register columns. Registers alternate between
+    the upper and the lower eight rows, then move on along k.
     """
     quad, place = _lanes()
     slot = np.arange(m * k // LANES)
@@ -52,12 +52,12 @@ def rows_of_a(m: int, k: int, per_register: int) -> Table:
 
 
 def columns_of_b(n: int, k: int, per_register: int) -> Table:
-    """B (column-major), n = 8: as A with one half and columns in place of rows."""
+    """The layout of B (column-major) for n = 8: that of A with one half, and with columns in place of rows."""
     return rows_of_a(n, k, per_register)
 
 
 def accumulators(m: int, n: int) -> Table:
-    """C and D: two neighbours along n, then the lower eight rows, then (wgmma) the next eight columns."""
+    """The layout of C and D: two neighbours along n, then the lower eight rows, then (wgmma) the next eight columns."""
     quad, place = _lanes()
     slot = np.arange(m * n // LANES)
     halves = m // 8
@@ -68,7 +68,8 @@ def accumulators(m: int, n: int) -> Table:
 
 
 def quad_pairs(c_is_fp32: bool) -> tuple[Table, Table, Table]:
-    """A, B and C of m8n8k4 fp16: four tiles a warp, each by a quad and the quad sixteen lanes above it."""
+    """The layouts of A, B and C of m8n8k4 fp16: a warp computes four tiles, each by a quad and the quad sixteen lanes above
+    it."""
     lane = np.arange(LANES)[:, None]
     tile, upper, place = lane % 16 // QUAD, lane // 16, lane % QUAD
     along_k = np.arange(4)
@@ -84,11 +85,11 @@ def quad_pairs(c_is_fp32: bool) -> tuple[Table, Table, Table]:
 
 
 def mma_fragments(m: int, n: int, k: int, element_bits: int, b_k: int | None = None) -> Fragments:
-    """The tables of every `mma.sync` shape but m8n8k4 fp16, whose C and D lie differently by type, and of `mma.sp`.
+    """The layouts of every `mma.sync` shape except m8n8k4 fp16, whose C and D lie differently by type, and of `mma.sp`.
 
     Args:
         element_bits: width of an element of A and B inside its register: 64, 32, 16, 8 or 4.
-        b_k: elements of a column of B, where that is not k: A is sparse.
+        b_k: number of elements of a column of B, if it is not k, because A is sparse.
     """
     per_register = max(1, 32 // element_bits)
     return Fragments(rows_of_a(m, k, per_register), columns_of_b(n, b_k or k, per_register), accumulators(m, n))

@@ -1,6 +1,6 @@
 """Comparison on the GPU: one launch computes the model for every element of D, indexed by tile, compares and counts.
 
-What comes back to the host is the counters alone, and the first differences.
+Only the counters and the first differences come back to the host.
 """
 
 from typing import Any
@@ -13,21 +13,23 @@ from golden.native.cuda import plan_source
 from hwtests.tally import KEPT_ROWS, NAN_CODES, OTHER_NANS, Difference, Tally
 
 ENTRY = "compare_tiles"
-"""compare_tiles(a, b, c, scale_a, scale_b, d, labels, tiles, every, m, n, counters, differences)."""
+"""Name of the entry point: compare_tiles(a, b, c, scale_a, scale_b, d, labels, tiles, every, m, n, counters,
+differences)."""
 
 LABELS = 256
-"""Labels are bytes."""
+"""Number of possible labels; a label is a byte."""
 
 THREADS = 128
 
 FIXED = ("negative_zeros", "differences", "other_nans")
-"""Counters beside those of labels and NaN codes, in this order."""
+"""The counters that belong neither to a label nor to a NaN code, in this order."""
 
 COUNTERS = 2 * LABELS + len(FIXED) + 2 * NAN_CODES
-"""64-bit words: compared by label, wrong by label, the fixed ones, the NaN codes (0 is a free place), their counts."""
+"""Number of counters (64-bit words): compared by label, wrong by label, the `FIXED` ones, the NaN codes (0 is a free place),
+their counts."""
 
 DIFFERENCE_WORDS = 3
-"""64-bit words of a difference: index of the element in the batch, the device's code, the model's."""
+"""Number of 64-bit words of a difference: index of the element in the batch, the device's code, the model's code."""
 
 _KERNEL = """
 constexpr int K = {k}, BLOCKS = {blocks};
@@ -102,7 +104,8 @@ extern "C" __global__ void compare_tiles(const void* a, const void* b, const voi
 
 
 def comparison_source(chain: Chain, k: int) -> str:
-    """The kernel of a chain over k products. It compares every `every`-th tile; m and n of the tiles are arguments."""
+    """Source of the kernel that compares with a chain over k products. It compares every `every`-th tile; m and n of the
+    tiles are arguments."""
     operation = chain.operation
     return plan_source(chain, k) + _KERNEL.format(
         k=k, blocks=k // operation.block_size if operation.block_size else 0,
@@ -116,11 +119,14 @@ def comparison_source(chain: Chain, k: int) -> str:
 def tally_of(
     counters: Any, differences: Any, labels: Any, instruction: Instruction, names: tuple[str, ...], first_tile: int
 ) -> Tally:
-    """The tally of a batch, but for the operands of what differs.
+    """The tally of a batch, without the operands of the differing rows.
 
     Args:
-        counters: uint64 [COUNTERS]; differences: uint64 [KEPT_ROWS, DIFFERENCE_WORDS], as the kernel left them.
-        labels: of each tile, on the host; names: what they stand for. first_tile: number of the batch's first tile.
+        counters: uint64 [COUNTERS], as the kernel left them.
+        differences: uint64 [KEPT_ROWS, DIFFERENCE_WORDS], as the kernel left them.
+        labels: label of each tile, on the host.
+        names: class or corner of each label.
+        first_tile: number of the batch's first tile.
     """
     words = [int(word) for word in np.asarray(counters)]
     found = Tally()

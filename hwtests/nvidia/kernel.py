@@ -19,16 +19,18 @@ ENTRY = "run_tiles"
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """A CUDA source for one instruction.
+    """A CUDA kernel for one instruction.
 
     Attributes:
-        arch: the catalogue's architecture; target: the compiler's target (sm_90a …).
-        name: the catalogue's name of the instruction; ptx: the PTX instruction it is made with.
+        arch: the catalogue's architecture.
+        target: the compiler's target, such as sm_90a.
+        name: the catalogue's name of the instruction.
+        ptx: the PTX instruction in the source.
         source: CUDA C++, self-contained.
         threads: threads of a block.
         tiles_per_block: tiles that a block computes at once; a launch takes a multiple of it.
         arguments: 32-bit values that follow the entry point's `tiles`.
-        route: the operand route, for an instruction with several routes: `A from registers`; else empty.
+        route: the operand route (such as `A from registers`) of an instruction that has several; else empty.
     """
 
     arch: str

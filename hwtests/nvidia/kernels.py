@@ -14,7 +14,7 @@ FAMILIES: dict[str, Callable[[Instruction], Kernel]] = {
     "wgmma": wgmma_kernel,
     "tcgen05": tcgen05_kernel,
 }
-"""First word of an instruction's name to its template."""
+"""First word of an instruction's name to the function that makes its kernel."""
 
 
 def is_nvidia(instruction: Instruction) -> bool:
@@ -36,7 +36,7 @@ def kernel_of(instruction: Instruction) -> Kernel:
 
 
 def kernels_of(instruction: Instruction) -> list[Kernel]:
-    """A kernel for every operand route: of a `wgmma` A comes from shared memory or from registers.
+    """The kernels of an instruction, one for every operand route: A of a `wgmma` comes from shared memory or from registers.
 
     Raises:
         ValueError: an instruction of another vendor.

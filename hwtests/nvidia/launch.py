@@ -9,7 +9,7 @@ import numpy as np
 from hwtests.device import DeviceError
 
 MAX_BLOCKS = 4096
-"""Blocks of a launch; each walks over many tiles."""
+"""Largest number of blocks in a launch; each block computes many tiles."""
 
 
 def loaded(xp: Any, binary: bytes, entry: str) -> Any:
@@ -24,16 +24,18 @@ def loaded(xp: Any, binary: bytes, entry: str) -> Any:
 
 
 def unwritten(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array for results, every bit of it one: memory that CuPy's pool hands out again may hold the right results of the
-    launch before, and a kernel that writes nothing would pass."""
+    """An array for results with every bit set. Memory that CuPy's pool hands out again may hold the right results of the
+    launch before, so a kernel that writes nothing would otherwise pass."""
     return xp.full(shape, np.iinfo(dtype).max, dtype)
 
 
 @contextmanager
 def cuda_errors(xp: Any) -> Iterator[None]:
-    """Raise a lack of device memory as a MemoryError, so that a smaller batch can be tried, and a kernel that the driver
-    refuses to load or to launch as a DeviceError, if the device still works. After an error that breaks the context every
-    call fails: that error is passed on unchanged, and ends the process."""
+    """A context that converts errors of CUDA, if the device still works: a lack of device memory becomes a MemoryError, so
+    that a smaller batch can be tried; a kernel that the driver refuses to load or to launch becomes a DeviceError.
+
+    After an error that breaks the context every call fails: that error is passed on unchanged, and ends the process.
+    """
     try:
         yield
     except xp.cuda.memory.OutOfMemoryError as error:

@@ -1,4 +1,5 @@
-"""`mma.sync`: one template for every shape, type and block scaling. A warp computes one tile at a time, four of Volta's."""
+"""Kernels of `mma.sync`: one template for every shape, type and block scaling. A warp computes one tile at a time, four of
+Volta's."""
 
 import re
 from string import Template
@@ -62,7 +63,7 @@ _SCALE_LOADS = Template("""\
 
 
 def ptx_name(instruction: Instruction) -> str:
-    """The PTX spelling: `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`."""
+    """The PTX spelling of an instruction, such as `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`."""
     match = re.fullmatch(r"mma(?:\.sp)?\.(m\d+n\d+k\d+)(\.kind::\w+)?(?:\.block\d+)?(\.[.\w]+)", instruction.name)
     assert match is not None, instruction.name
     shape, kind, types = match[1], match[2] or "", match[3]
@@ -72,17 +73,17 @@ def ptx_name(instruction: Instruction) -> str:
 
 
 def scales_per_row(instruction: Instruction) -> int:
-    """Scales of one row of A; 0 where unscaled."""
+    """Number of scales of one row of A; 0 if unscaled."""
     return 0 if instruction.block_size is None else instruction.k // instruction.block_size
 
 
 def fp4_is_packed(instruction: Instruction) -> bool:
-    """Whether e2m1 comes eight to a register, as in the kinds that take nothing else."""
+    """Whether a register holds eight e2m1, as in the kinds that take no other format."""
     return instruction.k == 64
 
 
 def fragments_of(instruction: Instruction) -> tuple[Fragments, Fragments]:
-    """The tables for A, B and C, and those of which D's is taken."""
+    """The layouts of A, B and C, and those from which the layout of D is taken."""
     i = instruction
     if (i.m, i.n, i.k) == (8, 8, 4) and i.a.name == "fp16":
         with_c, with_d = (Fragments(*quad_pairs(accumulator == FP32), tiles=4) for accumulator in (i.c, i.d))
@@ -92,8 +93,11 @@ def fragments_of(instruction: Instruction) -> tuple[Fragments, Fragments]:
 
 
 def mma_kernel(instruction: Instruction) -> Kernel:
-    """The kernel of an `mma.sync`, block-scaled or not, or of an `mma.sp`: run_tiles(a, b, c[, metadata], d, tiles), with
-    one 32-bit word of metadata a tile for all lanes, so that nothing depends on which lane's describes which group."""
+    """The kernel of an `mma.sync`, block-scaled or not, or of an `mma.sp`: run_tiles(a, b, c[, metadata], d, tiles).
+
+    The metadata of a tile are one 32-bit word for all lanes, so that nothing depends on which lane's word describes which
+    group.
+    """
     i = instruction
     packed = fp4_is_packed(i)
     fragments, d_fragments = fragments_of(i)
@@ -144,7 +148,7 @@ def mma_kernel(instruction: Instruction) -> Kernel:
 
 
 def _widths(instruction: Instruction, a_bits: int) -> dict[str, int]:
-    """Width of the registers of each operand."""
+    """Width of the registers of each operand (bits), by the operand's name."""
     i = instruction
     return {
         "a": register_bits(a_bits),

@@ -17,17 +17,17 @@ ROW_BYTES = CHUNKS_PER_ROW * CHUNK_BYTES
 CORE_ROWS = 8
 
 NEXT_CHUNK_BYTES = CORE_ROWS * CHUNK_BYTES
-"""Leading-dimension byte offset: from a core matrix to the next along K."""
+"""Leading-dimension byte offset: distance from a core matrix to the next along K."""
 
 CHUNK_OFFSET = (
     f"row / {CORE_ROWS} * CHUNKS * {NEXT_CHUNK_BYTES} + chunk * {NEXT_CHUNK_BYTES} + row % {CORE_ROWS} * {CHUNK_BYTES}"
 )
-"""CUDA: byte offset of a chunk of a row of CHUNKS chunks."""
+"""CUDA expression for the byte offset of a chunk, in a row of CHUNKS chunks."""
 
 
 @dataclass(frozen=True)
 class Packing:
-    """How codes lie in a chunk: so many, of so many bits each."""
+    """How codes lie in a chunk: the number of codes, and the bits of each."""
 
     elements: int
     element_bits: int
@@ -56,7 +56,7 @@ __device__ void pack_rows(unsigned char* shared, const Code* matrix, int rows) {
     }}
 }}
 """
-"""CUDA: `rows` rows of codes, row-major in memory, into shared memory."""
+"""CUDA function that packs `rows` rows of codes, row-major in memory, into shared memory."""
 
 SHARED_ADDRESS = """\
 __device__ unsigned int shared_address(const void* pointer) {
@@ -66,10 +66,10 @@ __device__ unsigned int shared_address(const void* pointer) {
 
 
 def descriptor_source(constant_bits: int) -> str:
-    """CUDA: the 64-bit descriptor of a matrix at a shared-memory address.
+    """CUDA function that makes the 64-bit descriptor of a matrix at a shared-memory address.
 
     Args:
-        constant_bits: which other bits the architecture needs set: 0 on sm_90, bit 46 on sm_100.
+        constant_bits: the other bits that the architecture needs set: 0 on sm_90, bit 46 on sm_100.
     """
     fixed = (NEXT_CHUNK_BYTES >> 4) << 16 | constant_bits
     return f"""\

@@ -1,4 +1,4 @@
-"""The report of `nvidia-smi`, which comes with the driver, on the first device."""
+"""What `nvidia-smi`, which comes with the driver, reports about the first device."""
 
 import subprocess
 
@@ -13,11 +13,11 @@ FIELDS = {
     "temperature": "temperature.gpu",
     "power": "power.draw",
 }
-"""The report's word to the program's."""
+"""Key of a report to the name of the field in `nvidia-smi`."""
 
 
 def queried() -> dict[str, str]:
-    """Word to value, with units, as the program writes them; empty where it is missing or refuses."""
+    """The fields of the first device, with units as `nvidia-smi` writes them; empty if it is missing or fails."""
     command = ["nvidia-smi", "--id=0", f"--query-gpu={','.join(FIELDS.values())}", "--format=csv,noheader"]
     try:
         result = run_tool(command, timeout=60)

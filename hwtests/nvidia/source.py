@@ -31,11 +31,11 @@ __device__ void scatter(Code* tile, const Word (&registers)[REGISTERS], const Pl
             tile[place[r * PER_REGISTER + e]] = (Code)(registers[r] >> (e * (int)sizeof(Code) * 8));
 }
 """
-"""CUDA: codes of a tile into registers and back, by a table."""
+"""CUDA functions that move codes of a tile into registers and back, by a layout."""
 
 
 def table(name: str, offsets: Table) -> str:
-    """A layout table as a device array [lanes][slots]."""
+    """Source text of a layout as a device array [lanes][slots]."""
     lanes, slots = offsets.shape
     kind = "short" if offsets.max(initial=0) < 1 << 15 else "int"
     rows = ",".join("{" + ",".join(map(str, row)) + "}" for row in offsets.tolist())
@@ -43,12 +43,12 @@ def table(name: str, offsets: Table) -> str:
 
 
 def operand_list(start: int, count: int) -> str:
-    """`{%4, %5, %6}`: inline PTX operands."""
+    """Operands of an inline PTX statement, such as `{%4, %5, %6}`."""
     return "{" + ", ".join(f"%{i}" for i in range(start, start + count)) + "}"
 
 
 def constraints(kind: str, array: str, count: int) -> str:
-    """`"r"(x[0]), "r"(x[1])`: the constraints of an inline PTX statement."""
+    """Constraints of an inline PTX statement, such as `"r"(x[0]), "r"(x[1])`."""
     return ", ".join(f'"{kind}"({array}[{i}])' for i in range(count))
 
 
@@ -64,15 +64,15 @@ def container_bits(operand: Format, packed_fp4: bool) -> int:
 
 
 def code_shift(operand: Format, packed_fp4: bool) -> int:
-    """How far a code lies above the lowest bit of its container."""
+    """Distance of a code's lowest bit above the lowest bit of its container (bits)."""
     return FP4_IN_A_BYTE_SHIFT if operand == E2M1 and not packed_fp4 else 0
 
 
 def register_bits(element_bits: int) -> int:
-    """Width of the registers that hold elements of that width."""
+    """Width of the registers that hold elements of a width (bits)."""
     return max(32, element_bits)
 
 
 def registers(offsets: Table, element_bits: int) -> int:
-    """Registers of one lane for a table's slots."""
+    """Number of registers of one lane for the slots of a layout."""
     return int(offsets.shape[1]) * element_bits // register_bits(element_bits)

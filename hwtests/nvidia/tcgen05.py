@@ -13,7 +13,7 @@ from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
 from hwtests.nvidia.shared_memory import PACK, ROW_BYTES, SHARED_ADDRESS, descriptor_source, packing_of
 
 THREADS = 128
-"""Four warps: warp w reads and writes tensor-memory lanes 32w … 32w + 31."""
+"""Threads of a block, four warps: warp w reads and writes tensor-memory lanes 32w … 32w + 31."""
 
 SCALE_COLUMN = 256
 """First tensor-memory column of the scales of A; those of B come 32 columns later."""
@@ -118,15 +118,15 @@ _SCALE_LOADS = Template("""\
 
 
 def kind_of(instruction: Instruction) -> str:
-    """`f16`, `mxf4nvf4` …"""
+    """The kind in the instruction's PTX name, such as `f16` or `mxf4nvf4`."""
     match = re.search(r"\.kind::(\w+)", instruction.name)
     assert match is not None, instruction.name
     return match[1]
 
 
 def instruction_descriptor(instruction: Instruction) -> int:
-    """The 32-bit descriptor: types, shape, and for scaled kinds the format of the scales. Nothing is negated or transposed,
-    scale factors have data ID 0."""
+    """The 32-bit instruction descriptor: types, shape, and for scaled kinds the format of the scales. Nothing is negated or
+    transposed; scale factors have data ID 0."""
     i, codes = instruction, TYPE_CODES[kind_of(instruction)]
     common = codes[i.a.name] << 7 | codes[i.b.name] << 10 | (i.n >> 3) << 17
     if i.scale is None:
@@ -135,16 +135,16 @@ def instruction_descriptor(instruction: Instruction) -> int:
 
 
 def row_of_lane(m: int, lane: int) -> int:
-    """Row of D in a tensor-memory lane; at least m where the lane holds none."""
+    """Row of D that a tensor-memory lane holds; at least m if the lane holds none."""
     return lane if m == 128 else lane // 32 * 16 + lane % 16 if lane % 32 < 16 else m
 
 
 _ROW_OF_LANE = {128: "lane", 64: "lane % 32 < 16 ? lane / 32 * 16 + lane % 16 : 64"}
-"""`row_of_lane` in CUDA."""
+"""M to `row_of_lane` as a CUDA expression."""
 
 
 def ptx_name(instruction: Instruction) -> str:
-    """The PTX spelling: `tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32`."""
+    """The PTX spelling of an instruction, such as `tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32`."""
     scaled = "" if instruction.block_size is None else f".block_scale.block{instruction.block_size}"
     return f"tcgen05.mma.cta_group::1.kind::{kind_of(instruction)}{scaled}"
 

@@ -1,5 +1,5 @@
-"""The stimulus at volume on the GPU: one launch makes the tiles, one runs the instruction, one computes the model, compares
-and counts, and a short one does that with another e_zero. Nothing but counters and differences comes back."""
+"""The stimulus at volume on the GPU. One launch generates the tiles, one runs the instruction, one computes the model,
+compares and counts, and a short one compares with another e_zero. Only counters and differences come back."""
 
 from functools import cache
 from typing import Any
@@ -26,7 +26,7 @@ THREADS = 128
 
 
 def fill_source(instruction: Instruction) -> str:
-    """The kernel that makes an instruction's tiles."""
+    """CUDA source of the kernel that generates an instruction's tiles."""
     return volume.kernel_source(OperandShape.of_instruction(instruction), instruction.m, instruction.n)
 
 
@@ -34,7 +34,8 @@ class Volume:
     """Comparison at volume on one device.
 
     Args:
-        xp: cupy. arch: of the catalogue.
+        xp: the module cupy.
+        arch: architecture of the catalogue.
     """
 
     def __init__(self, xp: Any, arch: str) -> None:
@@ -49,7 +50,7 @@ class Volume:
         return self._xp.asarray(np.frombuffer(volume.corner_table(shape, seed).blob, np.uint8))
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
-        """Tiles first … first + count − 1 of a seed: what differed and what was counted."""
+        """Compare tiles first … first + count − 1 of a seed; return the counts and the first differences."""
         xp, i = self._xp, instruction
         tiles, labels = self._tiles(instruction, seed, first, count)
         d = program.run(tiles)

@@ -12,7 +12,7 @@ from hwtests.nvidia.source import GATHER, constraints, container_bits, operand_l
 M = 64
 
 THREADS = 128
-"""One warpgroup: warp w holds rows 16w … 16w + 15."""
+"""Threads of a block, one warpgroup: warp w holds rows 16w … 16w + 15."""
 
 _SOURCE = Template("""\
 $tables
@@ -56,16 +56,17 @@ _A_FROM_REGISTERS = Template("""\
 
 
 def ptx_name(instruction: Instruction) -> str:
-    """The PTX spelling: `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16`."""
+    """The PTX spelling of an instruction, such as `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16`."""
     family = "wgmma.sp." if instruction.sparse else "wgmma."
     return instruction.name.replace(family, family.replace("wgmma", "wgmma.mma_async") + "sync.aligned.", 1)
 
 
 def wgmma_kernel(instruction: Instruction, a_in_registers: bool = False) -> Kernel:
-    """The kernel of a `wgmma`, dense or sparse: run_tiles(a, b, c[, metadata], d, tiles), metadata one 32-bit word a tile.
+    """The kernel of a `wgmma`, dense or sparse: run_tiles(a, b, c[, metadata], d, tiles). The metadata of a tile are one
+    32-bit word.
 
     Args:
-        a_in_registers: A comes from registers; otherwise from shared memory. B always comes from shared memory.
+        a_in_registers: whether A comes from registers; otherwise it comes from shared memory, as B always does.
     """
     i, ptx, bits = instruction, ptx_name(instruction), container_bits(instruction.a, False)
     a_place = rows_of_a(16, i.k, 32 // bits)

@@ -27,7 +27,7 @@ OPERAND_SCALES = {torch.float8_e8m0fnu: (32, "ue8m0"), torch.float8_e4m3fn: (16,
 """Dtype of scales that are operands of an instruction: how many products share one, and its format."""
 
 TILE_ROWS, TILE_SCALES = 128, 4
-"""Of a tile of scales in cuBLAS's order, whose row r, scale s stands at 16·(r mod 32) + 4·(r / 32) + s."""
+"""Size of a tile of scales in cuBLAS's order: the scale of row r, column s is at index 16·(r mod 32) + 4·(r / 32) + s."""
 
 
 def scaled_mm(

@@ -27,7 +27,7 @@ except ModuleNotFoundError as error:
 
 @contextmanager
 def on(arch: str, a: str, b: str | None = None, d: str = "fp32") -> Iterator[None]:
-    """Within it, tinygrad's Python device computes tiles as an architecture does.
+    """Context manager: tinygrad's Python device computes tiles as an architecture does.
 
     Args:
         arch: of the catalogue, the one of DEV. a, b: formats of the operands; b is a's if None. d: format of C and D.

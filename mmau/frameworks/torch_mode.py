@@ -139,7 +139,8 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
 LIBRARIES = frozenset(
     ("aten", "c10d", "_c10d_functional", "mkldnn", "mmau", "prim", "prims", "profiler", "quantized", "quantized_decomposed")
 )
-"""Libraries of operators: PyTorch's own, whose names tell whether they multiply matrices, and ours, which is golden's."""
+"""Libraries of operators whose names tell whether they multiply matrices: PyTorch's own, and this project's, which golden
+computes."""
 
 FIX = "write it with linear layers, matmul or scaled_dot_product_attention, or leave the context for it"
 

@@ -4,9 +4,9 @@
     with triton_dot.on("sm_90"):
         my_kernel[grid](…)
 
-A block of K is one chain of instructions from the accumulator: `acc = tl.dot(a, b, acc)` goes on, `acc += tl.dot(a, b)`
+A block of K is one chain of instructions from the accumulator: `acc = tl.dot(a, b, acc)` continues it, `acc += tl.dot(a, b)`
 starts from +0 and adds in fp32. `max_num_imprecise_acc = n` promotes the sum of n products of FP8; 0, which the interpreter
-gives where a kernel says nothing, stands for the default of the CUDA backend: never.
+gives where a kernel says nothing, means the default of the CUDA backend: never.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def on(arch: str, **keys: Any) -> Iterator[Part]:
 
 
 class _Dot:
-    """The builder's `create_dot`."""
+    """Replaces the builder's `create_dot`."""
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -75,7 +75,7 @@ class _Dot:
 
 
 class _DotScaled:
-    """The builder's `create_dot_scaled`."""
+    """Replaces the builder's `create_dot_scaled`."""
 
     def __init__(self, part: Part) -> None:
         self.part = part

@@ -71,7 +71,7 @@ class Cluster:
             self.workers = sum(client.nthreads().values())
 
     def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
-        """As `mmau.jobs.task.Engine`.
+        """The outcome of each task; see `mmau.jobs.task.Engine`.
 
         Raises:
             WorkerError: the scheduler is lost, or a worker cannot carry out tasks of this project.

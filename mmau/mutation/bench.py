@@ -32,11 +32,12 @@ STATUS_OF_STOP = {"bench": KILLED, "design": CRASHED, "standstill": ENDLESS}
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of the vectors on a mutant.
+    """The result of sending the vectors to one mutant.
 
     Attributes:
         status: `KILLED`: results or the protocol are wrong; `SURVIVED`; `CRASHED`, `ENDLESS`: no result is wrong, but the
-            simulation crashed or was ended by the design, or did not end; `NOT_BUILT`: it is no Verilog, and was not run.
+            simulation crashed or was ended by the design, or did not end; `NOT_BUILT`: the mutant is no valid Verilog,
+            and was not run.
         mismatches: number of differing results; the run continues after them. With few of them, the kill is narrow.
         reason: why a run stopped early, or why a mutant was not built.
     """

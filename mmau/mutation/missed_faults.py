@@ -1,4 +1,5 @@
-"""Faults that the vectors of a co-simulation would have missed: they go to mutants of state and protocol of any design."""
+"""Finds faults that the vectors of a co-simulation would miss: they are sent to mutants of state and protocol of any
+design."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ def judged_states(
 
     Args:
         dut: a user design, or None for the generated one.
-        vectors, seed: of the stimulus. folder: for the built program.
+        vectors, seed: number and seed of the vectors. folder: the folder for the built program.
         say: called with a line of progress. selection: the vectors that are sent; None for all.
 
     Returns:

@@ -23,7 +23,7 @@ class MutatedUnit:
     """A unit's Verilog with mutants.
 
     Attributes:
-        verilog: of the unit. plain: its modules. mutants: in the order of its lines.
+        verilog: the unit's Verilog. plain: the modules of that Verilog. mutants: in the order of its lines.
         text: the Verilog with all of them.
     """
 

@@ -42,7 +42,7 @@ KINDS = (
 """Kinds of mutations, in the order of the table; docs/guides/mutation.md describes them."""
 
 VALUE = "$value"
-"""In the text of a mutation: the value of the original expression, in the target's width."""
+"""Placeholder in the text of a mutation for the value of the original expression, in the target's width."""
 
 Draw = Callable[[int], int]
 """A number below its argument, drawn at random."""

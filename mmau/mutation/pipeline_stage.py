@@ -65,7 +65,7 @@ class Stages:
                 raise NoStage(f"{wire} depends on {min(others)}")
 
     def of_register(self, name: str) -> Stage | None:
-        """The stage of a register, as for `of_wire`."""
+        """The stage of a register; None and errors as for `of_wire`."""
         if name in self._under_way:
             raise NoStage(f"{name} depends on itself")
         if name not in self._found:

@@ -15,9 +15,10 @@ class Mutant:
     """One fault in a file.
 
     Attributes:
-        number: from 1, what selects it. kind: one of `KINDS`.
-        step: of the datapath, after the module: decode, multiply, align … module: its name in the file.
-        place: the wire that is assigned, or instance and port. line: in the file, from 1.
+        number: the number that selects the mutant, from 1. kind: one of `KINDS`.
+        step: the step of the datapath, from the name of the module: decode, multiply, align … module: the module's name
+            in the file.
+        place: the wire that is assigned, or instance and port. line: the line of the file, from 1.
         before, after: Verilog text; in `after`, `$value` is what `before` gives.
     """
 

@@ -16,7 +16,7 @@ TOP = "mmau_mutants"
 """Name of the wrapper's module; the design is its instance `sound`."""
 
 KINDS = ("isolation", "repetition", "history", "counter", "timeout", "handshake", "stuck bit")
-"""The kinds of faults."""
+"""The kinds of faults of state and protocol."""
 
 OUTPUTS = ("d", "in_ready", "out_valid")
 
@@ -30,8 +30,8 @@ class StateMutant:
     """One fault around a design.
 
     Attributes:
-        number: from 1, what selects it. kind: one of `KINDS`.
-        words: what is wrong.
+        number: the number that selects the mutant, from 1. kind: one of `KINDS`.
+        words: what is wrong, as text.
         changes: each port that shows it, or that the design inside sees wrong, with Verilog of its value.
     """
 
@@ -183,7 +183,7 @@ class Around:
 
 
 def wrapped(sources: Sources, around: Around, folder: Path) -> Sources:
-    """The sources of a design in the wrapper with all its mutants, which is written into the folder."""
+    """The sources of a design inside a wrapper with all its mutants, which is written into the folder."""
     file = folder / f"{TOP}.sv"
     file.write_text(around.wrapper(sources.top, around.mutants()), encoding="utf-8")
     return replace(sources, files=(*sources.files, file), top=TOP, instances={})

@@ -26,7 +26,7 @@ MUTANTS = 110
 """Mutants of each unit: two or three units of an operation give at least 220."""
 
 VECTORS, SEED = 20000, 0
-"""Of `mmau cosim`."""
+"""The default number and seed of the vectors of `mmau cosim`."""
 
 
 def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -54,9 +54,9 @@ def mutation_of(
     """Run and settle the mutants of a unit.
 
     Args:
-        count: of mutants, chosen by the seed. vectors, seed: of the stimulus, as of `mmau cosim`.
-        folder: for the built program.
-        numbers: of the mutants to run, None for all. The mutants of the model are run with the first one.
+        count: the number of mutants, which the seed chooses. vectors, seed: of the stimulus, as of `mmau cosim`.
+        folder: the folder for the built program.
+        numbers: the numbers of the mutants to run; None for all. The mutants of the model are run with the first one.
 
     Returns:
         `mutants`: for each its description, its verdict and, for a survivor, its settlement; `models`: for each mutant of

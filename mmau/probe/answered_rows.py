@@ -24,7 +24,7 @@ class Evidence:
         return len(self.d)
 
     def add(self, operands: Operands, d: BitArray, feature: str) -> None:
-        """Append rows."""
+        """Append rows, their results [rows], and the feature that asked for them."""
         self.operands = concatenated([self.operands, operands])
         self.d = np.concatenate([self.d, d])
         self.features += [feature] * len(d)

@@ -38,7 +38,7 @@ Stands = Callable[[Model], bool]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model that differs from the found model in these keys, and reproduces the same known answers."""
+    """A model that differs from the found model in the given keys and reproduces the same known answers."""
 
     keys: tuple[tuple[str, object], ...]
     model: Model
@@ -139,8 +139,8 @@ def _room(model: Model, key: str, sign: int) -> int:
 
 
 def bisected(inside: int, outside: int, holds: Callable[[int], bool]) -> int:
-    """The last number, from `inside` (which holds) towards `outside` (which does not), that holds with a neighbour that does
-    not; `inside` where both are the same."""
+    """The last number, going from `inside` towards `outside`, for which `holds` is true and false for its neighbour.
+    `holds(inside)` must be true; the result is `inside` if both are equal."""
     while abs(outside - inside) > 1:
         middle = (inside + outside) // 2
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
@@ -148,7 +148,7 @@ def bisected(inside: int, outside: int, holds: Callable[[int], bool]) -> int:
 
 
 def relatives(model: Model) -> Iterator[Candidate]:
-    """Models of the other families with the same values of the keys that they share."""
+    """Models of the other families, with the values of all keys that they share with this model."""
     for family in possible_families(model.shape):
         if family == model.family:
             continue

@@ -59,7 +59,7 @@ class ModelDevice:
 
     Attributes:
         name, shape, identity: as `golden.device.Device` has them.
-        function: d [rows] of rows.
+        function: computes d [rows] of rows of operands.
     """
 
     name: str
@@ -72,18 +72,18 @@ class ModelDevice:
         check_type("shape of a device under test", self.shape, OperandShape)
 
     def dot(self, rows: Operands) -> Any:
-        """d [rows]."""
+        """Compute d [rows]."""
         return self.function(rows)
 
 
 def dut_of_instruction(instruction: Instruction) -> ModelDevice:
-    """One element of an instruction's D."""
+    """The device that computes one element of an instruction's D."""
     return _of_model(instruction, instruction.k)
 
 
 def dut_of_unit(unit: Unit, K: int | None = None) -> ModelDevice:
-    """A unit over K products; the default is two steps where the unit can take its result as c, else one; of a chain whose
-    order would then be that of k, twice as many."""
+    """The device that computes K products on a unit. By default K is what two steps take if the unit can take its result as
+    c, else what one step takes. A chain has its usual K, doubled where its order would otherwise be the order of k."""
     o = unit.operation
     if K is None and (unit.chain != ChainTable() or unit.sums is not None):
         K = unit.usual_K
@@ -160,10 +160,11 @@ class Questioner:
         of these, any answer of an earlier run.
 
         Args:
-            operands, d: all rows, and the answers to them. some: numbers of rows. rng: draws the order of all.
+            operands, d: all rows, and the answers to them. some: indices of the rows to ask again. rng: draws the order
+                of all.
 
         Raises:
-            TwoAnswersError: other answers. DeviceUnderTestError: as `ask`.
+            TwoAnswersError: a row got two answers. DeviceUnderTestError: as `ask`.
         """
         others: dict[int, int] = {}
         for rows in (some, rng.permutation(len(d))):

@@ -35,7 +35,7 @@ class Side:
     shape: OperandShape
 
     def run(self, operands: Operands) -> BitArray:
-        """d for every row."""
+        """Compute d for every row."""
         return run(None, self.chain, Batch(*operands))
 
     def trace(self, row: Operands) -> Trace:
@@ -73,7 +73,7 @@ class Difference:
     Attributes:
         x, y: the sides.
         row: the input, [1, K].
-        d: the result of each of them.
+        d: the result of each side.
         tried: vectors that were compared until one differed.
     """
 
@@ -85,7 +85,7 @@ class Difference:
 
 
 def sides(x: Unit | Instruction, y: Unit | Instruction) -> tuple[Side, Side]:
-    """Both over the same number of products, the smallest that suits both.
+    """Both models as sides over the same number of products: the smallest that suits both.
 
     Raises:
         ValueError: they take other operands, or give results of other formats.
@@ -117,7 +117,7 @@ def distinguish(x: Side, y: Side, vectors: int, seed: int, prover: Prover | None
 
     Args:
         vectors: random vectors to compare at most, after those made to show a difference.
-        seed: of all of them.
+        seed: the seed of all vectors.
         prover: asked where no vector shows a difference, about as many products as are whole steps of both.
     """
     check_least("vectors", vectors, 1)

@@ -28,7 +28,7 @@ from mmau.probe.tree_nodes import Builder, Unresolved, expected_gain, expected_l
 from mmau.probe.tree_nodes import Tree as Places
 
 SMALL = (6, 40)
-"""Numbers of values of v to try: a few first, more if none of them fits."""
+"""Numbers of values of v to try: first a few; more if none of these fits."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ def _found(asker: "_Asker", choose: Callable[[], None]) -> Order:
 
 
 def text_of(order: Order) -> str:
-    """The report."""
+    """The report as text."""
     lines = [f"order from the answers alone, {order.asked} vectors, large terms 2^{order.reach} times the small ones"]
     lines += [f"not found: {order.why}"] if order.tree is None else drawn(order.tree).splitlines()
     return "\n".join(lines) + "\n"
 
 
 def as_dict(order: Order) -> dict[str, Any]:
-    """For JSON; in `tree` a node is a list."""
+    """The report as plain JSON; in `tree` a node is a list."""
     return {"tree": order.tree, "drawn": None if order.tree is None else drawn(order.tree), "reach": order.reach,
             "vectors": order.asked, "why": order.why}  # fmt: skip
 
@@ -209,8 +209,8 @@ def operands_of_values(shape: OperandShape, rows: list[list[Fraction]]) -> Opera
     """Operands whose products and c are powers of two, with scales of one."""
 
     def factor(operand: Format, other: Format, value: Fraction) -> int:
-        """The exponent of one of two factors: as much of the product's exponent as the format allows, so that the other
-        factor need not be zero."""
+        """The exponent of one of two factors: it takes as much of the product's exponent as the format allows, so that the
+        other factor need not be zero."""
         exp = abs(value).numerator.bit_length() - abs(value).denominator.bit_length()
         return min(max(exp - other.e_max, min(exp - other.e_min, operand.e_max, max(operand.e_min, 0))), operand.e_max)
 

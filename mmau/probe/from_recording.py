@@ -52,7 +52,7 @@ class Reading:
     missed: int
 
     def settling(self) -> Operands | None:
-        """The rows that would decide between the consistent models; None where nothing is open or no model is consistent."""
+        """The rows that would decide between the consistent models; None if no choice is open or no model is consistent."""
         parts = [found.settling for found in self.consistent if len(found.settling.c)]
         if len(self.consistent) > 1:
             parts.append(self._between())
@@ -107,7 +107,7 @@ def read_rows(
 
 
 def text_of(reading: Reading) -> str:
-    """The report."""
+    """The report as text."""
     return "\n".join(_lines(reading)) + "\n"
 
 
@@ -129,7 +129,7 @@ def _keys(candidate: Candidate) -> str:
 
 
 def as_dict(reading: Reading) -> dict[str, Any]:
-    """For JSON."""
+    """The report as plain JSON."""
     settling, best = reading.settling(), reading.best
     unit = None if best.family == PAIRED else toml_of(best, "recorded")
     return {

@@ -13,7 +13,7 @@ from golden.npz import npz_bytes, read_npz
 from golden.stimulus import Operands, OperandShape
 
 VERSION = 1
-"""Of the file's format. Files of version 1 need not say it."""
+"""Version of the file's format. Files of version 1 need not state it."""
 
 _ARRAYS = ("a", "b", "c", "d")
 _SCALES = ("scale_a", "scale_b")
@@ -47,7 +47,7 @@ class Journal:
         """Begin a journal, or resume the one at `path`.
 
         Args:
-            identity: of the device under test, as `Device` has it.
+            identity: the identity of the device under test (see `Device`).
 
         Raises:
             ValueError: the file is no journal, or that of another device under test. OSError: it cannot be read.

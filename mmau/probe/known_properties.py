@@ -27,16 +27,16 @@ PROPERTIES = {
     "RM-BFMA": "rounding of the last sum",
     "I.Norm": "each sum is normalised at once",
 }
-"""Of Khattak's tests those that suppose no blocks, and their meaning."""
+"""Name and meaning of each property of Khattak's tests that does not suppose blocks."""
 
 RANDOM = "random"
-"""The finding where the same bits are rounded in two ways."""
+"""The finding where equal bits are rounded in two ways."""
 
 ROUNDED_TWICE = 16
-"""Sums with the same bits to round that are asked for: they differ in bits that no rounding looks at."""
+"""Number of sums with equal bits to round that are asked: they differ in bits that no rounding depends on."""
 
 FACTORS = 4
-"""Pairs of factors of the product that is added, by turns."""
+"""Number of pairs of factors that the added product alternates between."""
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from mmau.probe.model_tree import as_places
 from mmau.probe.start_models import possible_families, tree_starts
 
 FIRST_CHUNK, LAST_CHUNK = 512, 1 << 16
-"""Random vectors of the first chunk of a validation, and of the largest: each is twice as long as the one before, so that a
-wrong model costs few. A chunk that fails ends the round."""
+"""Random vectors of the first and of the largest chunk of a validation. Each chunk is twice as long as the one before, so
+that a wrong model costs few vectors. A chunk that fails ends the round."""
 
 CORNER_ROWS = 1 << 16
 """Vectors of a validation that are those of `golden.stimulus.generate`, with its corners; the rest are made faster."""
@@ -44,10 +44,10 @@ FAILING = 24
 """Failing vectors of a chunk that join the evidence."""
 
 MINIMISED = 2
-"""How many of them are made smaller first."""
+"""Number of failing vectors that are minimised first."""
 
 AGAIN = 24
-"""Rows that are asked a second time, at the beginning, as many of each feature, and at the end."""
+"""Rows that are asked a second time: this many at the beginning, of each feature and at the end."""
 
 REVISIONS = 40
 """Models that may fail before the probe gives up."""
@@ -100,7 +100,7 @@ def probe(dut: Device, vectors: int = 1_000_000, seed: int = 0, journal: Journal
 
     Args:
         vectors: random vectors on which the model must agree with the device under test.
-        seed: of all questions.
+        seed: the seed of all questions.
         journal: earlier answers of the device under test; new ones are saved as they arrive.
         seconds: how long the device under test may compute in all.
         say: receives one line for each step.

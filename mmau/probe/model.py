@@ -29,7 +29,7 @@ from golden.unit import Unit
 from golden.unit_file import unit_to_toml
 
 CONVERTED = "converted "
-"""FP8 that is first converted to fp16 (`[chain] convert`): this, and the operation's name."""
+"""Prefix of a family's name: FP8 operands are first converted to fp16 (`[chain] convert`). The operation's name follows."""
 
 PAIRED = "FMA in pairs"
 """Every product and every sum rounded by itself: Arm's BFDOT (golden.chain.PAIRED); no unit file has it."""
@@ -70,7 +70,7 @@ ALIKE_FOR_ALL: dict[str, tuple[Any, ...]] = {
     "nan": NANS, "add_c": ADD_C, "addition": MODES, "zero": ZEROS, "tree": TREES, "node": NODES, "outer": NODES,
     "c": C_PLACES,
 }  # fmt: skip
-"""Values of the keys that have the same ones in every family; a tree of places is none of them."""
+"""Values of the keys that have the same values in every family. Trees of places are not among them."""
 
 SEARCHED = (
     "L", "P", "G", "F", "F2", "h", "rho", "e_zero", "truncation", "sticky", "flush_inputs", "flush_results", "overflow",
@@ -108,15 +108,15 @@ class Model:
 
     @property
     def operation(self) -> Operation:
-        """One step."""
+        """The operation of one step."""
         return self.chain.operation
 
     def run(self, operands: Operands) -> BitArray:
-        """d for every row."""
+        """Compute d for every row."""
         return run(None, self.chain, Batch(*operands))
 
     def differs(self, operands: Operands, d: BitArray) -> Any:
-        """Where the model's results are not `d`; any NaN is any NaN where the operation leaves its code open."""
+        """Where the model's results differ from `d`. NaN codes are equal where the operation leaves the code open."""
         return differing(d, self.run(operands), self.operation)
 
     def changed(self, **keys: Any) -> "Model":

@@ -41,7 +41,7 @@ class DeviceDifference:
         return "\n".join(lines) + "\n\n" + self.model.trace(self.row).text()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The report as plain JSON."""
         named = zip(self.row._fields, self.row, strict=True)
         return {
             "equal": False,
@@ -56,7 +56,7 @@ def held_against(model: Side, dut: Device, vectors: int, seed: int) -> DeviceDif
     """An input on which the device differs, or the number of vectors that showed no difference.
 
     Args:
-        vectors: random vectors to compare at most, after those made to show a difference. seed: of all of them.
+        vectors: random vectors to compare at most, after those made to show a difference. seed: the seed of all vectors.
 
     Raises:
         DeviceUnderTestError: the device misbehaves, or answers an input that shows a difference in two ways.

@@ -11,7 +11,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("flush_inputs", "flush_results", "overflow"), ("addition",), ("subtract",), ("zero",), ("nan",), ("combination",),
     ("tree", "c"), ("group",), ("product",), ("node",), ("outer",),
 )  # fmt: skip
-"""Keys that are changed together: within a group, one hides the other's effect."""
+"""Keys that are changed together: in a group, the effect of one key hides that of another."""
 
 MOVED_TOGETHER: tuple[tuple[str, ...], ...] = (("F", "e_zero"), ("F", "h"), ("F", "h", "e_zero"))
 """Numbers that are also moved by one distance together."""

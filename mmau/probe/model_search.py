@@ -18,10 +18,10 @@ from mmau.probe.model_changes import combinations, grouped, sweeps
 from mmau.probe.start_models import possible_families, starts, sum_starts, varied_starts
 
 FEWEST, FEW, ACTIVE = 16, 64, 224
-"""Rows on which all starts are compared; rows on which the best of them are compared; rows of a search at its start."""
+"""Rows on which all starts are compared, rows on which the best starts are compared, and rows of a search at its start."""
 
 FOREMOST = 96
-"""Starts of a family that advance from the fewest rows to the few, with all that score as high as the last of them."""
+"""Starts of a family that advance from `FEWEST` to `FEW` rows, together with all that score as high as the last of them."""
 
 FINALISTS = 12
 """Models that advance from the few rows to all rows of the search."""

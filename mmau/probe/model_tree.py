@@ -59,7 +59,7 @@ def _of_places(places: Places) -> Tree:
 
 
 def as_places(tree: Tree) -> Places | None:
-    """The tree of places that adds in the order found; None where a node of more than two terms loses some."""
+    """The tree of places that adds in the order found; None if a node of more than two terms loses some of them."""
     if isinstance(tree, str):
         return tree
     members = [as_places(member) for member in tree]
@@ -103,7 +103,7 @@ def _step(structure: Structure, products: list[Tree], c: Tree) -> Tree:
 
 
 def _chained(products: list[Tree]) -> Tree:
-    """One after the other."""
+    """A tree that adds the products one after another."""
     sum_so_far = products[0]
     for product in products[1:]:
         sum_so_far = [sum_so_far, product]
@@ -116,7 +116,8 @@ def drawn(tree: Tree) -> str:
 
 
 def canonical(tree: Tree) -> str:
-    """A text that two trees share where they add the same terms in the same nodes, in any order within a node."""
+    """A text that two trees have in common if and only if they add the same terms in the same nodes, in any order within a
+    node."""
     return tree if isinstance(tree, str) else f"({' '.join(sorted(canonical(child) for child in tree))})"
 
 

@@ -1,4 +1,5 @@
-"""Which parameter makes the difference between two arithmetics: each is changed in one of them to the other's value."""
+"""Finds which parameter causes the difference between two arithmetics: each parameter of one is changed to the other's
+value."""
 
 from dataclasses import dataclass, replace
 
@@ -9,10 +10,10 @@ from mmau.probe.distinguish import Difference, Side
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that is another in x and y.
+    """A parameter whose value differs between x and y.
 
     Attributes:
-        key: its name. x, y: its values.
+        key: the parameter's name. x, y: its values.
         alone: whether x with y's value of this key alone gives y's result; None where x's operation cannot have it.
     """
 
@@ -22,7 +23,7 @@ class Parameter:
     alone: bool | None
 
     def line(self) -> str:
-        """As text."""
+        """The parameter as a line of text."""
         what = {
             True: "makes the difference: x with y's value gives y's result",
             False: "does not by itself: x with y's value does not give y's result",

@@ -89,7 +89,7 @@ def _looked(vectors: int) -> str:
 
 
 def text_of(finding: Finding, opened: list[OpenKey]) -> str:
-    """The report."""
+    """The report as text."""
     return "\n".join(_lines(finding, opened)) + "\n"
 
 
@@ -156,7 +156,7 @@ def _number(operand: Format, code: int) -> str:
 
 
 def as_dict(finding: Finding, opened: list[OpenKey]) -> dict[str, Any]:
-    """For JSON."""
+    """The report as plain JSON."""
     shape, model = finding.shape, finding.model
     operands = {key: str(getattr(shape, key)) for key in ("a", "b", "c", "d")}
     scale = {} if shape.scale is None else {"scale": shape.scale.name, "K_block": shape.block_size}

@@ -21,7 +21,8 @@ COARSE: dict[str, tuple[int, ...]] = {
 """Values that a search starts from where it does not start from all."""
 
 THINNED = 3
-"""Of these, one in so many for a chain other than in order: there are seven such chains of every length."""
+"""A chain in another order than in-order starts from one in this many values of `COARSE`: there are seven such chains of
+every length."""
 
 
 NARROW = ("RNE-e8m23", "RZ-e8m23", "RZ-e8m13")
@@ -87,7 +88,7 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
 
 
 def varied_starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
-    """The same models with every rounding and every truncation, valid or not."""
+    """The models of `starts` with every rounding and every truncation, valid or not."""
     keys = [key for key in ("rho", "truncation") if key in keys_of(family)]
     choices = [dict(zip(keys, values, strict=True)) for values in product(*(values_of(key, family, shape) for key in keys))]
     return tuple(dict.fromkeys(start.changed(**choice) for start in starts(family, shape) for choice in choices))

@@ -33,7 +33,7 @@ class Node:
 
     @property
     def size(self) -> int:
-        """Leaves below."""
+        """Number of leaves below the node."""
         return sum(size_of(child) for child in self.children)
 
 

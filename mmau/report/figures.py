@@ -1,4 +1,4 @@
-"""Figures by matplotlib (extra `plots`): the same bytes from the same data."""
+"""Draws figures with matplotlib (extra `plots`): equal data give equal bytes."""
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -31,7 +31,8 @@ def assert_gemm(
     Args:
         actual: D [M, N], an array or a torch tensor of the output's float dtype, or of its codes.
         a: [M, K], b: [K, N], c: [M, N] or None for zeros; arrays or torch tensors, as of `golden.gemm`.
-        arch, instr: of the catalogue. order: None for one chain, an order, or the path of a gemm.toml.
+        arch, instr: an architecture and an instruction of the catalogue. order: None for one chain, an order, or the path
+            of a gemm.toml.
         scale_a, scale_b: of the instruction's blocks, or of the order's promotions.
 
     Raises:
@@ -49,7 +50,7 @@ def assert_gemm(
 
 
 def differing(product: KernelProduct, got: BitArray, expected: BitArray) -> Any:
-    """Where codes of the output differ."""
+    """The elements in which codes of the output differ."""
     differs = got != expected
     if product.model.operation.nan_is_fixed():
         return differs

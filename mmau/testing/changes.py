@@ -28,7 +28,7 @@ Change = Variant[KernelProduct]
 
 
 def wrong_kernels(product: KernelProduct) -> Iterator[Change]:
-    """The eight kernels that are wrong on purpose, those of them that differ from the right one by definition."""
+    """The eight kernels that are wrong on purpose, without those that equal the right one by definition."""
     yield Change("zero output", lambda product: np.zeros_like(product.d))
     yield Change("K tail missing", lambda product: without_tail(product, product.k).d)
     weaker = weaker_unit(product)
@@ -126,7 +126,7 @@ def without_tail(product: KernelProduct, lost: int) -> KernelProduct:
 
 
 def without_lane(product: KernelProduct, lane: int) -> KernelProduct:
-    """One product of each instruction is not added."""
+    """The product without one of the products of each instruction."""
     a = product.a.copy()
     a[:, lane :: product.k] = 0
     return product.changed(a=a)
@@ -147,7 +147,7 @@ def same_scales_along_k(product: KernelProduct) -> bool:
 
 
 def without_promotion(product: KernelProduct) -> KernelProduct:
-    """One chain over all of K, or over each part."""
+    """The product without promotion: one chain over all of K, or over each part."""
     if product.order.scale_at != "promotion":
         return product.changed(order=replace(product.order, promote_every=0))
     order = replace(product.order, promote_every=0, split_k=1)
@@ -157,7 +157,7 @@ def without_promotion(product: KernelProduct) -> KernelProduct:
 
 
 def with_swapped_scales(product: KernelProduct) -> KernelProduct:
-    """The scales of rows are those of the columns of the same number, and the reverse."""
+    """The product with exchanged scales: row number i has the scale of column number i, and the reverse."""
     a, b = product.scale_a, product.scale_b
     assert a is not None
     assert b is not None

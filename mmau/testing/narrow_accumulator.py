@@ -11,7 +11,7 @@ from mmau.testing.product_under_test import KernelProduct
 
 
 def in_fp16(product: KernelProduct) -> BitArray:
-    """D of a product whose c and d are fp32, its parts and stripes taken in one go, codes of the order's output."""
+    """D of a product with fp32 c and d whose accumulator is fp16, not split along K: codes of the order's output."""
     additions = Additions(product.model.operation, None)
     order, (M, N, K) = product.order, product.shape
     group = order.promote_every * product.k or K

@@ -1,4 +1,5 @@
-"""Operands on which every order of whole instructions gives the same bits, and a weaker unit or a wrong kernel does not."""
+"""Operands for which every order of whole instructions gives the same bits, but a weaker unit or a wrong kernel gives
+others."""
 
 from typing import Any, NamedTuple
 
@@ -45,9 +46,9 @@ def probe_data(
     fp32 (fp64 where D is), in any order: of "promotion" for orders of whole groups, and of instructions within them.
 
     Args:
-        arch, instr: of the catalogue. shape: M, N, K. kind: one of `KINDS`.
+        arch, instr: an architecture and an instruction of the catalogue. shape: M, N, K. kind: one of `KINDS`.
         promote_every: instructions of a group (kind "promotion" only).
-        seed: of what is drawn.
+        seed: the seed of all random numbers.
 
     Raises:
         ValueError: a shape that is too small, or an instruction of which data of this kind can tell nothing, and why.

@@ -1,4 +1,4 @@
-"""A matrix product under test: an instruction, an order and operands, and what golden computes of them."""
+"""A matrix product under test: an instruction, an order and operands, with the results that golden computes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class KernelProduct:
 
     @property
     def k(self) -> int:
-        """Products of one instruction."""
+        """Number of products of one instruction."""
         return instruction_products(self.model)
 
     @cached_property

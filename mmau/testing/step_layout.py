@@ -66,7 +66,7 @@ def exponents(operand: Format, flushes: bool) -> range:
 
 
 def parted(exp: int, a: range, b: range) -> tuple[int, int] | None:
-    """Exponents of two factors whose product is 2^exp; None if their formats have none."""
+    """Exponents of two factors whose product is 2^exp; None if their formats have no such numbers."""
     low, high = max(a[0], exp - b[-1]), min(a[-1], exp - b[0])
     if low > high:
         return None

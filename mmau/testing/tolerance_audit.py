@@ -18,10 +18,10 @@ SAME_BITS = "="
 """The wrong kernel gives the right bits on the test's data."""
 
 CAUGHT = "caught"
-"""The test fails."""
+"""Outcome of a kernel for which the test fails, as it should."""
 
 RIGHT = "right kernel"
-"""The row of the kernel that is right."""
+"""Name of the row for the right kernel."""
 
 Kernel = Callable[..., Any]
 """kernel(a, b, c=None, scale_a=None, scale_b=None) → D [M, N], of the kind of a."""

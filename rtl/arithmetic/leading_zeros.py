@@ -3,11 +3,12 @@
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 
 ANTICIPATION_ERROR = 2
-"""An anticipated count is right or too small, by at most so many."""
+"""An anticipated count of leading zeros is right, or too small by at most this number."""
 
 
 def count_leading_zeros(m: Module, value: Value) -> Value:
-    """Zeros above the leading one, `len(value)` where there is none: pairs of halves merged, a log-depth tree."""
+    """Count the zeros above the leading one (`len(value)` if there is none), by a log-depth tree that merges pairs of
+    halves."""
     width = len(value)
     size = 1 << max(0, (width - 1).bit_length())
     bits = Signal(size, name="lz_bits")  # a signal, for every leaf below takes a slice: the value is made once

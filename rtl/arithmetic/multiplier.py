@@ -14,7 +14,7 @@ from rtl.arithmetic.carry_save import carry_save
 from rtl.arithmetic.prefix import prefixes
 
 ROWS = "partial"
-"""The name of the rows: `partial_<layer>_<index>`, layer 0 the partial products."""
+"""Beginning of the rows' signal names `partial_<layer>_<index>`; layer 0 is the partial products."""
 
 
 def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Value:
@@ -33,12 +33,12 @@ def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Valu
 
 
 def row_sum(m: Module, first: Value, second: Value, multiplier: str, adder: str) -> Value:
-    """The sum of two rows modulo 2**width: the product whose rows they are.
+    """The sum of two rows modulo 2**width, which is the product if the rows are those of a product.
 
     Args:
-        m: where the adder goes.
-        first, second: as wide as the product.
-        multiplier, adder: as `multiply`.
+        m: module that the adder goes into.
+        first, second: rows as wide as the product.
+        multiplier, adder: as in `golden.Implementation`.
     """
     width = len(first)
     if multiplier == "array":
@@ -53,12 +53,14 @@ def row_sum(m: Module, first: Value, second: Value, multiplier: str, adder: str)
 
 
 def product_rows(m: Module, x: Value, y: Value, multiplier: str) -> tuple[Value, Value]:
-    """Two rows whose sum is the product, or `row_excess` more: the second may have one bit more than the first.
+    """Two rows whose sum is the product x·y plus `row_excess`; the second row may have one bit more than the first.
 
-    Of an array multiplier they are the products with the lower and with the upper half of y.
+    For an array multiplier the rows are the products of x with the lower and with the upper half of y.
 
     Args:
-        m, x, y, multiplier: as `multiply`.
+        m: module that the multiplier goes into.
+        x, y: the factors.
+        multiplier: as in `golden.Implementation`.
     """
     width = len(x) + len(y)
     if multiplier == "array":
@@ -74,12 +76,12 @@ def product_rows(m: Module, x: Value, y: Value, multiplier: str) -> tuple[Value,
 
 
 def row_excess(x_bits: int, y_bits: int, multiplier: str) -> int:
-    """By how much the sum of the rows exceeds the product."""
+    """The amount by which the sum of a product's two rows exceeds the product."""
     return 1 << (x_bits + y_bits) if multiplier == "booth" and min(x_bits, y_bits) > 2 else 0
 
 
 def partial_products(m: Module, x: Value, y: Value, multiplier: str) -> list[Value]:
-    """The rows before they are reduced: one for each bit, or each digit, of the shorter factor."""
+    """The rows of a product before they are reduced: one for each bit, or for each radix-4 digit, of the shorter factor."""
     if len(y) > len(x):
         x, y = y, x
     if row_excess(len(x), len(y), multiplier):

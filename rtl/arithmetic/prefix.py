@@ -8,15 +8,16 @@ from golden.checks import check_choice
 from golden.unit import ADDERS
 
 Merge = tuple[int, int, str]
-"""A bit, the bit below whose run is merged into its own, and the name of the row of the network."""
+"""One merge of a prefix network: a bit, the lower bit whose run is merged into the first bit's run, and the name of the
+network's row."""
 
 
 def prefixes(m: Module, generated: Value, propagate: Value, shape: str = ADDERS[0]) -> tuple[Value, Value]:
-    """For each bit, whether a carry leaves it with none coming in, and whether it would pass one on.
+    """Compute, for each bit, whether a carry leaves it when none comes in, and whether it would pass on an incoming carry.
 
     Args:
-        m: where the network goes; its signals are named `carry_<row>_<bit>` and `run_<row>_<bit>`.
-        generated, propagate: of each bit by itself, of one width.
+        m: module that the network goes into; its signals are named `carry_<row>_<bit>` and `run_<row>_<bit>`.
+        generated, propagate: for each bit, whether it generates a carry, and whether it propagates one; of one width.
         shape: one of `golden.unit.ADDERS`.
     """
     check_choice("adder", shape, ADDERS)

@@ -19,7 +19,8 @@ def two_rows(
 
 
 def add_pairs(m: Module, rows: Sequence[Value], width: int, name: str, increments: Sequence[Value] = ()) -> list[Signal]:
-    """The same by a balanced tree of adders, without the last one; each increment is the carry into one of these."""
+    """Reduce rows to at most two with the same sum modulo 2**width by a balanced tree of adders, without its last adder.
+    Each increment is the carry into one of these adders."""
     waiting, layer = list(increments), 0
     current: list[Signal] = []
     for k, row in enumerate(rows):

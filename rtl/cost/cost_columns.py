@@ -27,7 +27,7 @@ TIMING = ("delay_ns", "power_mw", "energy_pj")
 STAGES = ("stages_for_clock", "delay_by_stages")
 
 COLUMNS = (*GATES, *AREA, *TIMING, *STAGES)
-"""The columns of `measure`, beside `fpga`, `missing`, `tools` and `wanted`."""
+"""The columns of `measure`, except `fpga`, `missing`, `tools` and `wanted`."""
 
 
 def measure(unit: Unit, wanted: Mapping[str, Any] | CostRequest | None = None, logs: Path | None = None) -> dict[str, Any]:
@@ -58,12 +58,12 @@ def measure(unit: Unit, wanted: Mapping[str, Any] | CostRequest | None = None, l
 
 
 def check_wanted(wanted: Mapping[str, Any]) -> None:
-    """Raise ValueError where `measure` could not be asked for this."""
+    """Raise ValueError if `measure` cannot be asked for the wanted figures."""
     CostRequest.from_table(wanted)
 
 
 def tool_versions() -> dict[str, str]:
-    """All that decides a cost beside the unit and what is wanted: tools and libraries, `missing` where one is not there."""
+    """Version of every tool and library that a cost depends on; `missing` for one that is not installed."""
     found = {}
     for name, version in (("yosys", yosys_version), ("sta", timing.tool_version)):
         try:
@@ -79,7 +79,7 @@ def tool_versions() -> dict[str, str]:
 
 
 class _Findings:
-    """The columns as they come in."""
+    """The columns of a measurement while it runs."""
 
     def __init__(self, wanted: CostRequest) -> None:
         self.values: dict[str, Any] = {}
@@ -95,7 +95,8 @@ class _Findings:
         return {**values, "fpga": self.fpga, "missing": self.missing, "tools": self.tools, "wanted": clock}
 
     def there(self, columns: tuple[str, ...], tool: Callable[[], Any]) -> Any:
-        """The result of a tool's check. None if the tool is missing; every column that needs it then states the reason."""
+        """Return what a check of a tool returns. If the tool is missing, return None and state the reason for every column
+        that needs it."""
         try:
             return tool()
         except MissingTool as error:
@@ -135,7 +136,8 @@ def _measure(unit: Unit, wanted: CostRequest, logs: Path | None, found: _Finding
 
 
 def _fpga(unit: Unit, text: str, wanted: CostRequest, logs: Path | None, found: _Findings) -> None:
-    """Place and route for every part that is wanted; one that does not fit is missing, and the other columns stand."""
+    """Place and route the unit for every wanted part; a part that the unit does not fit on is missing, and the other columns
+    stay."""
     for key in wanted.fpga:
         column = f"fpga.{key}"
         tool = found.there((column,), lambda key=key: fpga.tool_version(key))  # type: ignore[misc]

@@ -17,10 +17,11 @@ class CostError(Exception):
 
 @contextmanager
 def one_message(name: str, logs: Path | None = None) -> Iterator[None]:
-    """Turn what a tool or its reader raises into a `CostError`.
+    """A context that turns the errors of a tool or of its reader into a `CostError`.
 
     Args:
-        name: of the unit. logs: a folder that takes the log of a tool that fails; where None, the log is lost.
+        name: name of the unit.
+        logs: folder for the log of a tool that fails; None discards the log.
     """
     try:
         yield
@@ -31,7 +32,7 @@ def one_message(name: str, logs: Path | None = None) -> Iterator[None]:
 
 
 def kept_log(log: str, name: str, logs: Path | None) -> str:
-    """Write a log where there is a folder for it, and say where."""
+    """Write a log into the folder, if there is one, and return a phrase that says where it is."""
     if logs is None:
         return ""
     path = logs / f"{re.sub(r'[^A-Za-z0-9=._-]+', '_', name)}.log"

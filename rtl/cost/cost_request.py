@@ -14,12 +14,12 @@ class CostRequest:
     """The request for a unit's cost.
 
     Attributes:
-        clock_ns: clock period at which power is stated, and for which stages are looked for (ns).
+        clock_ns: clock period at which power is stated, and which the stages must meet (ns).
         activity: changes of every net in one clock cycle, 0.001 to 2; glitches are not counted.
         library: a cell library, one of `LIBRARIES` or the path of a Liberty file.
         stages: whether to look for the fewest pipeline stages that meet the clock, by synthesis and timing analysis of each.
-        fpga: parts for which the unit is placed and routed, of `rtl.cost.fpga.PARTS`.
-        vectors: how many of the stimulus the mapped netlist must compute as the golden model does.
+        fpga: parts, of `rtl.cost.fpga.PARTS`, for which the unit is placed and routed.
+        vectors: number of stimulus vectors that the mapped netlist must compute as the golden model does.
         limit: longest run of one tool (seconds).
     """
 
@@ -48,10 +48,10 @@ class CostRequest:
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> "CostRequest":
-        """A table of keys and values, those that are not there by default.
+        """The request that a table of keys and values describes; missing keys have their defaults.
 
         Raises:
-            ValueError: an unknown key, or a value that cannot be.
+            ValueError: an unknown key, or an impossible value.
         """
         names = [field.name for field in fields(cls)]
         if strange := sorted(set(table) - set(names)):

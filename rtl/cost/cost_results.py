@@ -29,9 +29,9 @@ class PartCost:
     """A component of a design, synthesised by itself.
 
     Attributes:
-        module: its Verilog module.
-        count: how many the design has.
-        cost: of one, without the components in it.
+        module: name of its Verilog module.
+        count: number of instances in the design.
+        cost: cost of one instance, without the components inside it.
     """
 
     module: str
@@ -58,11 +58,11 @@ class PipelineTiming:
     """The figures of a datapath's mapped netlist by static timing analysis.
 
     Attributes:
-        stages: every stage in order; none of a combinational datapath.
-        delay_ns: the shortest clock period that every path meets, those of the handshake and of the ports among them.
-        area_um2: of the whole.
-        energy_pj: of a step.
-        products: that a step takes.
+        stages: every stage in order; empty for a combinational datapath.
+        delay_ns: the shortest clock period that every path meets, those of the handshake and of the ports included.
+        area_um2: area of the whole netlist (µm²).
+        energy_pj: energy of one step (pJ).
+        products: number of products that a step takes.
     """
 
     stages: tuple[StageDelay, ...]
@@ -73,12 +73,12 @@ class PipelineTiming:
 
     @property
     def balance(self) -> float | None:
-        """The longest stage divided by the mean of all, 1 where all are alike; None without stages."""
+        """Delay of the longest stage divided by the mean of all stages, 1 if all are alike; None without stages."""
         delays = [stage.delay_ns for stage in self.stages]
         return max(delays) * len(delays) / sum(delays) if delays else None
 
     def lines(self, clock_ns: float) -> list[str]:
-        """Every stage with its worst slack under a clock, the whole, and how alike the stages are."""
+        """Lines of text: every stage with its worst slack under a clock, the whole, and the balance of the stages."""
         found = [
             f"  stage {number}, to the register after {stage.register}: {stage.delay_ns:.3f} ns, "
             f"worst slack {clock_ns - stage.delay_ns:.3f} ns"
@@ -111,11 +111,11 @@ class CostReport:
     library: str = DEFAULT
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The report as values for JSON."""
         return asdict(self)
 
     def text(self, name: str) -> str:
-        """For people: the whole, then the components in a table."""
+        """The report as text: the whole design, then a table of its components."""
         rows = [("component", "count", "cells each", "transistors each", "depth")]
         for part in self.parts:
             each = part.cost
@@ -161,6 +161,6 @@ class CostReport:
         return f"{self.library.removesuffix(SUFFIX).rpartition('/')[2]} cells"
 
     def _per_product(self, products: int) -> str:
-        """The cost of equal work, which units of unequal L are compared by."""
+        """The cost per product as text, by which units of different L are compared."""
         area = "" if self.area is None else f", {self.area / products:.0f} µm²"
         return f"{self.whole.cells / products:.0f} cells, {self.whole.transistors / products:.0f} transistors{area}"

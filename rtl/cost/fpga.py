@@ -28,12 +28,13 @@ HARNESS = "harness"
 
 @dataclass(frozen=True)
 class Part:
-    """An FPGA and how it is reached.
+    """An FPGA, and how the tools name it.
 
     Attributes:
-        name: for people. family: what Yosys and nextpnr call it.
-        arguments: of nextpnr: which part, and that pins may lie anywhere.
-        luts, multipliers: what its report calls them; multipliers None where the part has none.
+        name: name for people.
+        family: name of the family in Yosys and nextpnr.
+        arguments: nextpnr's arguments: the part, and that pins may lie anywhere.
+        luts, multipliers: names of these in nextpnr's report; multipliers is None if the part has none.
     """
 
     name: str
@@ -59,7 +60,7 @@ PARTS = {
     "ecp5": Part("Lattice ECP5 LFE5U-85F, speed grade 6", "ecp5", _ECP5, "TRELLIS_COMB", "MULT18X18D"),
     "ice40": Part("Lattice iCE40 HX8K", "ice40", ("--hx8k", "--package", "ct256"), "ICESTORM_LC", None),
 }
-"""Parts by the key under which they are asked for."""
+"""Key of a request to FPGA part."""
 
 FREQUENCY = 50
 """The target clock of nextpnr (MHz); its report states the clock that it reached."""
@@ -80,7 +81,7 @@ class FPGAError(Exception):
 
 
 def check_part(key: str) -> None:
-    """Raise MissingTool where nextpnr for a part is not installed."""
+    """Raise MissingTool if nextpnr for a part is not installed."""
     package = PARTS[key].package
     if find_spec(PARTS[key].module) is None:
         raise MissingTool(
@@ -92,15 +93,18 @@ def place_and_route(text: str, top: str, ports: Sequence[Port], key: str, limit:
     """Put a design into the harness, map it to a part, place and route it.
 
     Args:
-        text: its Verilog. top: its module. ports: all of them.
-        key: of `PARTS`.
-        limit: seconds after which each of the two tools is ended.
+        text: Verilog of the design.
+        top: name of its top module.
+        ports: all ports of the design.
+        key: key of the part in `PARTS`.
+        limit: time after which each of the two tools is ended (seconds).
 
     Returns:
-        part, luts (lookup tables or logic cells, the harness's among them), multipliers (of the part's own), fmax_mhz.
+        part, luts (lookup tables or logic cells, the harness's included), multipliers (of the part's own), fmax_mhz.
 
     Raises:
-        MissingTool: no nextpnr. YosysError, FPGAError: a tool failed; FPGAError too where the design is too large.
+        MissingTool: nextpnr is not installed.
+        YosysError, FPGAError: a tool failed; FPGAError also if the design is too large.
     """
     check_part(key)
     part = PARTS[key]
@@ -189,6 +193,6 @@ def read_report(text: str, part: Part) -> dict[str, Any]:
 
 
 def tool_version(key: str) -> str:
-    """The nextpnr that a part's figures come from."""
+    """Name and version of the nextpnr that computes a part's figures."""
     check_part(key)
     return f"{PARTS[key].package} {version(PARTS[key].package)}"

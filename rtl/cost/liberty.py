@@ -1,4 +1,5 @@
-"""Cell libraries: where they are, and what the evaluation of a netlist must know of them, read from the Liberty file."""
+"""Cell libraries: where their files are, and what the evaluation of a netlist needs to know of them, read from the Liberty
+file."""
 
 import os
 import re
@@ -15,7 +16,8 @@ from rtl.tools import MissingTool
 
 
 def _installed(name: str) -> Path:
-    """The Liberty file of a library, in the first of XDG_DATA_DIRS that has it, else in the last of these."""
+    """The Liberty file of a library in the first of the folders XDG_DATA_DIRS that has it; if none has it, its path in the
+    last of them."""
     folders = (os.environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
     paths = [Path(folder, "qflow", "tech", name, f"{name}_stdcells.lib") for folder in folders]
     return next((path for path in paths if path.is_file()), paths[-1])
@@ -26,7 +28,7 @@ LIBRARIES = {name: _installed(name) for name in ("osu018", "osu035")}
 qflow-tech-osu018 and qflow-tech-osu035 put them."""
 
 DEFAULT = "osu018"
-"""The library where none is named."""
+"""The library that is used if none is named."""
 
 SUFFIX = ".lib"
 """The end of the name of a Liberty file."""
@@ -35,10 +37,10 @@ PICOFARADS = {"pf": 1.0, "ff": 1e-3}
 """The units in which a library may state capacitances."""
 
 OUTPUT_GATES = 3
-"""Inputs that an output drives, each the smallest inverter's."""
+"""Load of a unit's output, as a number of inputs of the smallest inverter."""
 
 OSU_OUTPUT_LOAD = 0.03
-"""About as much in OSU's libraries (pF)."""
+"""Load of a unit's output in OSU's libraries (pF), about `OUTPUT_GATES` inputs."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Register:
     """The next state of a flip-flop at the rising edge of its clock pin.
 
     Attributes:
-        names: what its pins' functions call the bit that it holds, and the inverse of that.
+        names: names, in the functions of its pins, of the bit that it holds and of that bit's inverse.
     """
 
     clock: str
@@ -56,12 +58,12 @@ class Register:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell.
+    """A cell of a library.
 
     Attributes:
-        area: µm².
-        functions: of each output pin.
-        register: of a flip-flop clocked by a rising edge without set and reset; of others None.
+        area: area (µm²).
+        functions: function of each output pin.
+        register: the register of a flip-flop clocked by a rising edge without set and reset; None for other cells.
     """
 
     area: float
@@ -74,10 +76,10 @@ class Library:
     """A cell library.
 
     Attributes:
-        name: of its file, as the tools' scripts can have it.
-        text: the file's; one of `LIBRARIES` has the areas of the cells' outlines in it.
-        cells: those that the evaluation of a netlist knows, by name.
-        output_load: of every output of a unit (pF).
+        name: name of its file, as scripts of the tools can hold it.
+        text: text of the Liberty file; for one of `LIBRARIES` the areas in it are those of the cells' outlines.
+        cells: the cells that the evaluation of a netlist supports, by name.
+        output_load: load of every output of a unit (pF).
     """
 
     name: str
@@ -102,10 +104,11 @@ def check_library(name: str) -> Path:
 
 
 def library(name: str) -> Library:
-    """A library by name or by its file, as `check_library` says.
+    """Read a library, given by name or by the path of its file as for `check_library`.
 
     Raises:
-        MissingTool: it is one of `LIBRARIES` and not installed. ValueError: as `check_library` and `read_library`.
+        MissingTool: the library is one of `LIBRARIES` and is not installed.
+        ValueError: no such library, a cell or a unit of capacitances that cannot be read, no cells, or no inverter.
     """
     path = check_library(name)
     if name not in LIBRARIES:
@@ -167,16 +170,12 @@ def _cells(path: Path, bodies: Sequence[tuple[str, str]]) -> dict[str, Cell]:
 
 
 def cells_digest(name: str) -> str:
-    """The digest of a library's contents.
-
-    Raises:
-        As `library`.
-    """
+    """The digest of a library's contents; raises what `library` raises."""
     return sha256(library(name).text.encode()).hexdigest()[:16]
 
 
 def _smallest_inverter(path: Path, text: str, bodies: Sequence[str]) -> float:
-    """The least capacitance of an inverter's input (pF)."""
+    """The smallest capacitance of an inverter's input (pF)."""
     unit = re.search(r"capacitive_load_unit\s*\(\s*([\d.]+)\s*,\s*\"?(\w+)\"?\s*\)", text)
     if unit is None or unit[2].lower() not in PICOFARADS:
         stated = None if unit is None else unit[0]

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 
 Function = Callable[[Mapping[str, int], int], int]
-"""A pin's value from those of the cell's inputs; bit i of every value belongs to vector i, the mask has all their bits."""
+"""A function from the values of a cell's inputs, by pin, and a mask to the value of a pin. Bit i of every value belongs to
+vector i; the mask has the bits of all vectors."""
 
 _TOKEN = re.compile(r"\s*([A-Za-z_]\w*|[01!'^&*|+()])")
 
@@ -13,13 +14,13 @@ _STARTS = re.compile(r"[A-Za-z_01!(]")
 
 
 def function_of(text: str) -> Function:
-    """The function that a Liberty expression writes.
+    """Parse a Liberty expression to a function.
 
-    From tight to loose: `!` before and `'` behind an operand, `^`, AND (`&`, `*` or nothing between two operands), OR (`+`
-    or `|`), as the Liberty reference manual orders them.
+    Operators from tight to loose: `!` before and `'` behind an operand, `^`, AND (`&`, `*` or nothing between two operands),
+    OR (`+` or `|`), as the Liberty reference manual orders them.
 
     Raises:
-        ValueError: it is none.
+        ValueError: not a Liberty expression.
     """
     tokens, position = [], 0
     stripped = text.strip()
@@ -40,7 +41,7 @@ def function_of(text: str) -> Function:
 
 
 class _Reader:
-    """Recursive descent, a method for each level."""
+    """A parser by recursive descent, with a method for each level of operators."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens

@@ -22,8 +22,9 @@ class Placed:
     """A cell in a netlist.
 
     Attributes:
-        name, kind: of the cell and of its library's cell.
-        nets: what each of its pins is connected to: the number of a net, or "0" or "1".
+        name: name of the instance.
+        kind: name of the library's cell.
+        nets: net that each pin is connected to: the number of a net, or "0" or "1".
     """
 
     name: str
@@ -37,7 +38,7 @@ class Netlist:
 
     Attributes:
         inputs, outputs: nets of every port, bit 0 first.
-        cells: all of them.
+        cells: all cells.
     """
 
     inputs: Mapping[str, tuple[int | str, ...]]
@@ -55,12 +56,13 @@ class Netlist:
         )
 
     def stages(self, library: Library) -> tuple[tuple[Placed, ...], ...]:
-        """The registers that operands reach: those that operands reach directly, then those behind one register, and so on.
+        """The registers that operands reach, by stage: those that operands reach directly, then those behind one register,
+        and so on.
 
-        Registers of the handshake, which no operand reaches, are in none.
+        Registers of the handshake, which no operand reaches, are in no stage.
 
         Raises:
-            NetlistError: a cell that is not the library's.
+            NetlistError: a cell that the library does not have.
         """
         readers: dict[int | str, list[Placed]] = {}
         for cell in self.cells:
@@ -87,20 +89,20 @@ class Netlist:
         return tuple(stages)
 
     def area(self, library: Library) -> float:
-        """The sum of its cells' areas in µm².
+        """The sum of the cells' areas (µm²).
 
         Raises:
-            NetlistError: a cell that is not the library's.
+            NetlistError: a cell that the library does not have.
         """
         counts = Counter(cell.kind for cell in self.cells)
         return sum(count * cell_of(library, kind).area for kind, count in sorted(counts.items()))
 
 
 def cell_of(library: Library, kind: str) -> Cell:
-    """The library's cell of that name.
+    """The library's cell of a name.
 
     Raises:
-        NetlistError: it has none.
+        NetlistError: the library has no such cell.
     """
     if kind not in library.cells:
         raise NetlistError(f"every cell of a mapped netlist must be one of {library.name}, got {kind}")
@@ -111,7 +113,7 @@ def samples(register: Placed, library: Library) -> dict[str, int | str]:
     """The pins by which a register samples its next state, with their nets.
 
     Raises:
-        NetlistError: a cell that is not the library's, or no register.
+        NetlistError: a cell that the library does not have, or that is not a register.
     """
     of = cell_of(library, register.kind)
     if of.register is None:
@@ -120,7 +122,7 @@ def samples(register: Placed, library: Library) -> dict[str, int | str]:
 
 
 def read_netlist(text: str, top: str) -> Netlist:
-    """A module of what Yosys' `write_json` writes.
+    """Read a module from the output of Yosys' `write_json`.
 
     Raises:
         NetlistError: no such module, or a constant that is neither 0 nor 1.
@@ -147,16 +149,16 @@ def _net(where: str, bit: Any) -> int | str:
 
 
 class Simulation:
-    """A netlist at work on many vectors at once. Registers start at 0.
+    """Simulates a netlist on many vectors at once. Registers start at 0.
 
-    A plane is an integer that holds one bit of every vector: that of vector i in bit i.
+    A plane is an integer that holds one bit of every vector: the bit of vector i in bit i.
 
     Args:
-        vectors: how many are computed at once.
+        vectors: number of vectors that are computed at once.
 
     Raises:
-        NetlistError: a cell that is not the library's, a loop, a net without a driver or with several, or a register of
-            another clock than the input clk.
+        NetlistError: a cell that the library does not have, a loop, a net without a driver or with several, or a register
+            with another clock than the input clk.
     """
 
     def __init__(self, netlist: Netlist, library: Library, vectors: int) -> None:
@@ -181,10 +183,10 @@ class Simulation:
         self._gates = _in_order([pair for pair in placed if pair[1].register is None])
 
     def cycle(self, inputs: Mapping[str, list[int]]) -> dict[str, list[int]]:
-        """The planes of every output, bit 0 first, before the clock edge at which registers take their next state.
+        """Compute the planes of every output, bit 0 first, then let the registers take their next state, as at a clock edge.
 
         Args:
-            inputs: planes of every input, bit 0 first; the clock's are not looked at.
+            inputs: planes of every input, bit 0 first; those of the clock are ignored.
         """
         nets: dict[int | str, int] = {"0": 0, "1": self._mask}
         for name, numbers in self._netlist.inputs.items():
@@ -206,7 +208,7 @@ class Simulation:
 
 
 def _in_order(gates: list[tuple[Placed, Cell]]) -> list[tuple[Placed, Cell]]:
-    """Every gate behind those that drive it."""
+    """The gates ordered so that each comes after those that drive it."""
     driver = {cell.nets[pin]: place for place, (cell, of) in enumerate(gates) for pin in of.functions if pin in cell.nets}
     before = {
         place: {driver[net] for pin, net in cell.nets.items() if pin not in of.functions and net in driver}

@@ -25,9 +25,10 @@ class MetClock:
     """The result of `meet_clock`.
 
     Attributes:
-        unit: with the key `clock_ns` replaced by the stages and registers that meet it.
-        clock_ns: the clock.
-        timing: what was measured of it. cells: the library of the measurement.
+        unit: the unit, with the key `clock_ns` replaced by the stages and registers that meet the clock.
+        clock_ns: the clock period (ns).
+        timing: the measured timing of the unit.
+        cells: the library of the measurement.
     """
 
     unit: Unit
@@ -43,11 +44,8 @@ class MetClock:
         return "\n".join([head, *self.timing.lines(self.clock_ns)])
 
     def curve(self, progress: Progress | None = None) -> tuple[PipelineTiming, ...]:
-        """Area and energy against delay: the same with every smaller number of stages, from none on, and itself.
-
-        Raises:
-            As `meet_clock`.
-        """
+        """Area and energy against delay: the timing with every number of stages from none up to that of the unit. Raises
+        what `meet_clock` raises."""
         return stage_curve(self.unit, progress, self.cells)
 
 
@@ -55,13 +53,15 @@ def meet_clock(unit: Unit, progress: Progress | None = None, cells: str = DEFAUL
     """Find the fewest stages, and the registers, with which a unit meets its `clock_ns`.
 
     Args:
-        unit: with the key. progress: called with a line before every measurement.
-        cells: the library, as `rtl.cost.liberty.check_library` says.
+        unit: a unit with the key `clock_ns`.
+        progress: called with a line before every measurement.
+        cells: the library, a name or a path as for `rtl.cost.liberty.check_library`.
 
     Raises:
         ValueError: no such library; the unit has no such key or no datapath, or no number of stages up to `MAX_STAGES` meets
             the clock.
-        MissingTool: no Yosys, OpenSTA or cell library. CostError: one failed, or what it wrote cannot be trusted.
+        MissingTool: Yosys, OpenSTA or the cell library is not installed.
+        CostError: a tool failed, or its output cannot be trusted.
     """
     clock = unit.implementation.clock_ns
     if clock is None:
@@ -80,11 +80,8 @@ def meet_clock(unit: Unit, progress: Progress | None = None, cells: str = DEFAUL
 
 
 def stage_curve(unit: Unit, progress: Progress | None = None, cells: str = DEFAULT) -> tuple[PipelineTiming, ...]:
-    """Area and energy against delay: a unit with every number of stages, from none to its own, placed by measured delays.
-
-    Raises:
-        As `meet_clock`.
-    """
+    """Area and energy against delay: a unit with every number of stages from none to its own, placed by measured delays.
+    Raises what `meet_clock` raises."""
     with one_message(unit.name):
         placer = Placer(unit, progress, CostRequest(library=cells))
         return tuple(placer.timing(stages) for stages in range(unit.implementation.stages + 1))

@@ -1,4 +1,4 @@
-"""A unit's mapped netlist held to its golden model, so that an area is that of the right circuit."""
+"""Compares a unit's mapped netlist with its golden model, so that an area is that of the right circuit."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,18 +12,18 @@ from rtl.cost.liberty import Library
 from rtl.cost.mapped_netlist import Netlist, NetlistError, Simulation
 
 CYCLES = 4
-"""Operands that follow each other through a pipeline."""
+"""Number of operands that follow each other through a pipeline in one simulation."""
 
 
 @dataclass(frozen=True)
 class Bits:
-    """A port's codes as planes: how many bits a code has, and the codes."""
+    """The codes of a port, and the number of bits of each code."""
 
     width: int
     codes: Any
 
     def planes(self) -> list[int]:
-        """One integer a bit of the port, bit i of each belongs to row i."""
+        """The planes of the port: an integer for each bit, whose bit i belongs to row i."""
         codes = np.asarray(self.codes).astype(np.uint64).reshape(len(self.codes), -1)
         bits = (codes[:, :, None] >> np.arange(self.width, dtype=np.uint64)) & np.uint64(1)
         rows = np.packbits(bits.reshape(len(codes), -1).T.astype(np.uint8), axis=1, bitorder="little")
@@ -34,11 +34,11 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
     """Compute vectors of the unit's stimulus with the netlist and with the golden model.
 
     Args:
-        latency: cycles from operands to result, 0 where the netlist is combinational.
-        vectors: how many; under a clock they follow each other in `CYCLES` cycles.
+        latency: cycles from operands to result, 0 if the netlist is combinational.
+        vectors: number of vectors; with a clock they follow each other in `CYCLES` cycles.
 
     Raises:
-        NetlistError: a result differs, or does not come when it should.
+        NetlistError: a result differs, or comes at the wrong time.
     """
     unit = unit.step
     operands = generate(OperandShape.of_unit(unit), vectors, seed=0).operands

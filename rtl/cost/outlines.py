@@ -14,10 +14,11 @@ _AREA = re.compile(r"(\bcell\s*\(\s*(\w+)\s*\)\s*\{[^{}]*?\barea\s*:\s*)([^;]+?)
 
 @cache
 def outline_areas(liberty: Path) -> Mapping[str, float]:
-    """µm² of every cell that the LEF file beside a Liberty file outlines, by name.
+    """The area in µm² of every cell that the LEF file beside a Liberty file outlines, by name.
 
     Raises:
-        ValueError: it outlines none. OSError: it cannot be read.
+        ValueError: the LEF file outlines no cell.
+        OSError: the LEF file cannot be read.
     """
     lef = liberty.with_suffix(".lef")
     size = r"^MACRO (\w+)$(?:(?!^MACRO ).)*?^\s*SIZE\s+([\d.]+)\s+BY\s+([\d.]+)\s*;"

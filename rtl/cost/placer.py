@@ -1,6 +1,6 @@
-"""Places a unit's pipeline registers by measured delays, and times what it placed.
+"""Places a unit's pipeline registers by measured delays, and times the result.
 
-What was measured is kept in the user's cache, under the digest of the Verilog that was mapped, the library and the tools.
+Measurements are kept in the user's cache, under the digest of the mapped Verilog, the library and the tools.
 """
 
 import json
@@ -31,15 +31,17 @@ from rtl.verilog.emit import modules, to_verilog
 
 
 class Placer:
-    """Places the registers of one unit by measured delays, and times what it placed.
+    """Places the registers of one unit by measured delays, and times the result.
 
     Args:
-        unit: where its own registers stand does not matter. progress: called with a line before every measurement.
+        unit: the unit; the places of its own registers do not matter.
+        progress: called with a line before every measurement.
         wanted: the cells, and the clock and activity at which power is stated.
 
     Raises:
-        ValueError: no datapath. MissingTool: no Yosys, OpenSTA or cell library. YosysError, TimingError, NetlistError: one
-            failed, or what it wrote cannot be trusted.
+        ValueError: the unit has no datapath.
+        MissingTool: Yosys, OpenSTA or the cell library is not installed.
+        YosysError, TimingError, NetlistError: a tool failed, or its output cannot be trusted.
     """
 
     def __init__(self, unit: Unit, progress: Callable[[str], None] | None = None, wanted: CostRequest | None = None) -> None:
@@ -57,12 +59,13 @@ class Placer:
         self.most = min(MAX_STAGES, len(self._segments.points))
 
     def placed(self, stages: int) -> Unit:
-        """The unit with so many stages."""
+        """The unit with a number of stages, its registers placed."""
         built = replace(self._unit.implementation, stages=stages, registers=self._registers(stages))
         return replace(self._unit, implementation=built)
 
     def likely(self, clock_ns: float) -> int:
-        """The fewest stages that the segments alone would let meet a clock, or the most that there can be."""
+        """An estimate of the fewest stages that meet a clock, by the delays of the segments alone; the largest possible
+        number if none does."""
         whole = self._segments.delays[0][-1]
         if whole <= clock_ns:
             return 0
@@ -70,16 +73,16 @@ class Placer:
         return next((stages for stages, delay in enumerate(longest, 1) if delay <= clock_ns), self.most)
 
     def longest_step(self) -> str:
-        """The step that takes longest by itself."""
+        """Name of the step with the largest delay by itself."""
         between = [self._segments.delays[k][k] for k in range(len(self._segments.points))]
         return self._segments.points[between.index(max(between))]
 
     def delay_of(self, stages: int) -> float:
-        """The shortest clock period with so many stages (ns)."""
+        """The shortest clock period with a number of stages (ns)."""
         return self.timing(stages).delay_ns
 
     def timing(self, stages: int) -> PipelineTiming:
-        """The measured delays of so many stages."""
+        """The measured timing with a number of stages."""
         unit = self.placed(stages)
         text = to_verilog(unit, TOP)
 
@@ -139,5 +142,5 @@ def _digest(text: str) -> str:
 
 
 def _code() -> str:
-    """The digest of the programs that measure."""
+    """The digest of the code that measures."""
     return _digest("".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))))

@@ -37,9 +37,9 @@ class Segments:
 
     Attributes:
         points: the names of the boundaries, in order.
-        delays: `delays[i][j]`, from boundary i − 1 to boundary j (ns); row 0 begins at the operand ports, and what lies in
-            front of the start is 0.
-        flip_flops: how many cross each boundary.
+        delays: `delays[i][j]`, the delay from boundary i − 1 to boundary j (ns). Row 0 begins at the operand ports; entries
+            for a boundary that does not lie behind the start are 0.
+        flip_flops: number of flip-flops that cross each boundary.
     """
 
     points: tuple[str, ...]
@@ -51,12 +51,13 @@ def measure_segments(datapath: Datapath, library: Library, limit: float | None =
     """Map and time a datapath with registers at all boundaries.
 
     Args:
-        datapath: which; it is not built itself.
-        library: of the cells.
-        limit: seconds after which a tool is ended.
+        datapath: the datapath to measure; it is not built itself.
+        library: the library of the cells.
+        limit: time after which a tool is ended (seconds).
 
     Raises:
-        MissingTool: no Yosys, or no OpenSTA. YosysError, TimingError, NetlistError: as `rtl.cost.cost_columns.measure`.
+        MissingTool: Yosys or OpenSTA is not installed.
+        YosysError, TimingError, NetlistError: a tool failed, or its output cannot be trusted.
     """
     mapped = map_whole(modules(free_running(datapath), TOP), library, limit)
     arcs = read_arcs(timing.cell_delays(mapped.verilog, TOP, library, limit))
@@ -65,10 +66,10 @@ def measure_segments(datapath: Datapath, library: Library, limit: float | None =
 
 
 def read_arcs(sdf: str) -> dict[tuple[str, str, str], float]:
-    """The delays of a file in Standard Delay Format, of rise and fall the longer (ns).
+    """Read cell delays (ns) from a file in Standard Delay Format; of rise and fall the longer one counts.
 
     Raises:
-        TimingError: it has none, or no unit of time.
+        TimingError: the file has no delays, or no unit of time.
     """
     arcs: dict[tuple[str, str, str], float] = {}
     scale = _SCALE.search(sdf)
@@ -99,10 +100,10 @@ def segments_of(netlist: Netlist, library: Library, arcs: Arcs, points: tuple[st
 
 
 class _Paths:
-    """Longest paths through a netlist whose registers are let through.
+    """Longest paths through a netlist, of which registers let their values through.
 
     Args:
-        stages: its registers by boundary.
+        stages: the netlist's registers by boundary.
     """
 
     def __init__(self, netlist: Netlist, library: Library, arcs: Arcs, stages: tuple[tuple[Placed, ...], ...]) -> None:
@@ -150,7 +151,7 @@ class _Paths:
         return arrivals[net]
 
     def _begins(self, net: int | str, start: int) -> float | None:
-        """0 where paths begin at the net."""
+        """The delay 0 if paths from the start begin at the net, else None."""
         if net not in self._driver:
             return 0.0 if start == 0 else None
         return 0.0 if self._boundary.get(self._driver[net][0].name) == start else None

@@ -12,8 +12,8 @@ class StagesSearch:
     """The result of a search.
 
     Attributes:
-        fewest: the fewest stages that meet the clock; None where none of those that can be built does.
-        delays: the shortest clock period (ns) of every number of stages that was tried.
+        fewest: the fewest stages that meet the clock; None if no number that can be built does.
+        delays: the shortest clock period (ns) for every number of stages that was tried.
     """
 
     fewest: int | None
@@ -29,15 +29,16 @@ def search_stages(
 ) -> StagesSearch:
     """Look for the fewest stages that meet a clock.
 
-    The search goes on from the first try, down while the clock is met and up until it is. So the number found meets the
-    clock, and one stage less does not. Where none up to the largest number does, it goes down from the first try while that
-    makes the period shorter: a register more delays its stage by itself, which can be more than it takes away.
+    From the first try the search goes down while the clock is met, and up until it is met. So the number found meets the
+    clock, and one stage less does not. If no number up to the largest meets it, the search goes down from the first try
+    while that makes the period shorter: one more register adds its own delay to its stage, which can be more than it saves.
 
     Args:
         clock_ns: wanted clock period (ns).
-        delay_of: measures the shortest clock period of a number of stages.
-        known: those that are known already; one at least, where `first` is None.
-        first: what is tried first; by default the whole depth, as the known ones have it, divided by the clock's period.
+        delay_of: function that measures the shortest clock period with a number of stages.
+        known: shortest clock periods that are already known; at least one if `first` is None.
+        first: the number that is tried first; by default the whole depth, by the known periods, divided by the wanted
+            period.
         most: the largest number of stages.
     """
     delays = dict(known)

@@ -24,28 +24,31 @@ TOP = "unit"
 """The name of the unit's top module."""
 
 GLUE = "glue"
-"""The component that the top module's own cells count as: pipeline registers, handshake, and what connects the others."""
+"""Name for the top module's own cells among the components: pipeline registers, handshake and connections."""
 
 _GATES_FILES, _MAPPED_FILES = ("gates.json", "depth.txt"), ("whole.json", "netlist.v", "netlist.json")
 
 _SYNTH = f"{COMPONENTS.format(top=TOP)}; design -save components"
-"""Every component by itself, still in Yosys' own cells: what gates and cells are then mapped from."""
+"""Yosys commands that synthesise every component by itself to Yosys' own cells, from which gates and cells are then
+mapped."""
 
 _GATES = f"{GATES}; {JOIN}; tee -q -o gates.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
-"""As `rtl.cost.flow.JOINED` has it, so that cells and depth are those of docs/evidence/area.md."""
+"""Yosys commands that map and join gates as `rtl.cost.flow.JOINED` does, so that cells and depth are those of
+docs/evidence/area.md."""
 
 _PARTS = f"design -load components; {CELLS}; tee -q -o parts.json stat -json -liberty {{0}}"
-"""The area of each component, mapped by itself."""
+"""Yosys commands that report the area of each component, mapped by itself."""
 
 _WHOLE = f"design -load components; {JOIN}; {CELLS}; tee -q -o whole.json stat -json -liberty {{0}}"
-"""The area of all as one circuit, in which cells are shared across components and what a unit does not need is gone."""
+"""Yosys commands that report the area of all components as one circuit, in which they share cells and unused cells
+are gone."""
 
 _NETLIST = (
     "opt_clean -purge; splitnets; opt_clean -purge; rename -hide w:*; rename -enumerate -pattern cell% t:*;"
     " write_verilog -noattr -noexpr -nohex -simple-lhs netlist.v; write_json netlist.json"
 )
-"""For static timing analysis, which reads no vectors and no expressions, and for the check by vectors; cells have the same
-names in both."""
+"""Yosys commands that write the netlist for static timing analysis, which reads no vectors and no expressions, and for the
+check by vectors; cells have the same names in both."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,9 @@ class Mapped:
     """A unit as one circuit in the cells of a library.
 
     Attributes:
-        area: µm².
-        netlist: its cells. verilog: the same as Verilog.
+        area: area (µm²).
+        netlist: the netlist for the check by vectors.
+        verilog: the same netlist as Verilog.
     """
 
     area: float
@@ -64,12 +68,13 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """A unit's gates, and its cells where there is a library.
+    """A unit's gates, and with a library its cells.
 
     Attributes:
-        gates: two-input NAND and NOR gates, inverters, flip-flops; their depth.
-        components: µm² of the components of every kind, each mapped by itself; their sum is more than the whole's area.
-        mapped: the whole. Without a library, both are None.
+        gates: cost in two-input NAND and NOR gates, inverters and flip-flops.
+        components: area of the components of every kind (µm²), each mapped by itself; their sum is more than the whole's
+            area. None without a library.
+        mapped: the unit as one circuit; None without a library.
     """
 
     gates: Cost
@@ -81,12 +86,14 @@ def synthesise(text: str, library: Library | None, limit: float | None = None) -
     """Map a unit's Verilog to gates and to cells.
 
     Args:
-        text: its Verilog, with the top module `TOP`.
-        library: where None, gates alone.
-        limit: seconds after which Yosys is ended.
+        text: Verilog of the unit, with the top module `TOP`.
+        library: the cell library; None maps to gates alone.
+        limit: time after which Yosys is ended (seconds).
 
     Raises:
-        MissingTool: no Yosys. YosysError: it failed, or did not end in time. NetlistError: its netlist is not one.
+        MissingTool: Yosys is not installed.
+        YosysError: Yosys failed, or did not end in time.
+        NetlistError: the netlist that it wrote is not valid.
     """
     check_tool()
     if library is None:
@@ -100,11 +107,7 @@ def synthesise(text: str, library: Library | None, limit: float | None = None) -
 
 
 def map_whole(text: str, library: Library, limit: float | None = None) -> Mapped:
-    """Map a unit's Verilog to cells, as `synthesise` does, and nothing else.
-
-    Raises:
-        As `synthesise`.
-    """
+    """Map a unit's Verilog to cells as one circuit, as `synthesise` does; raises what `synthesise` raises."""
     check_tool()
     script = "; ".join([_SYNTH, _WHOLE.format(library.name), _NETLIST])
     return _mapped(run_mapper(text, script, _MAPPED_FILES, {library.name: library.text}, limit=limit), library)

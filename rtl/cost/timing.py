@@ -23,7 +23,7 @@ LONG = 1000.0
 """A clock period that every datapath meets (ns)."""
 
 ANSWER = 30.0
-"""In so many seconds it tells its version."""
+"""Time limit of the call that asks OpenSTA for its version (seconds)."""
 
 _SCRIPT = """\
 read_liberty {library}
@@ -73,10 +73,10 @@ class Timing:
     """The results of static timing analysis.
 
     Attributes:
-        delay: the shortest clock period (ns, to 1 ps) under which every path ends in time: from input to output, or to, from
-            and between registers, with their set-up time.
-        power: W at the clock and activity asked for, leakage included.
-        stages: the same as `delay`, of the paths that end in the registers of each stage.
+        delay: the shortest clock period (ns, to 1 ps) that every path meets: from input to output, or to, from and between
+            registers, with their set-up time.
+        power: power at the given clock and activity, leakage included (W).
+        stages: for each stage, the shortest clock period that the paths into its registers meet (ns).
     """
 
     delay: float
@@ -85,10 +85,10 @@ class Timing:
 
 
 def tool_version() -> str:
-    """The OpenSTA that figures come from.
+    """Name and version of the OpenSTA that computes the figures.
 
     Raises:
-        MissingTool: there is none, or it does not tell.
+        MissingTool: OpenSTA is not installed, or does not state its version.
     """
     command = [program(), "-version"]
     try:
@@ -102,10 +102,10 @@ def tool_version() -> str:
 
 
 def program() -> str:
-    """The program `sta`.
+    """Path of the program `sta`.
 
     Raises:
-        MissingTool: there is none.
+        MissingTool: OpenSTA is not installed.
     """
     found = which("sta")
     if found is None:
@@ -124,19 +124,21 @@ def analyse(
     constants: Collection[str] = (),
     stages: Sequence[Sequence[str]] = (),
 ) -> Timing:
-    """Delay and power of a netlist.
+    """Analyse delay and power of a netlist.
 
     Args:
-        verilog: the netlist. top: its module.
+        verilog: the netlist.
+        top: name of its module.
         clocked: whether it has registers, clocked by its port clk.
         clock_ns: clock period at which the power is stated (ns).
         activity: changes of every net in one clock cycle; glitches are not counted.
-        limit: seconds after which OpenSTA is ended.
+        limit: time after which OpenSTA is ended (seconds).
         constants: outputs that never change, to which no path leads.
-        stages: for each stage of a pipeline the pins at which its paths end.
+        stages: for each stage of a pipeline, the pins at which its paths end.
 
     Raises:
-        MissingTool: no OpenSTA. TimingError: it failed, or its report is not whole.
+        MissingTool: OpenSTA is not installed.
+        TimingError: OpenSTA failed, or its report is not complete.
     """
     text = run_script(verilog, library, script(top, library, clocked, clock_ns, activity, stages), limit)
     return read_report(text, clock_ns, constants, len(stages))
@@ -145,7 +147,7 @@ def analyse(
 def script(
     top: str, library: Library, clocked: bool, clock_ns: float, activity: float, stages: Sequence[Sequence[str]] = ()
 ) -> str:
-    """The commands of `analyse`. Without registers the clock is that of those around the netlist."""
+    """The commands of `analyse`. A netlist without registers gets the clock of the registers around it."""
     return _SCRIPT.format(
         library=library.name,
         top=top,
@@ -159,10 +161,11 @@ def script(
 
 
 def run_script(verilog: str, library: Library, commands: str, limit: float | None = None) -> str:
-    """The output of OpenSTA.
+    """Run OpenSTA and return its output.
 
     Raises:
-        MissingTool: there is none. TimingError: it failed, or did not end in time.
+        MissingTool: OpenSTA is not installed.
+        TimingError: OpenSTA failed, or did not end in time.
     """
     command = [program(), "-no_init", "-no_splash", "-exit", "commands.tcl"]
 
@@ -183,14 +186,15 @@ def run_script(verilog: str, library: Library, commands: str, limit: float | Non
 
 
 def read_report(text: str, clock_ns: float, constants: Collection[str] = (), stages: int = 0) -> Timing:
-    """Delay and power from what the script writes.
+    """Read delay and power from the output of the script.
 
     Args:
-        constants: the only ends that may have no path.
-        stages: how many have a slack of their own.
+        constants: the only outputs that may have no path.
+        stages: number of stages, each with a slack of its own.
 
     Raises:
-        TimingError: a warning, a figure that is not there once, a path without constraint, or a figure that cannot be.
+        TimingError: a warning, a figure that does not appear exactly once, a path without constraint, or an impossible
+            figure.
     """
     unended = _UNENDED.search(text) if constants else None
     if unended is not None and set(unended[1].split()) == set(constants):

@@ -15,7 +15,7 @@ from rtl.datapath.step import Build, Step, Steps, cut_inside
 from rtl.steps.component import AnyComponent, SharedModules
 
 OPERANDS = "operands"
-"""The boundary in front of the first step."""
+"""Name of the boundary in front of the first step."""
 
 _CHECKED: set[Hashable] = set()
 """Keys of the step lists that `Datapath._check_steps` has already checked."""
@@ -80,12 +80,12 @@ class Datapath(AnyComponent):
         return Operands(**{name: getattr(self, name) for name in self.inputs})
 
     def settles_steps(self) -> tuple[Hashable, ...]:
-        """All that settles what the steps are and build, beside the class."""
+        """Everything, beside the class, that determines the steps and what they build."""
         return (self.operation, self.implementation.combinational)
 
     @property
     def latency(self) -> int:
-        """Cycles from an input transfer to its result, where nothing stalls."""
+        """Cycles from an input transfer to its result if nothing stalls."""
         return self.implementation.stages
 
     def elaborate(self, platform: object) -> Module:
@@ -118,8 +118,9 @@ class Datapath(AnyComponent):
         return code
 
     def _check_steps(self, steps: Sequence[Step[Any, Any]]) -> None:
-        """Build the steps with a register at every boundary, and drop that: there each value is a signal of its own, so that
-        a step which leaves one unread cannot seem to read it by way of another. Once for all units of the same steps."""
+        """Build the steps with a register at every boundary, and drop the result. Each value at a boundary is then a signal
+        of its own, so that a step which leaves one unread cannot seem to read it by way of another. Units of the same steps
+        are checked once."""
         key = (type(self), *self.settles_steps(), *boundaries(steps))
         if key in _CHECKED:
             return
@@ -133,12 +134,12 @@ class WithoutHandshake(AnyComponent):
     """The steps of a datapath without its handshake.
 
     Args:
-        datapath: which datapath; it is not built itself.
-        steps: its steps, perhaps cut inside.
-        registers: the boundaries where registers stand, which always take their input.
+        datapath: the datapath; it is not built itself.
+        steps: its steps, some perhaps in parts.
+        registers: boundaries with a register, which takes its input in every cycle.
 
     Members:
-        As of the datapath without its handshake.
+        The ports of the datapath, except those of the handshake.
     """
 
     d: Signal
@@ -164,13 +165,14 @@ def free_running(datapath: Datapath) -> WithoutHandshake:
 
 
 def in_parts(datapath: Datapath, registers: Sequence[str]) -> WithoutHandshake | None:
-    """The combinational datapath of the same parts as a pipeline with these registers; None where no step is cut inside."""
+    """The combinational datapath whose steps are in the same parts as in a pipeline with these registers; None if no
+    register stands inside of a step."""
     steps = cut_inside(datapath.steps(), registers)
     return None if boundaries(steps) == boundaries(datapath.steps()) else WithoutHandshake(datapath, steps, ())
 
 
 def check_placed(implementation: Implementation) -> None:
-    """Raise ValueError for a clock whose stages are still to be found."""
+    """Raise ValueError for an implementation with a clock, for which no stages have been found yet."""
     if implementation.clock_ns is not None:
         raise ValueError(
             f"clock_ns = {implementation.clock_ns:g} must become stages and registers before a circuit is built; "
@@ -179,7 +181,7 @@ def check_placed(implementation: Implementation) -> None:
 
 
 def boundaries(steps: Iterable[Step[Any, Any]]) -> list[str]:
-    """The names of all boundaries, that in front of the first step among them."""
+    """The names of all boundaries, beginning with the one in front of the first step."""
     return [OPERANDS, *(step.point for step in steps)]
 
 
@@ -189,11 +191,11 @@ def boundaries_inside(steps: Iterable[Step[Any, Any]]) -> list[str]:
 
 
 def placed_registers(steps: Sequence[Step[Any, Any]], implementation: Implementation) -> list[str]:
-    """The names of the pipeline registers: those that the implementation names, which may stand inside of steps, else by the
-    steps' estimated depths.
+    """The names of the pipeline registers: those that the implementation names, which may stand inside of steps; else those
+    that the steps' estimated depths give.
 
     Raises:
-        ValueError: as `Datapath.elaborate`.
+        ValueError: registers that are not boundaries in order.
     """
     points, named, stages = boundaries(steps), list(implementation.registers), implementation.stages
     if not named:

@@ -1,4 +1,4 @@
-"""ρ of a sum: steps normalise, round and encode."""
+"""The conversion ρ of a sum: steps normalise, round and encode."""
 
 from dataclasses import replace
 
@@ -24,11 +24,11 @@ def result_rules(operation: FusedOperation, canonical: bool) -> ResultRules:
 def normalise_total(
     build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True, narrows: bool = False
 ) -> NormalisedSum:
-    """Step normalise: the total's leading one at the top, as near as the e_min of the result's format allows.
+    """Step normalise: move the total's leading one to the top, as near as the e_min of the result's format allows.
 
     Args:
-        bounded: whether e_min is observed, as it is where subnormal results are not flushed as tiny ones.
-        narrows: whether all below what rounding to the result needs is sticky.
+        bounded: whether e_min limits the shift; it does unless tiny results are flushed.
+        narrows: whether norm has only the bits that rounding needs, and all below are sticky.
     """
     component = Normalise(total.format, result, total.zeros is not None, _is_filled(total), bounded, narrows)
     return _normalised_total(build, component, largest, total)
@@ -70,7 +70,7 @@ def _normalised_total(build: Build, component: Normalise, largest: MaxExponent, 
 
 
 def normalise_term(build: Build, name: str, term: Term, result: Format, bounded: bool = True) -> NormalisedSum:
-    """The same for a term by itself."""
+    """Step normalise for a single term instead of a total."""
     return _placed(build, name, Normalise(term.format, result, bounded=bounded), term.sign, term.exp, term.sig)
 
 
@@ -88,12 +88,14 @@ def round_and_encode(
     implementation: Implementation,
     rules: ResultRules,
 ) -> Value:
-    """Steps round and encode: the code of a normalised sum, or of its special.
+    """Steps round and encode: the code of a normalised sum, or of a special value in its place.
 
     Args:
+        special: the flags of a sum that is not finite.
         rho: the conversion.
-        implementation: how they are built.
-        rules: for results that are no normal numbers; where tiny ones are flushed, the sum must be normalised unbounded.
+        implementation: the options of the circuit.
+        rules: rules for results that are not normal numbers; if tiny results are flushed, the sum must be normalised
+            unbounded.
     """
     compound = implementation.rounder == "compound"
     rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode, compound)

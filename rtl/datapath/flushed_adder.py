@@ -23,16 +23,16 @@ from rtl.steps.step_record import Record
 RNE_FP32 = conversion("RNE-FP32")
 
 RULES = ResultRules(canonical=False, underflow="flush-tiny")
-"""Of every result: zeros keep their sign, and what is below 2^−126 once it is rounded becomes one."""
+"""Rules for the results of every rounding: zeros keep their sign, and a rounded result below 2^−126 becomes a zero."""
 
 LIFT = FP32.man_bits + 4
-"""Distance of the addend's exponent above the product's where the addend takes the top position (rtl/operations/fma.py)."""
+"""Exponent distance above the product's from which on the addend takes the top position (rtl/operations/fma.py)."""
 
 ZERO_EXP = 2 * FP32.e_min
-"""The exponent of a zero product: below all that could hide behind it."""
+"""The exponent of a zero product; no other term has a lower one."""
 
 QUIET = 1 << (FP32.man_bits - 1)
-"""The bit of a NaN that says it is quiet."""
+"""The mantissa bit that marks a NaN as quiet."""
 
 ALIGN_DEPTH = depths.DECODE + depths.max_exp(2) + depths.ALIGN
 
@@ -46,7 +46,7 @@ def is_flushed(operand: Format) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Product(Record):
-    """An exact product and its special; where a factor is NaN, the first of them as fp32, made quiet."""
+    """An exact product, its special, and the NaN that it is if a factor is NaN: the first NaN factor as fp32, made quiet."""
 
     prod: Term
     special: Special
@@ -59,7 +59,7 @@ class Product(Record):
 
 @dataclass(frozen=True, eq=False)
 class Pair(Record):
-    """Both terms of the sum `name`, aligned; its special; the NaN that it is where it is one."""
+    """The two aligned terms of the sum `name`, its special, and the code of its NaN if it is one."""
 
     name: str
     largest: MaxExponent
@@ -71,7 +71,7 @@ class Pair(Record):
 
 @dataclass(frozen=True, eq=False)
 class PairTotal(Record):
-    """The same after accumulate."""
+    """The total of the sum `name` after step accumulate, its special, and the code of its NaN if it is one."""
 
     name: str
     largest: MaxExponent
@@ -135,13 +135,13 @@ class FlushedAdder:
         return Pair(self.name, largest.without_gaps(), aligned, special, nan, terms[0].sign & terms[1].sign)
 
     def accumulate(self, build: Build, pair: Pair) -> PairTotal:
-        """Their sum, an exact zero signed as IEEE 754 has it."""
+        """Step accumulate: the sum of both terms; an exact zero has the sign of IEEE 754."""
         total = fused_sum.accumulate(build, pair.largest, pair.aligned, self._implementation, normalised=True)
         total = replace(total, sign=signed_zero(total.sign, total.total, pair.both_negative))
         return PairTotal(self.name, pair.largest, pair.special, pair.nan, total)
 
     def encode(self, build: Build, pair: PairTotal) -> Value:
-        """The rounded sum, or its NaN."""
+        """Steps normalise, round and encode: the code of the sum, or of its NaN."""
         narrows = self._implementation.normaliser == "narrowing"
         normalised = normalise_total(build, pair.largest, pair.total, FP32, bounded=False, narrows=narrows)
         code = round_and_encode(build, normalised, pair.special, RNE_FP32, self._implementation, RULES)

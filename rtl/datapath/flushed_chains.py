@@ -1,4 +1,4 @@
-"""Chains of flushed multiply-adds, level by level: what FTZ-FMA and FTZ-EO-FMA share."""
+"""Chains of flushed multiply-adds, computed level by level: the part that FTZ-FMA and FTZ-EO-FMA share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from rtl.steps.step_record import Record
 
 @dataclass(frozen=True, eq=False)
 class Factors(Record):
-    """After decode: the elements of a and b, and their codes; c's code."""
+    """Record after step decode: the elements of a and b and their codes, and the code of c."""
 
     x: tuple[Operand, ...]
     y: tuple[Operand, ...]
@@ -41,7 +41,8 @@ class Factors(Record):
 
 @dataclass(frozen=True, eq=False)
 class Chains(Record):
-    """Products still to be added, in order, the fp32 code of every chain's sum so far, and c where that comes last."""
+    """Record between levels: products still to be added, in order; the fp32 code of each chain's sum so far; c if it is
+    added last."""
 
     product: tuple[Product, ...]
     sum: tuple[Value, ...]
@@ -50,7 +51,7 @@ class Chains(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedLevel(Record):
-    """A level after align: one pair a chain, or the last sums in one; c where it comes later."""
+    """Record after step align of a level: one pair for each chain, or the pair of the last sums; c if it is added later."""
 
     product: tuple[Product, ...]
     pair: tuple[Pair, ...]
@@ -59,7 +60,7 @@ class AlignedLevel(Record):
 
 @dataclass(frozen=True, eq=False)
 class LevelTotals(Record):
-    """A level after accumulate."""
+    """Record after step accumulate of a level."""
 
     product: tuple[Product, ...]
     pair: tuple[PairTotal, ...]
@@ -70,8 +71,8 @@ class Level:
     """One multiply-add of every chain, or one addition.
 
     Args:
-        name: in the names of its steps and adders.
-        adders: how many.
+        name: name in those of the level's steps and adders.
+        adders: number of adders.
         factors: format of the products' factors.
         implementation: how the adders are built.
         align: step align of the level.
@@ -103,22 +104,22 @@ class Level:
         return Chains(level.product, tuple(sums), level.c)
 
     def encode_last(self, build: Build, level: LevelTotals) -> Code:
-        """The same of the last level, whose one sum is d."""
+        """Steps normalise, round and encode of the last level, whose only sum is d."""
         (adder,), (pair,) = self._adders, level.pair
         return Code(adder.encode(build, pair))
 
 
 class FlushedDatapath(Datapath):
-    """d from chains of flushed multiply-adds; an operation says which levels there are."""
+    """The base of datapaths that compute d by chains of flushed multiply-adds; an operation defines the levels."""
 
     operation: FlushedFMA
 
     def levels(self) -> list[Level]:
-        """One after the other."""
+        """The levels, in order."""
         raise NotImplementedError
 
     def chains(self, products: Sequence[Product], c: Value) -> Chains:
-        """The inputs of the first level."""
+        """The inputs of the first level, from the products and c."""
         raise NotImplementedError
 
     def steps(self) -> Steps[Any, Code]:
@@ -161,13 +162,13 @@ class FlushedDatapath(Datapath):
 
 
 def widened_nan(code: Value, operand: Format) -> Value:
-    """A NaN's code as fp32, made quiet: its sign, its payload at the top of the mantissa."""
+    """The code of a NaN as fp32, made quiet: its sign, and its payload at the top of the mantissa."""
     payload = Cat(Const(0, FP32.man_bits - operand.man_bits), code[: operand.man_bits - 1])
     return Cat(payload, Const(1, 1), Const((1 << FP32.exp_bits) - 1, FP32.exp_bits), code[-1])
 
 
 def align_products(build: Build, chains: Chains, adders: Sequence[FlushedAdder]) -> AlignedLevel:
-    """The next product of every chain and its sum, which before the first one is +0 where c comes last."""
+    """Step align of each chain's next product and its sum; if c comes last, the sum is +0 at first."""
     count = len(adders)
     sums = chains.sum or (Const(0, FP32.width),) * count
     pairs = [adder.align_product(build, product, z) for adder, product, z in zip(adders, chains.product, sums, strict=False)]
@@ -175,20 +176,20 @@ def align_products(build: Build, chains: Chains, adders: Sequence[FlushedAdder])
 
 
 def align_sums(build: Build, chains: Chains, adders: Sequence[FlushedAdder]) -> AlignedLevel:
-    """The sums of both chains."""
+    """Step align of the sums of both chains."""
     (adder,), (x, y) = adders, chains.sum
     return AlignedLevel((), (adder.align_codes(build, x, y),), chains.c)
 
 
 def align_c(build: Build, chains: Chains, adders: Sequence[FlushedAdder]) -> AlignedLevel:
-    """c and the sum of all products."""
+    """Step align of c and the sum of all products."""
     (adder,), (total,) = adders, chains.sum
     assert chains.c is not None
     return AlignedLevel((), (adder.align_codes(build, chains.c, total),), None)
 
 
 def _totals(chain: Steps[Any, Chains], level: Level) -> Steps[Any, LevelTotals]:
-    """The first two steps of a level."""
+    """The steps align and accumulate of a level."""
     return chain.then(Step(f"align_{level.name}", ALIGN_DEPTH, level.align)).then(
         Step(f"accumulate_{level.name}", depths.accumulate(2), level.accumulate)
     )

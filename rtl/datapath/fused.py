@@ -34,11 +34,11 @@ from rtl.steps.interfaces import TermFormat
 
 
 class FusedDatapath(Datapath):
-    """d = ρ(Σ terms at e_max); an operation says what its terms are and how each is truncated.
+    """d = ρ(Σ terms at e_max); an operation defines the terms and how each is truncated.
 
     Args:
         operation: the golden parameter object.
-        implementation: how it is built.
+        implementation: the options of the circuit.
         canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units.
     """
 
@@ -69,7 +69,7 @@ class FusedDatapath(Datapath):
     @property
     @abstractmethod
     def term_count(self) -> int:
-        """Terms of the sum, c among them."""
+        """Number of terms of the sum, c included."""
 
     @abstractmethod
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
@@ -96,7 +96,7 @@ class FusedDatapath(Datapath):
         return Total(aligned.special, aligned.largest, _signed(total, aligned.zero_negative), aligned.nan)
 
     def _is_overridden(self, step: str) -> bool:
-        """Whether an operation has its own form of a step, of which the parts here are none."""
+        """Whether an operation overrides a step; the parts of the step defined here then do not apply."""
         return getattr(type(self), step) is not getattr(FusedDatapath, step)
 
     def _accumulate_parts(self) -> Steps[Aligned, Total] | None:
@@ -121,7 +121,8 @@ class FusedDatapath(Datapath):
 
     @property
     def _normal_form(self) -> tuple[Format, bool, bool]:
-        """The format whose e_min step normalise observes, whether it does, and whether it narrows."""
+        """The arguments of step normalise: the format whose e_min limits it, whether it does, and whether norm is
+        narrowed."""
         narrows = self.implementation.normaliser == "narrowing"
         return self.rho.rounding_format, not self.operation.flush_results, narrows
 
@@ -163,5 +164,5 @@ class FusedDatapath(Datapath):
 
 
 def _signed(total: SignedTotal, zero_negative: Value | None) -> SignedTotal:
-    """The total, a zero with the sign that the terms settle, where they do."""
+    """The total; if it is zero, with the sign that the terms determine, if they do."""
     return total if zero_negative is None else replace(total, sign=signed_zero(total.sign, total.total, zero_negative))

@@ -22,7 +22,7 @@ class Operands(Record):
 
 @dataclass(frozen=True, eq=False)
 class Decoded(Record):
-    """After decode: the elements of a, b and c, and of the scales, which some operations have none of."""
+    """Record after step decode: the elements of a and b, c, and the scales if the operation has them."""
 
     x: tuple[Operand, ...]
     y: tuple[Operand, ...]
@@ -32,21 +32,21 @@ class Decoded(Record):
 
 
 class Terms(Record):
-    """After multiply: the terms of the sum, c among them, and its special."""
+    """Record after step multiply: the terms of the sum, c included, and its special."""
 
     special: Special
 
     @property
     @abstractmethod
     def terms(self) -> tuple[Term, ...]:
-        """In the order of the sum: c last."""
+        """The terms in the order of the sum, c last."""
 
     def zero_sign(self) -> Value | None:
-        """The sign of a sum of zero, where the terms settle it; None where it is always positive."""
+        """The sign of a sum of zero, if the terms determine it; None if it is always positive."""
         return None
 
     def written_nan(self) -> Value | None:
-        """The code of a NaN result, where the operands settle it; None where there is one for all."""
+        """The code of a NaN result, if the operands determine it; None if every NaN has the same code."""
         return None
 
 
@@ -68,8 +68,8 @@ class MaxExponent(Record):
     """The exponent that the terms of the sum `name` are aligned to.
 
     Attributes:
-        gap: how far each term lies below it, where that is found with it; else empty.
-        exps: what the exponent can be.
+        gap: distance of each term's exponent below it, if that is computed with it; else empty.
+        exps: range of the exponent.
     """
 
     name: str
@@ -81,13 +81,13 @@ class MaxExponent(Record):
         return {"exp": self.exps.shape.width}
 
     def without_gaps(self) -> "MaxExponent":
-        """The exponent alone, for what follows alignment."""
+        """The exponent without the gaps, for the steps after alignment."""
         return MaxExponent(self.name, self.exp, (), self.exps)
 
 
 @dataclass(frozen=True, eq=False)
 class Compared(Record):
-    """After max_exp: the terms, and the largest of their exponents."""
+    """Record after step max_exp: the terms, and the largest of their exponents."""
 
     terms: Terms = field(metadata=INLINE)
     largest: MaxExponent
@@ -95,11 +95,12 @@ class Compared(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedTerm(Record):
-    """Sign and magnitude of a term in units of 2**(e_max − F), F that of the `AlignedTerms`.
+    """Sign and magnitude of a term in units of 2**(e_max − F), with the F of its `AlignedTerms`.
 
     Attributes:
-        bits: of the magnitude.
-        carry: its second row, where it is the sum of two; as wide as the first, or one bit wider (`TermFormat.carry_bits`).
+        bits: the magnitude, or its first row.
+        carry: second row of a magnitude that is the sum of two rows; as wide as the first, or one bit wider
+            (`TermFormat.carry_bits`).
     """
 
     sign: Value
@@ -113,14 +114,14 @@ class AlignedTerm(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedTerms(Record):
-    """The terms of the sum `name` at one exponent.
+    """The terms of the sum `name`, aligned to one exponent.
 
     Attributes:
         F: fraction bits of every magnitude.
         total_bits: bits of the largest |total|.
-        lost: whether any term lost a one, where the rounding of the sum is to know.
-        rounded_down: whether what the terms lost is positive, as it is where they were truncated toward minus infinity; else
-            it counts as below the magnitude of the sum.
+        lost: whether any term lost a 1 bit, if the rounding of the sum needs to know; else None.
+        rounded_down: whether the lost amount is positive, as after truncation toward minus infinity; else it has the sign of
+            the sum.
     """
 
     name: str
@@ -132,18 +133,18 @@ class AlignedTerms(Record):
 
     @property
     def halves(self) -> bool:
-        """Whether the sum has one place more below, for what was lost."""
+        """Whether the sum has one more place below, for the lost amount."""
         return self.lost is not None and self.rounded_down
 
 
 @dataclass(frozen=True, eq=False)
 class TotalRows(Record):
-    """The terms of the sum `name` reduced to the operands of its last adder.
+    """The terms of the sum `name`, reduced to the operands of its last adder.
 
     Attributes:
-        row: two, of one bit more than the total.
-        increment, frame: a bit that counts too, and the sign that the rows are relative to; in ones' complement.
-        F, total_bits, lost, rounded_down: as of `AlignedTerms`.
+        row: two rows, each one bit wider than the total.
+        increment, frame: in ones' complement, a bit that is added too, and the sign that the rows are relative to.
+        F, total_bits, lost, rounded_down: as in `AlignedTerms`.
     """
 
     name: str
@@ -157,13 +158,13 @@ class TotalRows(Record):
 
     @property
     def halves(self) -> bool:
-        """As of `AlignedTerms`."""
+        """Whether the sum has one more place below, for the lost amount."""
         return self.lost is not None and self.rounded_down
 
 
 @dataclass(frozen=True, eq=False)
 class Aligned(Record):
-    """After align; `zero_negative` as `Terms.zero_sign`, `nan` as `Terms.written_nan`."""
+    """Record after step align; `zero_negative` is `Terms.zero_sign`, `nan` is `Terms.written_nan`."""
 
     zero_negative: Value | None
     special: Special
@@ -194,9 +195,9 @@ class SignedTotal(Record):
     """The exact total of the sum `name`, in units of 2**(e_max − F).
 
     Attributes:
-        zeros: leading zeros of the total, or up to `ANTICIPATION_ERROR` fewer, where they are anticipated.
-        format: of the total as a term at e_max.
-        lost: what the terms lost, where the rounding is to know.
+        zeros: leading zeros of the total; if they are anticipated, up to `ANTICIPATION_ERROR` fewer.
+        format: format of the total as a term at e_max.
+        lost: what the terms lost, if the rounding needs to know.
     """
 
     name: str
@@ -212,7 +213,7 @@ class SignedTotal(Record):
 
 @dataclass(frozen=True, eq=False)
 class Reduced(Record):
-    """After accumulate_rows; `zero_negative` and `nan` as of `Aligned`."""
+    """Record after part accumulate_rows of step accumulate; `zero_negative` and `nan` as in `Aligned`."""
 
     zero_negative: Value | None
     special: Special
@@ -223,7 +224,7 @@ class Reduced(Record):
 
 @dataclass(frozen=True, eq=False)
 class Total(Record):
-    """After accumulate."""
+    """Record after step accumulate."""
 
     special: Special
     largest: MaxExponent
@@ -233,7 +234,7 @@ class Total(Record):
 
 @dataclass(frozen=True, eq=False)
 class Counted(Record):
-    """After normalise_count: the total, and by how many places it moves left."""
+    """Record after part normalise_count of step normalise: the total, and the number of places that it moves left."""
 
     special: Special
     largest: MaxExponent
@@ -248,8 +249,8 @@ class NormalisedSum(Record):
 
     Attributes:
         e_norm: exponent of norm's top bit.
-        sticky: whether a one was lost below norm.
-        format: of norm as a term at e_norm.
+        sticky: whether a 1 bit was lost below norm.
+        format: format of norm as a term at e_norm.
     """
 
     name: str
@@ -265,7 +266,7 @@ class NormalisedSum(Record):
 
 @dataclass(frozen=True, eq=False)
 class Normalised(Record):
-    """After normalise."""
+    """Record after step normalise."""
 
     special: Special
     sum: NormalisedSum
@@ -274,6 +275,6 @@ class Normalised(Record):
 
 @dataclass(frozen=True, eq=False)
 class Code(Record):
-    """After encode: the result."""
+    """Record after step encode: the code of the result."""
 
     d: Value

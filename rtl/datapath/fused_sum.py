@@ -1,4 +1,4 @@
-"""Steps max_exp, align and accumulate of any sum of terms; a sum has a name, which its components and registers bear."""
+"""Steps max_exp, align and accumulate of any sum of terms. A sum has a name, which its components and registers bear."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ class Precision:
     """The bits that alignment retains of a term.
 
     Attributes:
-        F: fractional bits at the largest exponent.
-        truncation: how the rest is truncated.
-        tells_lost: whether the rounding of the sum is to know that a one was lost; the same for all terms.
+        F: fraction bits at the largest exponent.
+        truncation: how the bits below are dropped.
+        tells_lost: whether the rounding of the sum needs to know that a 1 bit was lost; equal for all terms.
     """
 
     F: int
@@ -43,7 +43,7 @@ def max_exp(build: Build, name: str, terms: Sequence[Term], implementation: Impl
 
 
 def fixed_exp(name: str, exp: int) -> MaxExponent:
-    """A constant in place of the largest exponent: with enough F the sum is exact."""
+    """A constant that replaces the largest exponent: with a large enough F the sum is exact."""
     exps = ExpRange(exp, exp)
     return MaxExponent(name, Const(exp, exps.shape), (), exps)
 
@@ -119,7 +119,11 @@ def accumulate_rows(build: Build, aligned: AlignedTerms, implementation: Impleme
 def accumulate_total(
     build: Build, largest: MaxExponent, reduced: TotalRows, implementation: Implementation, normalised: bool
 ) -> SignedTotal:
-    """The second part of step accumulate: the last adder; `normalised` as of `accumulate`."""
+    """The second part of step accumulate: the last adder.
+
+    Args:
+        normalised: whether the total is normalised next, so that its leading zeros may be anticipated.
+    """
     anticipates = normalised and implementation.leading_zeros == "anticipate"
     total_bits = reduced.total_bits + reduced.halves
     component = AccumulateTotal(total_bits, implementation.encoding, anticipates, implementation.adder)

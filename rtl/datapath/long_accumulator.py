@@ -1,7 +1,7 @@
-"""Terms in the places of a long accumulator: step align of an exact sum, where each is shifted over what it can reach.
+"""Step align of an exact sum into a long accumulator: each term is shifted over the places that it can reach.
 
-U. Kulisch, "Computer Arithmetic and Validity: Theory, Implementation, and Applications" (de Gruyter, 2008): a sum in fixed
-point that has a place for every bit of every term. Here it lives for one step, and c is one of its terms.
+U. Kulisch, "Computer Arithmetic and Validity: Theory, Implementation, and Applications" (de Gruyter, 2008), describes a sum
+in fixed point that has a place for every bit of every term. Here it lives for one step, and c is one of its terms.
 """
 
 from collections.abc import Sequence

@@ -45,7 +45,7 @@ def balanced_boundaries(depths: Sequence[int], stages: int) -> tuple[int, ...]:
 
 
 def _fewest_segments(depths: Sequence[int], limit: int) -> float:
-    """The number of stages of at most that depth that cover all steps; infinity if one step is deeper."""
+    """The number of stages of at most a given depth that cover all steps; infinity if one step is deeper."""
     count, depth = 0, limit + 1
     for step in depths:
         if step > limit:
@@ -55,9 +55,8 @@ def _fewest_segments(depths: Sequence[int], limit: int) -> float:
 
 
 def shallowest(segments: Sequence[Sequence[float]], flip_flops: Sequence[int], stages: int) -> tuple[int, ...]:
-    """Choose boundaries by measured delays: the longest logic between two registers is as short as it can be, then the next
-    longest, and so on; of choices that are alike in that, this one has the fewest flip-flops. The last boundary is always
-    among them.
+    """Choose boundaries by measured delays: the longest logic between two registers is as short as possible, then the next
+    longest, and so on; among equal choices, the one with the fewest flip-flops. The last boundary is always chosen.
 
     Args:
         segments: `segments[i][j]`, the delay from boundary i − 1 to boundary j; row 0 begins at the operand ports.
@@ -103,7 +102,7 @@ class Pipeline:
                 m.d.sync += valid.eq(before)
 
     def points_after(self, point: str) -> tuple[str, ...]:
-        """The registers behind that of a point; none where it holds none."""
+        """The boundaries with a register after a given one; none if that one has no register."""
         return self._points[self._points.index(point) + 1 :] if point in self._points else ()
 
     @property
@@ -117,7 +116,8 @@ class Pipeline:
         return self._valid[-1]
 
     def crossed(self, point: str, record: R) -> R:
-        """The record behind that boundary: registers `<point>_<name>` where they stand there, else the record itself."""
+        """The record behind a boundary: with a register there, its outputs (registers `<point>_<name>`), else the record
+        itself."""
         if point not in self._points:
             return record
         registers = record.mapped(lambda name, value: Signal.like(value, name=f"{point}_{name}", reset_less=True))

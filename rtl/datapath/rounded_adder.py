@@ -1,4 +1,5 @@
-"""A rounded addition of two codes: what FTZ-AddMul is made of, and the last step of an FP8 instruction that runs as FP16."""
+"""An addition of two codes with one rounding. FTZ-AddMul is made of it, and it is the last step of an FP8 instruction that
+runs as FP16."""
 
 from dataclasses import dataclass, field, replace
 
@@ -27,7 +28,7 @@ RNE_FP32 = conversion("RNE-FP32")
 
 @dataclass(frozen=True, eq=False)
 class AlignedPair(Record):
-    """Both operands of the adder `name`, aligned, and their special."""
+    """The two aligned operands of the adder `name`, and the special of their sum."""
 
     name: str
     largest: MaxExponent
@@ -38,7 +39,7 @@ class AlignedPair(Record):
 
 @dataclass(frozen=True, eq=False)
 class PairExponent(Record):
-    """The exponent and the special of the sum of the adder `name`, beside its total."""
+    """The exponent and the special of the sum of the adder `name`; its total is a record of its own."""
 
     name: str
     largest: MaxExponent
@@ -82,20 +83,20 @@ class RoundedAdder:
         return AlignedPair(name, largest.without_gaps(), aligned, specials.result, both_negative)
 
     def accumulate(self, build: Build, pair: AlignedPair) -> tuple[PairExponent, SignedTotal]:
-        """Their sum, an exact zero signed as IEEE 754 has it."""
+        """Step accumulate: the sum of both operands; an exact zero has the sign of IEEE 754."""
         total = fused_sum.accumulate(build, pair.largest, pair.aligned, self._implementation, normalised=True)
         total = replace(total, sign=signed_zero(total.sign, total.total, pair.both_negative))
         return PairExponent(self.name, pair.largest, pair.special), total
 
     def encode(self, build: Build, exponent: PairExponent, total: SignedTotal) -> Value:
-        """The rounded sum."""
+        """Steps normalise, round and encode: the code of the sum."""
         narrows = self._implementation.normaliser == "narrowing"
         normalised = normalise_total(build, exponent.largest, total, self._rho.rounding_format, narrows=narrows)
         return round_and_encode(build, normalised, exponent.special, self._rho, self._implementation, self._rules)
 
 
 class RoundedAddition(AnyComponent):
-    """A canonical `RoundedAdder` by itself, combinational: what a tile of converted operands has behind each datapath.
+    """A canonical, combinational `RoundedAdder` as a component. A tile of converted operands has one behind each datapath.
 
     Args:
         rho, implementation: as for `RoundedAdder`.
@@ -131,7 +132,7 @@ class Product(Record):
 
 @dataclass(frozen=True, eq=False)
 class RoundedOperands(Record):
-    """After decode: the elements of a and b; c stays a code."""
+    """Record after step decode: the elements of a and b; c stays a code."""
 
     x: tuple[Operand, ...]
     y: tuple[Operand, ...]
@@ -140,7 +141,7 @@ class RoundedOperands(Record):
 
 @dataclass(frozen=True, eq=False)
 class ExactProducts(Record):
-    """After multiply: the products, each with its special, and c's code."""
+    """Record after step multiply: the products, each with its special, and the code of c."""
 
     products: tuple[Product, ...] = field(metadata=COLUMNS)
     c: Value
@@ -161,7 +162,8 @@ def product_to_fp32(build: Build, name: str, product: Product, implementation: I
 def multiply_elements(
     build: Build, operands: RoundedOperands, operation: Operation, implementation: Implementation
 ) -> ExactProducts:
-    """Step multiply: exact products; which exponent a zero one has does not matter to its rounding."""
+    """Step multiply: exact products. The exponent of a zero product is arbitrary, because it does not affect the
+    rounding."""
     zero_exp = operation.product_exp_min
     terms, specials = multiply_pairs(build, operands.x, operands.y, operation, zero_exp, implementation=implementation)
     return ExactProducts(tuple(Product(*pair) for pair in zip(terms, specials, strict=True)), operands.c)

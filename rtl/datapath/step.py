@@ -42,7 +42,7 @@ class Build:
         self.unused: list[Value] = []
 
     def next_step(self) -> "Build":
-        """The same module and platform for another step."""
+        """A `Build` with the same module and platform, for another step."""
         return Build(self.m, self._platform)
 
     def place(self, name: str, component: SharedComponent) -> None:
@@ -150,8 +150,8 @@ class Step(Generic[Input, Output]):
                 )
 
     def _sources(self, built: Build, given: Signals) -> tuple[dict[int, Signals], list[tuple[str, Value]]]:
-        """The sources of every signal that the step drives, through a statement or through a component (whose outputs
-        depend on all its inputs), and the outputs of the components by name."""
+        """The sources of every signal that the step drives, through a statement or through a component (whose outputs depend
+        on all its inputs), and the outputs of the components by name."""
         sources: dict[int, Signals] = {}
         outputs: list[tuple[str, Value]] = []
         for statement in built.statements:
@@ -177,12 +177,12 @@ class Step(Generic[Input, Output]):
 
 
 def signals_in(nodes: list[Any]) -> Signals:
-    """The signals that values, or the right sides of statements, depend on at once; constants depend on none."""
+    """The signals that values, or the right sides of statements, depend on directly; constants depend on none."""
     return {id(signal): signal for node in nodes for signal in node._rhs_signals()}  # private: no public way to ask
 
 
 def reached(values: list[Value], sources: Mapping[int, Signals]) -> Signals:
-    """The signals that values depend on, at once or by way of others."""
+    """The signals that values depend on, directly or through other signals."""
     found: Signals = {}
     waiting = list(signals_in(values).items())
     while waiting:
@@ -230,7 +230,7 @@ def part(point: str, run: Callable[[Build, Input], Output]) -> Step[Input, Outpu
 
 
 def cut_inside(steps: Iterable[Step[Any, Any]], points: Collection[str] | None = None) -> list[Step[Any, Any]]:
-    """The steps, in the place of some their parts: of those with a boundary inside that is named; by default of all."""
+    """The steps, some replaced by their parts: those with a named boundary inside; by default all that have one."""
     found: list[Step[Any, Any]] = []
     for step in steps:
         inside = [each.point for each in step.parts[:-1]]

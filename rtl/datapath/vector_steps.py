@@ -28,7 +28,7 @@ def decode_vector(
 
 
 def decode(build: Build, name: str, code: Value, operand: Format, subnormals: Subnormals = "kept") -> Operand:
-    """One operand, decoded by the component of that name."""
+    """Decode one operand by the component `name`."""
     component = Decode(operand, subnormals)
     build.place(name, component)
     build.assign(component.code.eq(code))
@@ -36,7 +36,7 @@ def decode(build: Build, name: str, code: Value, operand: Format, subnormals: Su
 
 
 def subnormal_inputs(operation: FusedOperation) -> Subnormals:
-    """The value that a subnormal element of a, b or c counts as; scales are never flushed."""
+    """The treatment of subnormal elements of a, b and c; scales are never flushed."""
     return "±0" if operation.flush_inputs else "kept"
 
 
@@ -65,11 +65,12 @@ def multiply_pairs(
     implementation: Implementation,
     in_rows: bool = False,
 ) -> tuple[tuple[Term, ...], tuple[Special, ...]]:
-    """The products of the pairs, and their specials.
+    """The products of pairs of operands, and their specials.
 
     Args:
-        formats: the operation whose a and b the pairs are elements of.
-        zero_exp, overflow_exp, in_rows: as `Multiply`.
+        x, y: the operands.
+        formats: the operation whose a and b the operands are elements of.
+        zero_exp, overflow_exp, in_rows: as for the component `Multiply`.
     """
     products, specials = [], []
     for k, (p, q) in enumerate(zip(x, y, strict=True)):
@@ -85,7 +86,7 @@ def multiply_pairs(
 
 
 def add_rows(build: Build, products: Sequence[Term], implementation: Implementation) -> tuple[Term, ...]:
-    """Products that are left in rows as terms with one significand each."""
+    """Add up the rows of products that were left in rows, so that each term has one significand."""
     summed = []
     for k, product in enumerate(products):
         assert product.carry is not None
@@ -98,7 +99,7 @@ def add_rows(build: Build, products: Sequence[Term], implementation: Implementat
 
 
 def addend(build: Build, name: str, z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
-    """c as a term, whose zero has that exponent, and its special, by the component of that name."""
+    """c as a term, a zero with exponent `zero_exp`, and its special, by the component `name`."""
     component = Addend(c, zero_exp)
     build.place(name, component)
     build.drive(component.z, z)
@@ -106,7 +107,7 @@ def addend(build: Build, name: str, z: Operand, c: Format, zero_exp: int) -> tup
 
 
 def combine_specials(build: Build, specials: Iterable[Special], name: str = "specials") -> Special:
-    """The special of a sum of terms that have these, by the component of that name."""
+    """The special of a sum whose terms have the given specials, by the component `name`."""
     specials = list(specials)
     component = Specials(len(specials))
     build.place(name, component)
@@ -118,7 +119,7 @@ def combine_specials(build: Build, specials: Iterable[Special], name: str = "spe
 def place_scaled(
     build: Build, name: str, component: ScaleProduct | ScaleGroup | ScaleSpecial, alpha: Operand, beta: Operand
 ) -> None:
-    """Put a component in and connect it to its scales."""
+    """Put a component in and connect its ports for the scales."""
     build.place(name, component)
     build.drive(component.alpha, alpha)
     build.drive(component.beta, beta)

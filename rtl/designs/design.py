@@ -20,7 +20,7 @@ from rtl.designs.tile import MMATile
 VECTORS = "Ports (element k of a vector in bits [k*w, (k+1)*w)"
 
 Paragraph = tuple[str, ...]
-"""Lines of a header that belong together."""
+"""Lines of a header that form one paragraph."""
 
 
 class Design(Protocol):
@@ -28,19 +28,19 @@ class Design(Protocol):
 
     @property
     def name(self) -> str:
-        """For tables and messages."""
+        """Name of the design in tables and messages."""
 
     @property
     def title(self) -> str:
-        """The description in the header of its Verilog."""
+        """Description of the design in the header of its Verilog."""
 
     @property
     def operation(self) -> Operation:
-        """The operation of its datapaths; for several formats, that of the first."""
+        """The operation of the design's datapaths; with several formats, that of the first."""
 
     @property
     def implementation(self) -> Implementation:
-        """The implementation options of its datapaths."""
+        """The implementation options of the design's datapaths."""
 
     @property
     def paragraphs(self) -> tuple[Paragraph, ...]:
@@ -54,7 +54,7 @@ class Design(Protocol):
         """
 
     def as_table(self) -> dict[str, Any]:
-        """For JSON: what `design_from_table` makes an equal design of."""
+        """The design as values for JSON, from which `design_from_table` makes an equal design."""
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -66,7 +66,7 @@ class Design(Protocol):
 
     @property
     def latency(self) -> int:
-        """Cycles from operands to result where nothing stalls, 0 where it is combinational."""
+        """Cycles from operands to result if nothing stalls; 0 if the design is combinational."""
 
 
 class FromComponent(ABC):
@@ -80,7 +80,7 @@ class FromComponent(ABC):
     @property
     @abstractmethod
     def operands(self) -> Mapping[str, Elements]:
-        """The contents of those ports that are vectors of one format."""
+        """The contents of those ports that are vectors of elements of one format."""
 
     @abstractmethod
     def component(self) -> Datapath | MMATile:
@@ -103,7 +103,7 @@ class FromComponent(ABC):
 
     @cached_property
     def _interface(self) -> Datapath | MMATile:
-        """A component that is looked at and never built."""
+        """A component whose ports are read and which is never built."""
         component = self.component()
         never_built(component)
         return component
@@ -117,12 +117,12 @@ def never_built(component: Any) -> None:
 
 
 def unit_lines(unit: Unit) -> Paragraph:
-    """A unit's file."""
+    """The lines of a unit's file, indented for a header."""
     return indented(unit_to_toml(unit).splitlines())
 
 
 def indented(lines: Any) -> Paragraph:
-    """Lines of a header, set in."""
+    """Lines, indented for a header."""
     return tuple(f"  {line}".rstrip() for line in lines)
 
 

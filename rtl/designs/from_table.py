@@ -1,4 +1,4 @@
-"""Designs from what `Design.as_table` made of them, as they travel into the simulator."""
+"""Designs made from the tables of `Design.as_table`, the form in which they travel into the simulator."""
 
 import tomllib
 from collections.abc import Mapping

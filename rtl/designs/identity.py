@@ -18,16 +18,16 @@ TOP = "unit"
 """The top module's name under which the digest of a Verilog text is taken."""
 
 TOKENS = re.compile(r"//[^\n]*|/\*.*?\*/|[A-Za-z_][\w$]*", re.DOTALL)
-"""A comment or a name."""
+"""Pattern of a comment or a name in Verilog."""
 
 
 def design_key(table: Mapping[str, Any]) -> str:
-    """SHA-256 of a design, whatever its units are called.
+    """SHA-256 of a design, independent of the names of its units.
 
     Args:
-        table: as `rtl.Design.as_table`.
+        table: the table of `rtl.Design.as_table`.
 
-    >>> design_key({"unit": 'name = "x"\\nL = 4'}) == design_key({"unit": 'name = "y"\\nL = 4'})
+    >>> design_key({"unit": 'name = "x"\nL = 4'}) == design_key({"unit": 'name = "y"\nL = 4'})
     True
     """
     nameless = dict(table)
@@ -49,8 +49,8 @@ def operation_key(operation: Operation) -> str:
 
 
 def verilog_digest(verilog: str, top: str = TOP) -> str:
-    """SHA-256 of generated Verilog without the comment that opens it, its top module called `unit`: the same for one circuit
-    under several names, another one for any other change.
+    """SHA-256 of generated Verilog without the comment that opens it, its top module called `unit`. One circuit has the same
+    digest under several names; any other change gives another digest.
 
     Args:
         top: the top module's name, with which the names of the other modules begin.
@@ -62,7 +62,7 @@ def verilog_digest(verilog: str, top: str = TOP) -> str:
 
 
 def _renamed(text: str, top: str) -> str:
-    """The text with `top` called `unit`; as it is where a name would then stand for two things."""
+    """The text with `top` renamed to `unit`; unchanged if a name would then denote two things."""
 
     def is_called(name: str, token: str) -> bool:
         return token == name or token.startswith(f"{name}_")

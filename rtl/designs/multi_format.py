@@ -25,22 +25,22 @@ from rtl.steps.interfaces import Operand, Special, Term
 from rtl.steps.step_record import Record
 
 LANES = (1, 2, 4)
-"""The numbers of elements of one format that may share a word."""
+"""Numbers of elements of one format that may share a word."""
 
 WORD_16 = {"fp16": 1, "bf16": 1, "e4m3": 2, "e5m2": 2, "e2m1": 4}
-"""Every format whose elements fill a word of 16 bits, and how many do."""
+"""Formats whose elements fill a word of 16 bits, each with the number of elements in a word."""
 
 
 @dataclass(frozen=True, eq=False)
 class FormatOperands(Operands):
-    """The operand ports and the number of the selected format."""
+    """Record of the operand ports: the operands and the number of the selected format."""
 
     format: Value = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
 class DecodedWords(Record):
-    """After decode: for each word, the elements of its lanes in the selected format; and c."""
+    """Record after step decode: for each word, the elements of its lanes in the selected format; and c."""
 
     format: Value
     x: tuple[tuple[Operand, ...], ...]
@@ -50,7 +50,7 @@ class DecodedWords(Record):
 
 @dataclass(frozen=True, eq=False)
 class WordProducts(Terms):
-    """After multiply: for each word, the products of its lanes; and c."""
+    """Record after step multiply: for each word, the products of its lanes; and c."""
 
     c: Term
     prod: tuple[tuple[Term, ...], ...]
@@ -123,7 +123,8 @@ class MultiFormatDatapath(TruncatedDatapath):
         return max(depths.multiply(operation.a, operation.b) for operation in self.operations)
 
     def decode_words(self, build: Build, operands: FormatOperands) -> DecodedWords:
-        """Step decode: every lane's element in the selected format; multiply must know the format too."""
+        """Step decode: every lane's element in the selected format, and the number of that format, which step multiply
+        needs."""
         selected = self._selected(build, operands.format)
         x, y = self._elements(build, "x", operands.a, selected), self._elements(build, "y", operands.b, selected)
         z = decode(build, "decode_z", operands.c, self.operation.c, subnormal_inputs(self.operation))
@@ -146,7 +147,7 @@ class MultiFormatDatapath(TruncatedDatapath):
         return WordProducts(c, tuple(products), combine_specials(build, specials))
 
     def _selected(self, build: Build, number: Value) -> Signal:
-        """One bit an operation, none for a number that is no index."""
+        """One bit for each operation, set for the selected one; all clear for a number that is no index."""
         selected = Signal(len(self.operations))
         build.assign(selected.eq(Const(1, 1) << number))
         return selected
@@ -159,7 +160,7 @@ class MultiFormatDatapath(TruncatedDatapath):
         )
 
     def _element(self, build: Build, side: str, codes: Value, selected: Signal, word: int, lane: int) -> Operand:
-        """The element of a lane: decoded in every format that uses the lane, one of these selected."""
+        """The element of a lane, decoded in every format that uses the lane, of which one is selected."""
         decoded = list(self._in_each_format(build, side, codes, selected, word, lane))
         signature = self.lane_formats[lane].operand
         members: dict[str, Value] = {}

@@ -26,7 +26,7 @@ class MultiFormatDesign(FromComponent):
 
     @property
     def name(self) -> str:
-        """The first unit's, and how many share its datapath."""
+        """Name of the first unit, and the number of units that share its datapath."""
         return f"{self.units[0].name} in {len(self.units)} formats"
 
     @property
@@ -51,13 +51,13 @@ class MultiFormatDesign(FromComponent):
 
     @property
     def operands(self) -> dict[str, Elements]:
-        """Of c and d; the elements of a and b differ from format to format."""
+        """The elements of c and d; those of a and b differ from format to format."""
         operands = step_operands(self.operation)
         return {key: operands[key] for key in ("c", "d")}
 
     @property
     def port_lines(self) -> tuple[str, ...]:
-        """As the ports, but a and b once for each unit."""
+        """The ports as the header lists them, a and b once for each unit."""
         operands = [
             f"{replace(port, meaning=UnitDesign(unit).meanings[port.name])}; format = {number}"
             for number, unit in enumerate(self.units)

@@ -1,4 +1,4 @@
-"""The ports of a design: names, widths, meanings, and of which elements its operands consist."""
+"""The ports of a design: their names, widths and meanings, and the elements that its operands consist of."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from amaranth.lib.wiring import Flow, Signature
 from golden import Format, Instruction, Operation
 
 OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
-"""Every port that a design may have besides clock and handshake."""
+"""Every port that a design may have, except clock and handshake."""
 
 CLOCK = {"clk": "rising edge", "rst": "synchronous, active high"}
 """Inputs that Amaranth adds to a component with registers: name to meaning."""
@@ -25,17 +25,18 @@ HANDSHAKE = {
 """Ports of a component with registers: name to meaning."""
 
 CONTROL_INPUTS = ("rst", "in_valid", "out_ready")
-"""The inputs of such a component that are no operands, but for the clock."""
+"""The inputs of a component with registers that are neither operands nor the clock."""
 
 Direction = Literal["input", "output"]
 
 
 @dataclass(frozen=True)
 class Elements:
-    """The contents of a port that is a vector of one format, or a single number.
+    """The contents of a port that holds elements of one format, or a single number.
 
     Attributes:
-        format: of each element. count: how many.
+        format: format of each element.
+        count: number of elements.
     """
 
     format: Format
@@ -43,7 +44,7 @@ class Elements:
 
     @property
     def width(self) -> int:
-        """Bits of all."""
+        """Bits of all elements together."""
         return self.count * self.format.width
 
     def __str__(self) -> str:
@@ -65,7 +66,7 @@ def step_operands(operation: Operation) -> dict[str, Elements]:
 
 
 def tile_operands(instruction: Instruction) -> dict[str, Elements]:
-    """The operands and the result of a tile: at one step of a, b and the scales, in whole of c and d."""
+    """The operands and the result of a tile: a, b and the scales of one step, c and d as a whole."""
     i, scales = instruction, {}
     if i.scale is not None:
         per_step = i.operation.scales_per_step
@@ -84,10 +85,10 @@ class Port:
     """A port of a design.
 
     Attributes:
-        direction: seen from the design.
+        direction: direction as seen from the design.
         width: bits.
-        meaning: for people.
-        count: elements of equal width, element 0 in the lowest bits; 1 where the port is no vector of one format.
+        meaning: description for people.
+        count: number of elements of equal width, element 0 in the lowest bits; 1 if the port is not a vector of one format.
     """
 
     direction: Direction
@@ -106,9 +107,9 @@ def ports_of(
     """The ports of a component's signature, in the order of the meanings, clock and handshake last.
 
     Args:
-        signature: the component's.
-        meanings: of each port, clock and handshake aside.
-        operands: what those ports hold that are vectors of one format.
+        signature: the component's signature.
+        meanings: meaning of each port, except clock and handshake.
+        operands: contents of those ports that are vectors of one format.
 
     Raises:
         ValueError: a port without a meaning, a meaning without a port, or a port of another width than its elements.

@@ -1,4 +1,4 @@
-"""Designs of every kind, small enough to be simulated and linted all."""
+"""Designs of every kind, all small enough to be simulated and linted."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ TILES = (
     ("gfx1100", "v_wmma_f16_16x16x16_f16_w32", 2, 1, 2),
     ("gfx1201", "v_wmma_bf16_16x16x16_bf16_w32", 1, 2, 3),
 )
-"""Architecture, instruction, rows, columns, pipeline stages."""
+"""Sample tiles: architecture, instruction, rows, columns, pipeline stages."""
 
 
 def catalogue_designs() -> list[UnitDesign]:
@@ -44,7 +44,8 @@ def catalogue_designs() -> list[UnitDesign]:
 
 
 def multi_format_designs() -> list[MultiFormatDesign]:
-    """All formats that a word of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
+    """Datapaths of all formats that fill a word of 16 bits, summed as Hopper does: in every encoding, with and without
+    registers."""
     keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
     operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in WORD_16.items()]  # type: ignore[arg-type]
     designs = []
@@ -56,7 +57,8 @@ def multi_format_designs() -> list[MultiFormatDesign]:
 
 
 def tile_designs() -> list[TileDesign]:
-    """Tiles of every operation: of one step and of several, with one scale and with several, with FP8 run as FP16."""
+    """Tiles of every operation: with one step and with several, with one scale and with several, and with FP8 run as
+    FP16."""
     encodings = cycle(ENCODINGS)
     return [
         TileDesign(
@@ -67,7 +69,7 @@ def tile_designs() -> list[TileDesign]:
 
 
 def slice_of(items: Sequence[T], wanted: str, name: Callable[[T], str]) -> list[T]:
-    """Some of many items: each is in one of N slices, by its name, and the text "K/N" names slice K, from 0.
+    """The items of one slice. Each item is in one of N slices, by its name; the text "K/N" names slice K, counted from 0.
 
     Raises:
         ValueError: the text is not K/N with 0 ≤ K < N, or no item is in that slice.

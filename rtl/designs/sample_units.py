@@ -41,13 +41,14 @@ DIRECTED_CONVERSIONS = tuple(name for name, rho in CONVERSIONS.items() if rho.mo
 
 
 def _formats(number: int) -> dict[str, Any]:
-    """Formats of a and b, such that five consecutive numbers have every format."""
+    """Formats of a and b for a sample number; five consecutive numbers have every format."""
     start = 2 * number % len(PUBLISHED_MULTIPLICANDS)
     return {"a": PUBLISHED_MULTIPLICANDS[start], "b": PUBLISHED_MULTIPLICANDS[start + 1]}
 
 
 def _fused(number: int) -> dict[str, Any]:
-    """Keys of the truncated operations: six numbers have every encoding with every truncation, and every value below."""
+    """Keys of the truncated operations for a sample number; six consecutive numbers have every encoding with every
+    truncation, and every value below."""
     return _formats(number) | {
         "L": (1, 3, 5, 7, 2, 4)[number],
         "F": (1, MAX_FRACTION, 25, 6, 40, 13)[number],
@@ -74,7 +75,8 @@ def _rounded(number: int) -> dict[str, Any]:
 
 
 def _headroom(number: int) -> dict[str, Any]:
-    """Keys of OC- and PS-FDPA, but L and P: five numbers have every format, both flushes, h at both ends of its range."""
+    """Keys of OC- and PS-FDPA, except L and P, for a sample number; five consecutive numbers have every format, both
+    flushes, and h at both ends of its range."""
     return _formats(number) | {
         "c": ("fp32", "fp16", "bf16")[number % 3],
         "F": (26, 1, 24, MAX_FRACTION, 13, 26)[number],
@@ -120,7 +122,7 @@ FURTHER: tuple[Operation, ...] = (
         IDPA(a=UINT8, b=UINT8, c=INT32, L=7, overflow="saturate"),
     ),
 )
-"""Operations outside the catalogue."""
+"""Operations that the catalogue does not have."""
 
 
 _SUMS: tuple[dict[str, Any], ...] = (
@@ -129,7 +131,7 @@ _SUMS: tuple[dict[str, Any], ...] = (
     {"a": "bf16", "b": "e4m3ieee", "rho": "RNA-FP16", "overflow": "saturate", "flush_inputs": True, "flush_results": True},
     {"a": "fp16", "b": "fp16", "rho": "RU-FP16", "overflow": "by-mode"},
 )
-"""Formats of the multiplicands, and the keys that every operation but FTZ-AddMul has."""
+"""Formats of the multiplicands, and the keys that every operation except FTZ-AddMul has."""
 
 _ALIGNMENTS: tuple[dict[str, Any], ...] = (
     {"c": "fp16", "F": 13, "e_zero": -21, "truncation": "RZ", "sticky": True},
@@ -166,7 +168,7 @@ _HEADROOMS: tuple[dict[str, Any], ...] = (
 _RDNA: dict[str, Any] = {
     "a": "fp16", "b": "fp16", "c": "fp16", "F": 26, "h": 2, "rho": "RNE-FP16", "e_zero": -14, "overflow": "saturate",
 }  # fmt: skip
-"""RDNA3's and RDNA4's fp16 instructions under MODE.FP16_OVFL, which are no entries of the catalogue."""
+"""Keys of the fp16 instructions of RDNA3 and RDNA4 under MODE.FP16_OVFL, which the catalogue does not have."""
 
 _PAIRED: tuple[dict[str, Any], ...] = ({"P": 1}, {"P": 3}, {"P": 1}, {"P": 2})
 """The groups of PS-FDPA."""
@@ -175,7 +177,7 @@ _LENGTHS = (2, 3, 1, 4)
 
 
 def _sums(*keys: dict[str, Any]) -> list[dict[str, Any]]:
-    """The keys of four operations: the common ones and those of each."""
+    """The keys of four operations: the common keys of `_SUMS`, and further ones for each."""
     return [{**common, "L": L, **own} for common, L, own in zip(_SUMS, _LENGTHS, keys, strict=True)]
 
 
@@ -219,10 +221,10 @@ OWN_KEYS: tuple[Operation, ...] = (
         PSFDPA(**_RDNA, L=4, P=2),
     ),
 )
-"""Operations with what no published unit has: a sticky bit, flushes, other overflow, RO, RNA, e4m3ieee.
+"""Operations with properties that no published unit has: a sticky bit, flushes, other overflow, RO, RNA, e4m3ieee.
 
-Every operation that takes a key has a unit of each of its values. The formats are such that sums overflow and are tiny: the
-results are narrower than the products, or the products reach as far as fp32.
+For every operation that takes a key, each of the key's values has a unit. The formats are chosen so that sums overflow and
+are tiny: the results are narrower than the products, or the products reach as far as fp32.
 """
 
 
@@ -241,7 +243,7 @@ _LARGEST: dict[str, tuple[str, str]] = {
     "FTZ-EO-FMA": ("x86-amx", "tdpbf16ps.m16n16k32"),
     "IDPA": ("sm_80", "mma.m16n8k32.satfinite.s32.s8.s8.s32"),
 }
-"""Architecture and instruction with the widest step."""
+"""Operation to the architecture and the instruction with the widest step."""
 
 _RANGE = {"flush_inputs": True, "flush_results": True}
 
@@ -263,7 +265,7 @@ _SMALL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("FTZ-EO-FMA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 2}),
     ("IDPA", {"a": "uint8", "b": "int8", "c": "int32", "L": 2, "overflow": "saturate"}),
 )  # fmt: skip
-"""Operation and keys."""
+"""Operation and keys of the small sample units."""
 
 _OF_ONES_OWN: tuple[tuple[str, dict[str, Any]], ...] = (
     ("FMA", {"a": "bf16", "b": "bf16", "c": "bf16", "rho": "RU-BF16", "overflow": "by-mode", **_RANGE}),
@@ -284,7 +286,7 @@ _OF_ONES_OWN: tuple[tuple[str, dict[str, Any]], ...] = (
     }),
     ("TR-FDPA", {"a": "bf16", "b": "bf16", "c": "fp32", "L": 2, "F": 24, "F2": 31, "truncation": "RZ", **_RANGE}),
 )  # fmt: skip
-"""Operation and keys, among them each that units of one's own have."""
+"""Operation and keys of sample units that use keys for user designs."""
 
 
 def sample_units() -> list[Unit]:
@@ -446,5 +448,5 @@ def mutated_units() -> list[Unit]:
 
 
 def of_kind(kind: type[Operation], operations: Iterable[Operation]) -> list[Operation]:
-    """Those of one operation."""
+    """The operations of one class."""
     return [operation for operation in operations if operation.name == kind.name]

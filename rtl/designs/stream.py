@@ -16,11 +16,11 @@ from rtl.steps.component import AnyComponent
 class StreamDatapath(AnyComponent):
     """One step of a unit, from a stream of operands to a stream of results.
 
-    Inside is the plain datapath (`rtl.unit_datapath`): a result comes `stages` cycles after its operands where nothing
-    stalls, one a cycle, in order; operands are taken as long as a register is free.
+    Inside is the plain datapath (`rtl.unit_datapath`). Without stalls a result comes `stages` cycles after its operands, one
+    each cycle, in order; operands are taken as long as a register is free.
 
     Args:
-        unit: what to build; with at least one stage.
+        unit: the unit to build; it must have at least one stage.
 
     Members:
         operands: In(stream of `operand_layout`). results: Out(stream of `result_layout`).
@@ -44,7 +44,7 @@ class StreamDatapath(AnyComponent):
 
     @property
     def latency(self) -> int:
-        """Cycles from operands to their result, where nothing stalls."""
+        """Cycles from operands to their result if nothing stalls."""
         return self.datapath.latency
 
     def elaborate(self, platform: object) -> Module:

@@ -30,8 +30,8 @@ class LaneFormat:
 
     Attributes:
         exps: exponents of an operand.
-        sig_bits: of an operand's significand, which is not aligned with those of other formats.
-        product: the product, whose fraction bits are those of the finest format.
+        sig_bits: bits of an operand's significand; significands of different formats are not aligned with each other.
+        product: format of the product, with the fraction bits of the finest format.
     """
 
     exps: ExpRange
@@ -40,7 +40,7 @@ class LaneFormat:
 
     @classmethod
     def of(cls, operations: Sequence[TFDPA]) -> "LaneFormat":
-        """The lane of these operations' elements."""
+        """The format of a lane that holds elements of these operations."""
         operands = [operand for operation in operations for operand in (operation.a, operation.b)]
         frac = max(operation.product_frac for operation in operations)
         first = operations[0]
@@ -51,7 +51,7 @@ class LaneFormat:
 
     @property
     def operand(self) -> OperandSignature:
-        """A decoded operand in any of the formats."""
+        """Signature of a decoded operand in any of the formats."""
         return OperandSignature(self.exps, self.sig_bits)
 
 
@@ -106,7 +106,7 @@ class SubwordMultiply(SharedComponent):
 
     @property
     def lanes(self) -> list[Lane]:
-        """The ports, by lanes."""
+        """The ports of each lane, in order."""
         ports = (indexed(self, member, len(self.formats)) for member in ("x", "y", "prod", "special"))
         return [Lane(*lane) for lane in zip(*ports, strict=True)]
 
@@ -156,7 +156,7 @@ class SubwordMultiply(SharedComponent):
         return sigs
 
     def _placed(self, sig: Value, lane: int, frac: int) -> Value:
-        """The product with its binary point where the lane has it, whatever the selected format."""
+        """The product with its binary point at the lane's place, independent of the selected format."""
         using = [(o, bit) for o, bit, n in zip(self.operations, self.selected, self.per_word, strict=True) if n > lane]
         by_shift: dict[int, list[Value]] = {}
         for operation, bit in using:
@@ -164,7 +164,7 @@ class SubwordMultiply(SharedComponent):
         return reduce(or_, (Mux(Cat(bits).any(), sig << shift, 0) for shift, bits in by_shift.items()))
 
     def _any_selected(self, wanted: Callable[[int], bool]) -> Value:
-        """High if the selected operation has such a number of lanes."""
+        """High if the selected operation uses a number of lanes that the condition accepts."""
         return Cat(bit for bit, count in zip(self.selected, self.per_word, strict=True) if wanted(count)).any()
 
 

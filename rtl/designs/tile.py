@@ -19,7 +19,7 @@ from rtl.steps.component import AnyComponent
 from rtl.steps.fp8_to_fp16 import Convert
 
 MAX_SIDE = 256
-"""Most rows or columns of a tile; the largest published instruction has 256 columns."""
+"""Largest number of rows, or of columns, of a tile; the largest published instruction has 256 columns."""
 
 
 class MMATile(AnyComponent):
@@ -76,7 +76,7 @@ class MMATile(AnyComponent):
 
     @property
     def latency(self) -> int:
-        """Cycles from the first step's transfer to the result, where nothing stalls."""
+        """Cycles from the first step's transfer to the result if nothing stalls."""
         return self.steps * self.implementation.stages
 
     def elaborate(self, platform: object) -> Module:
@@ -125,7 +125,7 @@ class MMATile(AnyComponent):
         return DATAPATHS[type(operation)](operation, self.implementation)
 
     def _counter(self, m: Module, name: str, transfer: Value) -> Value:
-        """The step that the next transfer belongs to."""
+        """A counter of the step that the next transfer belongs to."""
         step = Signal(range(max(2, self.steps)), name=name)
         if self.steps > 1:
             with m.If(transfer):
@@ -180,7 +180,8 @@ def check_tile(instruction: Instruction, implementation: Implementation) -> None
 
 
 def check_steps_from_c(name: str, table: ChainTable) -> None:
-    """Raise ValueError for a table [chain] that does more than order the steps, which a tile takes from c on."""
+    """Raise ValueError for a table [chain] that does more than order the steps: a tile runs plain steps that start
+    from c."""
     if table.convert is not None or table.adds or table.subtract:
         keys = ", ".join(f"{key} = {value}" for key, value in table.changed().items())
         raise ValueError(f"{name} has no tile: the steps of a tile start from c and add products; got [chain] {keys}")

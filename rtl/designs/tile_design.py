@@ -10,16 +10,16 @@ from rtl.designs.tile import MMATile, check_tile
 from rtl.designs.tile_shape import TileShape
 
 MAX_TILE_PRODUCTS = 4096
-"""Most products that a tile may multiply in a step, m·n·L: 16 x 8 elements of 32 products each. A tile of 1,024 takes 17 s
-and 0.5 GiB to write, and both grow with the products."""
+"""Largest number of products that a tile may multiply in a step, m·n·L: 16 x 8 elements of 32 products each. A tile of 1,024
+products takes 17 s and 0.5 GiB to write; both grow with the number of products."""
 
 
 @dataclass(frozen=True)
 class TileDesign(FromComponent):
-    """The tile of an instruction of the catalogue, to which `dataclasses.replace` may have given another m or n.
+    """The tile of an instruction of the catalogue, whose m or n `dataclasses.replace` may have changed.
 
     Raises:
-        ValueError: a tile that cannot be built, or is too large to be.
+        ValueError: a tile that cannot be built, or is too large.
     """
 
     instruction: Instruction

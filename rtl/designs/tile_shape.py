@@ -1,4 +1,4 @@
-"""An instruction's tile seen from outside: its ports, and which products each step takes."""
+"""An instruction's tile as seen from outside: its ports, and which products each step takes."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ class TileShape:
     """The shape of an instruction's tile, independent of its implementation.
 
     Attributes:
-        instruction: of the catalogue; `dataclasses.replace` gives it another m or n.
+        instruction: the instruction; `dataclasses.replace` gives it another m or n.
     """
 
     instruction: Instruction
 
     @property
     def steps(self) -> int:
-        """Steps of one tile."""
+        """Number of steps of one tile."""
         return self.instruction.k // self.instruction.operation.length
 
     @property
@@ -26,13 +26,13 @@ class TileShape:
         return self.steps - 1 if self.instruction.fp16_order is not None else 0
 
     def products(self, step: int) -> list[int]:
-        """The k whose elements of A and B the step takes, in order of their places."""
+        """The indices k of the elements of A and B that a step takes, in order of their places."""
         order = self.instruction.chain.order_over(self.instruction.k)
         length = self.instruction.operation.length
         return order[step * length : (step + 1) * length]
 
     def widths(self) -> dict[str, int]:
-        """Ports of operands and result, and their widths (bits)."""
+        """The widths of the ports for operands and result (bits)."""
         i, operation = self.instruction, self.instruction.operation
         widths = {
             "a": i.m * operation.length * i.a.width,

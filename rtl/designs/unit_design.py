@@ -13,7 +13,7 @@ from rtl.designs.unit import unit_datapath
 
 @dataclass(frozen=True)
 class UnitDesign(FromComponent):
-    """The datapath of a unit: of one step, whatever its table [chain] says."""
+    """The datapath of one step of a unit, whatever the unit's table [chain]."""
 
     unit: Unit
 
@@ -63,5 +63,5 @@ class UnitDesign(FromComponent):
 
 
 def as_design(design: Unit | Design) -> Design:
-    """A unit as a design, a design as it is."""
+    """A unit as a design; a design is returned unchanged."""
     return UnitDesign(design) if isinstance(design, Unit) else design

@@ -22,9 +22,9 @@ from rtl.steps.interfaces import Special, Term, TermFormat
 
 @dataclass(frozen=True, eq=False)
 class SignedProducts(Terms):
-    """The products and c, and the sign of a zero sum: negative where all of them are, IEEE 754, 6.3.
+    """The products and c, and the sign of a zero sum by IEEE 754, section 6.3: negative if all of them are negative.
 
-    Where ρ rounds toward minus infinity, a zero sum is negative where any of them is.
+    If ρ rounds toward minus infinity, a zero sum is negative if any of them is negative.
     """
 
     prod: tuple[Term, ...]
@@ -57,7 +57,8 @@ class EFDPADatapath(FusedDatapath):
         return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply, parts))
 
     def multiply(self, build: Build, decoded: Decoded) -> Terms:
-        """Step multiply: exact products; a zero's exponent does not matter, its place in the sum is empty."""
+        """Step multiply: exact products. The exponent of a zero product does not matter, because it adds nothing to
+        the sum."""
         return self._products(build, decoded, in_rows=False)
 
     def multiply_rows(self, build: Build, decoded: Decoded) -> Terms:

@@ -20,9 +20,9 @@ from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 
 @dataclass(frozen=True, eq=False)
 class SignedProducts(Terms):
-    """The product and c, and the sign of a zero sum: negative where both are, IEEE 754, 6.3.
+    """The product and c, and the sign of a zero sum by IEEE 754, section 6.3: negative if both are negative.
 
-    Where ρ rounds toward minus infinity, a zero sum is negative where either is.
+    If ρ rounds toward minus infinity, a zero sum is negative if either is negative.
     """
 
     prod: tuple[Term, ...]
@@ -44,7 +44,7 @@ class SignedProducts(Terms):
 
 @dataclass(frozen=True, eq=False)
 class DecodedWithNaN(Decoded):
-    """After decode: the operands, and what a NaN result is, where that depends on them."""
+    """Record after step decode: the operands, and the code of a NaN result if it depends on them."""
 
     nan: Value | None
 
@@ -80,8 +80,7 @@ class FMADatapath(FusedDatapath):
         return decoded.then(Step("multiply", self.multiply_depth(), self.multiply, self._multiply_parts()))
 
     def decode(self, build: Build, operands: Operands) -> DecodedWithNaN:
-        """Step decode; beside it the first NaN of a, b and c, made quiet, and that of an invalid operation where there is
-        none."""
+        """Step decode. Beside it: the first NaN of a, b and c, made quiet; without one, the NaN of an invalid operation."""
         decoded = super().decode(build, operands)
         nan: Value | None = None
         if self.operation.nan == "first":

@@ -27,7 +27,7 @@ from rtl.steps.step_record import Record
 
 @dataclass(frozen=True, eq=False)
 class Values(Record):
-    """fp32 codes: c, and what is left to be summed pairwise before it meets c."""
+    """Record between levels, fp32 codes: c, and the values still to be summed pairwise before c is added."""
 
     c: Value
     value: tuple[Value, ...]
@@ -35,7 +35,7 @@ class Values(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedPairs(Record):
-    """A level of additions after align; c is None in the last, which adds it."""
+    """Record after step align of a level of additions; c is None in the last level, which adds it."""
 
     c: Value | None
     pairs: tuple[AlignedPair, ...]
@@ -43,7 +43,7 @@ class AlignedPairs(Record):
 
 @dataclass(frozen=True, eq=False)
 class PairTotals(Record):
-    """A level of additions after accumulate."""
+    """Record after step accumulate of a level of additions; c is None in the last level."""
 
     c: Value | None
     exponents: tuple[PairExponent, ...]
@@ -54,8 +54,8 @@ class Addition:
     """One level of FTZ-Add: neighbouring values in pairs, or c and the only value.
 
     Args:
-        level: its number, in the names of its adders.
-        count: values before it.
+        level: number of the level, in the names of its adders.
+        count: number of values before the level.
         implementation: how the adders are built.
     """
 
@@ -84,7 +84,7 @@ class Addition:
         return [adder.encode(build, exponent, total) for adder, exponent, total in each]
 
     def encode(self, build: Build, sums: PairTotals) -> Values:
-        """Step encode of a level that leaves c alone."""
+        """Step encode of a level that does not add c."""
         assert sums.c is not None
         return Values(sums.c, tuple(self.codes(build, sums)))
 
@@ -117,7 +117,7 @@ class FTZAddMulDatapath(Datapath):
         return _sums(values, last).then(Step(f"encode_{level}", encode_depth, last.encode_last))
 
     def decode(self, build: Build, operands: Operands) -> RoundedOperands:
-        """Step decode: subnormal elements become +0; c stays a code, which the adder decodes that adds it."""
+        """Step decode: subnormal elements become +0; c stays a code, which the last adder decodes."""
         operation = self.operation
         x = decode_vector(build, "x", operands.a, operation.a, operation.length, "+0")
         y = decode_vector(build, "y", operands.b, operation.b, operation.length, "+0")
@@ -128,7 +128,7 @@ class FTZAddMulDatapath(Datapath):
         return multiply_elements(build, operands, self.operation, self.implementation)
 
     def round_products(self, build: Build, products: ExactProducts) -> Values:
-        """Step products: normalise, round, flush and encode each."""
+        """Step products: normalise, round, flush and encode each product."""
         codes = [
             product_to_fp32(build, f"prod_{k}", product, self.implementation, flush=True)
             for k, product in enumerate(products.products)
@@ -137,7 +137,7 @@ class FTZAddMulDatapath(Datapath):
 
 
 def _sums(values: Steps[Any, Values], addition: Addition) -> Steps[Any, PairTotals]:
-    """The first two steps of a level of additions."""
+    """The steps align and accumulate of a level of additions."""
     align_depth = depths.DECODE + depths.max_exp(2) + depths.ALIGN
     return values.then(Step(f"align_{addition.level}", align_depth, addition.align)).then(
         Step(f"accumulate_{addition.level}", depths.accumulate(2), addition.accumulate)

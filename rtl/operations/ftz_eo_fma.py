@@ -24,5 +24,5 @@ class FTZEOFMADatapath(FlushedDatapath):
         ]
 
     def chains(self, products: Sequence[Product], c: Value) -> Chains:
-        """In order of k, so that even and odd ones take turns; both chains begin with +0."""
+        """The products in order of k, so that even and odd ones alternate; both chains begin with +0."""
         return Chains(tuple(products), (), c)

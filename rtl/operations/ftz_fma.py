@@ -19,5 +19,5 @@ class FTZFMADatapath(FlushedDatapath):
         return [Level(str(k), 1, operation.a, self.implementation, align_products) for k in operation.product_order]
 
     def chains(self, products: Sequence[Product], c: Value) -> Chains:
-        """The last product first; the chain begins with c."""
+        """The products, the last one first, and one chain, which begins with c."""
         return Chains(tuple(products[k] for k in self.operation.product_order), (c,), None)

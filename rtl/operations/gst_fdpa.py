@@ -19,7 +19,7 @@ from rtl.steps.step_record import COLUMNS, Record
 
 @dataclass(frozen=True, eq=False)
 class GroupProducts(Record):
-    """After multiply: exact products, c, and the scales that the groups meet later."""
+    """Record after step multiply: exact products, c, and the scales, which are applied to the groups later."""
 
     prod: tuple[Term, ...]
     c: Term
@@ -39,7 +39,7 @@ class AlignedGroup(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedGroups(Record):
-    """After group_align."""
+    """Record after step group_align: the aligned groups, c and the scales."""
 
     c: Term
     alpha: tuple[Operand, ...]
@@ -58,7 +58,7 @@ class GroupExponent(Record):
 
 @dataclass(frozen=True, eq=False)
 class GroupTotals(Record):
-    """After group_accumulate."""
+    """Record after step group_accumulate: the sums of the groups, c and the scales."""
 
     c: Term
     alpha: tuple[Operand, ...]
@@ -70,7 +70,7 @@ class GroupTotals(Record):
 
 @dataclass(frozen=True, eq=False)
 class ScaledGroups(Terms):
-    """After scale: a term a group, and c."""
+    """Record after step scale: one term for each group, and c."""
 
     c: Term
     special: Special

@@ -18,7 +18,7 @@ GROUPS = ("even", "odd")
 
 @dataclass(frozen=True, eq=False)
 class ComparedGroups(Record):
-    """After max_exp: the products, c, and the largest exponent of each group."""
+    """Record after step max_exp: the products, c, and the largest exponent of each group."""
 
     products: Products = field(metadata=INLINE)
     largest: tuple[MaxExponent, ...]
@@ -26,7 +26,7 @@ class ComparedGroups(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedGroups(Record):
-    """After align: each group's products at its own exponent, and c."""
+    """Record after step align: each group's products at its own exponent, and c."""
 
     c: Term
     special: Special
@@ -36,7 +36,7 @@ class AlignedGroups(Record):
 
 @dataclass(frozen=True, eq=False)
 class GroupSums(Record):
-    """After accumulate: each group's truncated sum, and c."""
+    """Record after step accumulate: each group's truncated sum, and c."""
 
     c: Term
     special: Special
@@ -59,7 +59,7 @@ class GTRFDPADatapath(RoundedDatapath):
         )
 
     def groups(self, products: Products) -> list[tuple[Term, ...]]:
-        """The even and the odd products; the latter group is missing where L is 1."""
+        """The even and the odd products; the second group is left out if L is 1."""
         return [group for group in (products.prod[::2], products.prod[1::2]) if group]
 
     def max_exp(self, build: Build, products: Products) -> ComparedGroups:

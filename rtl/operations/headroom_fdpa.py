@@ -22,7 +22,7 @@ from rtl.steps.interfaces import ExpRange, Operand, Special, Term, TermFormat
 
 @dataclass(frozen=True, eq=False)
 class TermsWithNaN(Terms):
-    """Terms at their raised exponents, products or sums of groups, and c; the code of a NaN result."""
+    """The terms at their raised exponents (products or sums of groups, and c), and the code of a NaN result."""
 
     term: tuple[Term, ...]
     c: Term
@@ -38,7 +38,7 @@ class TermsWithNaN(Terms):
 
 
 class HeadroomDatapath(FusedDatapath):
-    """Steps decode, multiply and encode."""
+    """The base of the datapaths of OC- and PS-FDPA, with their steps decode, multiply and encode."""
 
     operation: HeadroomFDPA
 
@@ -86,7 +86,7 @@ class HeadroomDatapath(FusedDatapath):
 
 
 def raised(product: Term, h: int) -> Term:
-    """The same number with a larger exponent and more fraction bits."""
+    """The same number as a term whose exponent is `h` larger, with `h` more fraction bits."""
     exps = product.format.exps + ExpRange(h, h)
     format_ = TermFormat(exps, product.format.sig_bits, product.format.frac + h)
     exp = (product.exp + h)[: exps.shape.width].as_signed()

@@ -17,7 +17,7 @@ from rtl.steps.step_record import Record
 
 @dataclass(frozen=True, eq=False)
 class IntegerTerms(Record):
-    """After multiply: the products and c, integers in two's complement."""
+    """Record after step multiply: the products and c, integers in two's complement."""
 
     prod: tuple[Value, ...]
     c: Value
@@ -25,22 +25,22 @@ class IntegerTerms(Record):
 
 @dataclass(frozen=True, eq=False)
 class IntegerTotal(Record):
-    """After accumulate: the sum, of as many bits as the result needs of it."""
+    """Record after step accumulate: the sum, with as many bits as the result needs."""
 
     total: Value
 
 
 class IDPADatapath(Datapath):
-    """d = c + Σ a_k·b_k: the sum whole where it saturates, its low 32 bits where it wraps around.
+    """d = c + Σ a_k·b_k. The sum has all its bits if it saturates, and its low 32 bits if it wraps around.
 
-    Of the choices of an implementation `reduction` and `stages` count; the others are about other numbers.
+    The keys `reduction` and `stages` of an implementation apply; the other keys are about floating-point numbers.
     """
 
     operation: IDPA
 
     @property
     def total_bits(self) -> int:
-        """Bits of the sum that are kept."""
+        """Number of bits of the sum that are kept."""
         operation = self.operation
         if operation.overflow == "wrap":
             return operation.d.width
@@ -80,7 +80,7 @@ class IDPADatapath(Datapath):
         return IntegerTotal(component.total)
 
     def encode(self, build: Build, total: IntegerTotal) -> Code:
-        """Step encode: into the range of the result."""
+        """Step encode: bring the sum into the range of the result."""
         width = self.operation.d.width
         if self.operation.overflow == "wrap":
             return Code(total.total)

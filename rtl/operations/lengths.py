@@ -4,7 +4,8 @@ from golden.checks import check_int
 from golden.operations import Operation
 
 L_RANGE = (1, 64)
-"""Products of one step: the longest published step has 64, and no longer one was ever built and tested."""
+"""Range of the number of products of one step: the longest published step has 64, and nothing longer has been built and
+tested."""
 
 
 def check_range(operation: Operation) -> None:

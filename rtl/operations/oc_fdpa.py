@@ -17,10 +17,11 @@ from rtl.steps.interfaces import TermFormat
 
 
 class OCFDPADatapath(HeadroomDatapath):
-    """d = ρ(c + Σ terms, each ~t = −t − 1 in c's frame where its sign is another), all RZ_F at e_max.
+    """d = ρ(c + Σ terms), all RZ_F at e_max; in the frame of c, a term t of the other sign enters as ~t = −t − 1.
 
     The encoding `ones-complement` is the operation's own form: the terms enter inverted, and nothing corrects them. In the
-    other two every term is exact, and the ones by which the operation's sum is smaller in c's frame enter as a term more.
+    other two encodings every term is exact, and one more term holds the amount by which the operation's sum is smaller in
+    the frame of c.
     """
 
     operation: OCFDPA
@@ -33,7 +34,7 @@ class OCFDPADatapath(HeadroomDatapath):
         return self.product_steps()
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """Every term to F bits, toward zero."""
+        """The precision of each term: F bits, truncated toward zero."""
         return [Precision(self.operation.F, "RZ")] * len(terms)
 
     def accumulate(self, build: Build, aligned: Aligned) -> Total:
@@ -49,7 +50,8 @@ class OCFDPADatapath(HeadroomDatapath):
         return Total(aligned.special, aligned.largest, total, aligned.nan)
 
     def _missing(self, aligned: AlignedTerms) -> AlignedTerm:
-        """The increments that one's complement lacks, one for each product of another sign than c, as a term of that."""
+        """A term with the increments that one's complement leaves out, one for each product whose sign differs from that of
+        c."""
         *products, c = aligned.terms
         count = reduce(add, (product.sign ^ c.sign for product in products))
         bits = len(products).bit_length()

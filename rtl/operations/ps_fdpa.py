@@ -18,7 +18,7 @@ from rtl.steps.step_record import INLINE, Record
 
 @dataclass(frozen=True, eq=False)
 class ComparedGroups(Record):
-    """After group_max_exp: the products, c, and the largest exponent of each group."""
+    """Record after step group_max_exp: the products, c, and the largest exponent of each group."""
 
     products: TermsWithNaN = field(metadata=INLINE)
     largest: tuple[MaxExponent, ...]
@@ -26,7 +26,7 @@ class ComparedGroups(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedGroups(Record):
-    """After group_align: each group's products at its own exponent, and c."""
+    """Record after step group_align: each group's products at its own exponent, and c."""
 
     c: Term
     special: Special
@@ -54,7 +54,7 @@ class PSFDPADatapath(HeadroomDatapath):
         )
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """Every term to F bits, toward minus infinity."""
+        """The precision of each term: F bits, truncated toward minus infinity."""
         return [Precision(self.operation.F, "RD")] * len(terms)
 
     def align_depth(self) -> int:

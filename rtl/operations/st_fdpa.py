@@ -15,7 +15,7 @@ from rtl.steps.scale import ScaleProduct, ScaleSpecial
 
 @dataclass(frozen=True, eq=False)
 class ScaledProducts(Terms):
-    """Scaled products and c."""
+    """Record after step multiply: scaled products and c."""
 
     c: Term
     term: tuple[Term, ...]

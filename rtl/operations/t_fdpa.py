@@ -32,7 +32,7 @@ class TruncatedDatapath(FusedDatapath):
         return addend(build, "addend", z, self.operation.c, self.operation.e_zero)
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """Every term to F bits, as the operation truncates."""
+        """The precision of each term: F bits, truncated as the operation's key says."""
         operation = self.operation
         return [Precision(operation.F, truncation_of(operation.truncation), operation.sticky)] * len(terms)
 
@@ -48,7 +48,7 @@ class TFDPADatapath(TruncatedDatapath):
         return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply, parts))
 
     def multiply(self, build: Build, decoded: Decoded) -> Products:
-        """Step multiply: exact products; one without a significand has exponent e_zero, and so has c."""
+        """Step multiply: exact products. A product or a c without a significand has exponent e_zero."""
         return self._products(build, decoded, in_rows=False)
 
     def multiply_rows(self, build: Build, decoded: Decoded) -> Products:

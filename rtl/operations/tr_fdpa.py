@@ -34,7 +34,7 @@ from rtl.steps.truncate import TRUNCATE, TruncateNormalised
 
 @dataclass(frozen=True, eq=False)
 class SignedSum(Record):
-    """The truncated sum `name` of products, to be a term of a further sum: sign and magnitude."""
+    """The truncated sum `name` of products as sign and magnitude, which becomes a term of another sum."""
 
     name: str
     sign: Value
@@ -46,7 +46,7 @@ class SignedSum(Record):
 
     @classmethod
     def of(cls, total: SignedTotal) -> "SignedSum":
-        """The total of a sum."""
+        """Make it from the total of a sum."""
         return cls(total.name, total.sign, total.total, total.format)
 
     def at(self, largest: MaxExponent) -> Term:
@@ -56,7 +56,7 @@ class SignedSum(Record):
 
 @dataclass(frozen=True, eq=False)
 class DotProduct(Record):
-    """After accumulate: T, the truncated sum of the products at e_dot, and c."""
+    """Record after step accumulate: T, the truncated sum of the products at e_dot, and c."""
 
     c: Term
     special: Special
@@ -66,7 +66,7 @@ class DotProduct(Record):
 
 @dataclass(frozen=True, eq=False)
 class ComparedDot(Record):
-    """After out_max_exp: T and c, and the exponent of their sum."""
+    """Record after step out_max_exp: T and c, and the exponent of their sum."""
 
     dot: DotProduct = field(metadata=INLINE)
     largest: MaxExponent
@@ -74,7 +74,7 @@ class ComparedDot(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedDot(Record):
-    """After out_align: T and c at the exponent of their sum."""
+    """Record after step out_align: T and c at the exponent of their sum."""
 
     special: Special
     largest: MaxExponent
@@ -83,7 +83,7 @@ class AlignedDot(Record):
 
 @dataclass(frozen=True, eq=False)
 class NormalisedOut(Record):
-    """After normalise: the sum, and what it could be before."""
+    """Record after step normalise: the sum, and the format of the total before it."""
 
     out: Normalised = field(metadata=INLINE)
     total: TermFormat
@@ -149,7 +149,7 @@ class RoundedDatapath(Datapath):
         return ComparedDot(dot, largest)
 
     def out_align(self, build: Build, compared: ComparedDot) -> AlignedDot:
-        """Step out_align: T to F2 + 1 bits, c to F bits."""
+        """Step out_align: T is truncated to F2 + 1 bits, c to F bits."""
         operation, dot = self.operation, compared.dot
         precisions = [Precision(operation.F2 + 1, self.truncation), Precision(operation.F, self.truncation)]
         aligned = fused_sum.align(build, compared.largest, [dot.dot.at(dot.largest), dot.c], precisions)
@@ -161,12 +161,13 @@ class RoundedDatapath(Datapath):
         return Total(aligned.special, aligned.largest, total)
 
     def normalise(self, build: Build, total: Total) -> NormalisedOut:
-        """Step normalise, down to c's e_min."""
+        """Step normalise, with c's e_min as the lowest exponent."""
         out = normalise_total(build, total.largest, total.total, self.operation.c)
         return NormalisedOut(Normalised(total.special, out), total.total.format)
 
     def truncate(self, build: Build, normalised: NormalisedOut) -> Normalised:
-        """Step truncate: the normalised sum to F2 fractional bits; normalised again where ρ has another e_min or none."""
+        """Step truncate: cut the normalised sum to F2 fraction bits, and normalise it again if ρ has another e_min or
+        none."""
         operation, result, out = self.operation, self.rho.rounding_format, normalised.out.sum
         component = TruncateNormalised(normalised.total, operation.c, operation.F2, result, self.truncation)
         build.place(TRUNCATE, component)
@@ -187,7 +188,7 @@ class RoundedDatapath(Datapath):
 
 @dataclass(frozen=True, eq=False)
 class ComparedProducts(Record):
-    """After max_exp: the products, c, and e_dot."""
+    """Record after step max_exp: the products, c, and e_dot."""
 
     products: Products = field(metadata=INLINE)
     largest: MaxExponent
@@ -195,7 +196,7 @@ class ComparedProducts(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedProducts(Record):
-    """After align: the products at e_dot, and c."""
+    """Record after step align: the products at e_dot, and c."""
 
     c: Term
     special: Special
@@ -204,7 +205,7 @@ class AlignedProducts(Record):
 
 
 class TRFDPADatapath(RoundedDatapath):
-    """One group of L products."""
+    """The datapath of TR-FDPA: one group of L products."""
 
     def dot_steps(self) -> Steps[Any, DotProduct]:
         L = self.operation.length
@@ -216,7 +217,7 @@ class TRFDPADatapath(RoundedDatapath):
         )
 
     def max_exp(self, build: Build, products: Products) -> ComparedProducts:
-        """Step max_exp: e_dot, of the products alone."""
+        """Step max_exp: e_dot, the largest exponent of the products; c does not count."""
         return ComparedProducts(products, fused_sum.max_exp(build, "dot", products.prod, self.implementation))
 
     def align(self, build: Build, compared: ComparedProducts) -> AlignedProducts:

@@ -1,1 +1,1 @@
-"""The steps of a datapath, one component a step, and the interfaces and records between them."""
+"""The steps of a datapath, one component for each, and the interfaces and records between them."""

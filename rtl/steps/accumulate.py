@@ -19,8 +19,9 @@ class Summands:
     """The operands of the last adder.
 
     Attributes:
-        rows: one or two, of total_bits + 1 bits each. increment: one bit that counts too.
-        frame: the sign that the sum is relative to; None where it is the sum itself.
+        rows: one or two rows of total_bits + 1 bits each.
+        increment: a single bit that is added too.
+        frame: the sign that the sum is relative to; None if the sum is absolute.
     """
 
     rows: Sequence[Value]
@@ -37,15 +38,16 @@ class _OfTerms(SharedComponent):
         encoding: how negative terms are held in the rows, which costs area and never changes the total.
             `sign-magnitude`: positive and negative terms are summed apart, then subtracted.
             `twos-complement`: every negative term is negated, by an incrementer of its own.
-            `ones-complement`: every term that differs in sign from the narrowest is inverted; the increments that this lacks
-            are added in the rows' empty places.
+            `ones-complement`: every term that differs in sign from the narrowest is inverted; the increments that this
+                leaves out are added in empty places of the rows.
         reduction: how many terms become two rows; as in `golden.Implementation`.
-        carry_bits: of a second row of the first term, whose magnitude is the sum of both rows, less 2**(bits of aligned_0)
-            where the second one is wider; 0 without one. Only in ones' complement, and where no other term is narrower.
-        module, key, outputs: as of the component.
+        carry_bits: width of a second row of the first term, 0 without one. The magnitude is the sum of both rows, less
+            2**(bits of aligned_0) if the second row is wider. Only in ones' complement, and only if no other term is
+            narrower.
+        module, key, outputs: of the component: its module name, its key and its outputs.
 
     Members:
-        sign_0 … , aligned_0 …: In, the terms. carry_0: In(carry_bits), where there is one.
+        sign_0 … , aligned_0 …: In, the terms. carry_0: In(carry_bits), if there is a second row.
     """
 
     carry_0: Signal
@@ -237,7 +239,7 @@ class AccumulateTotal(SharedComponent):
 
 
 def _row_ports(total_bits: int, encoding: str) -> dict[str, int]:
-    """The values between the parts of `Accumulate`, and their bits."""
+    """The values between the two parts of `Accumulate`, by name, with their widths (bits)."""
     relative = {"increment": 1, "frame": 1} if encoding == "ones-complement" else {}
     return {"row_0": total_bits + 1, "row_1": total_bits + 1, **relative}
 

@@ -22,7 +22,7 @@ the rounding needs to know no more of it than its sign and that it is not zero.
 
 
 def truncation_of(mode: Mode) -> Truncation:
-    """The truncation that a unit's key of that name asks for."""
+    """The truncation of an aligned term for the value of a unit's key `truncation`."""
     if mode not in ("RZ", "RD", "RO"):
         raise ValueError(f"truncation must be RZ, RD or RO, got {mode!r}")
     return mode

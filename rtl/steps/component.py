@@ -1,4 +1,4 @@
-"""Shared components: what a datapath is composed of, and how Verilog gets one module for all equal ones."""
+"""Shared components, which a datapath is composed of, and how Verilog gets one module for all equal components."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,8 @@ class SharedComponent(AnyComponent):
     """A combinational component that is written once as a Verilog module, however often a design uses it.
 
     Args:
-        module: what its Verilog module is called, without the unit's prefix.
-        key: everything that settles its contents; components with equal keys are the same circuit.
+        module: name of its Verilog module, without the unit's prefix.
+        key: everything that determines its contents; components with equal keys are the same circuit.
         members: its ports.
     """
 
@@ -32,10 +32,10 @@ class SharedModules:
     """An Amaranth platform under which shared components become instances of modules that are written once.
 
     Args:
-        prefix: of the module names.
+        prefix: prefix of the module names.
 
     Attributes:
-        components: one for each module that is needed, by the module's name.
+        components: one component for each module that is needed, by the module's name.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -70,7 +70,7 @@ class SharedModules:
 
 
 def module_ports(component: SharedComponent) -> dict[str, tuple[Value, PortDirection]]:
-    """The component's ports under the names that Verilog has for them, as Amaranth's backend takes them."""
+    """The component's ports under their Verilog names, as Amaranth's backend takes them."""
     ports: dict[str, tuple[Value, PortDirection]] = {}
     for path, value, member in members(component):
         ports[port_name(path)] = (value, PortDirection.Input if member.flow == In else PortDirection.Output)
@@ -78,13 +78,13 @@ def module_ports(component: SharedComponent) -> dict[str, tuple[Value, PortDirec
 
 
 def members(component: AnyComponent) -> Iterator[tuple[tuple[str | int, ...], Value, Member]]:
-    """Path, value and member of every port, members of members and elements of arrays by themselves."""
+    """Path, value and member of every port; nested members and elements of arrays come one by one."""
     for path, member, value in component.signature.flatten(component):
         yield path, value, member  # type: ignore[misc]  # the stubs have a Flow in place of the Member
 
 
 def name_ports(component: SharedComponent, prefix: str = "") -> None:
-    """Name the signals of the component's ports after these."""
+    """Name the signals of the component's ports after the ports."""
     for path, value, _ in members(component):
         if isinstance(value, Signal):
             value.name = prefix + port_name(path)
@@ -99,5 +99,5 @@ def port_name(path: tuple[str | int, ...]) -> str:
 
 
 def indexed(component: AnyComponent, member: str, count: int) -> list[Any]:
-    """The ports `<member>_0` …, which are no array where their widths differ."""
+    """The ports `<member>_0` …, which are not an array because their widths may differ."""
     return [getattr(component, f"{member}_{k}") for k in range(count)]

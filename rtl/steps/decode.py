@@ -18,7 +18,7 @@ class Decode(SharedComponent):
 
     Args:
         operand: the format of `code`.
-        subnormals: how they count.
+        subnormals: the treatment of subnormal operands.
 
     Members:
         code: In(width), the bit pattern.

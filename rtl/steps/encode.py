@@ -27,8 +27,8 @@ class ResultRules:
 
     Attributes:
         canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units; else a zero keeps its sign.
-        underflow: below the normal numbers.
-        overflow: beyond the largest finite number.
+        underflow: treatment of results below the normal numbers.
+        overflow: treatment of results beyond the largest finite number.
     """
 
     canonical: bool
@@ -146,7 +146,8 @@ class Encode(SharedComponent):
         return field
 
     def _parallel(self, m: Module) -> Signal:
-        """The same field, its exponent one of two that do not wait for the rounding: without and with a carry."""
+        """The field of the result, with an exponent selected from two that do not wait for the rounding: without and with a
+        carry."""
         fmt = self.rho.rounding_format
         exp_bits = max(len(self.e_norm), fmt.exp_bits)
         uncarried = Signal(exp_bits)

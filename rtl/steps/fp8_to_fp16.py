@@ -1,4 +1,4 @@
-"""An FP8 operand as fp16, exactly (golden: `chain.to_fp16`)."""
+"""Conversion of an FP8 operand to fp16, which is exact (golden: `chain.to_fp16`)."""
 
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
@@ -11,7 +11,7 @@ from rtl.steps.decode import Decode
 
 
 class Convert(SharedComponent):
-    """Combinational; a subnormal that fp16 holds as a normal number is normalised.
+    """Combinational converter from FP8 to fp16; a subnormal that fp16 holds as a normal number is normalised.
 
     Args:
         operand: the format of `code`, within the range of fp16.

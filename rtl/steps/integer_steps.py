@@ -44,7 +44,7 @@ class IntegerSum(SharedComponent):
 
     Args:
         widths: bits of each term.
-        total_bits: of the sum that are kept.
+        total_bits: bits of the sum that are kept.
         reduction: how many terms become two rows; as in `golden.Implementation`.
 
     Members:

@@ -21,17 +21,17 @@ class ExpRange:
         return ExpRange(self.low + other.low, self.high + other.high)
 
     def including(self, exp: int) -> "ExpRange":
-        """The range with one more value in it."""
+        """The smallest range that holds this one and a further value."""
         return ExpRange(min(self.low, exp), max(self.high, exp))
 
     @property
     def span(self) -> int:
-        """Largest difference of two values."""
+        """The largest difference of two values in the range."""
         return self.high - self.low
 
     @property
     def shape(self) -> Shape:
-        """The narrowest signal that holds every value; always signed, so that exponents compare and add alike."""
+        """The narrowest signal shape that holds every value; always signed, so that exponents compare and add alike."""
         bits = max(self.high.bit_length(), (~self.low if self.low < 0 else self.low).bit_length())
         return Shape(bits + 1, signed=True)
 
@@ -42,17 +42,17 @@ def exp_range(operand: Format) -> ExpRange:
 
 
 def union(ranges: Iterable[ExpRange]) -> ExpRange:
-    """The smallest range that holds them all."""
+    """The smallest range that holds all of the given ranges."""
     ranges = list(ranges)
     return ExpRange(min(r.low for r in ranges), max(r.high for r in ranges))
 
 
 class OperandSignature(Signature):
-    """A decoded operand.
+    """Signature of a decoded operand.
 
     Args:
-        exps: its exponents.
-        sig_bits: of its significand, hidden bit included.
+        exps: range of its exponent.
+        sig_bits: bits of its significand, hidden bit included.
     """
 
     def __init__(self, exps: ExpRange, sig_bits: int) -> None:
@@ -62,7 +62,7 @@ class OperandSignature(Signature):
 
     @classmethod
     def of(cls, operand: Format) -> "OperandSignature":
-        """An operand of one format."""
+        """The signature of an operand in one format."""
         return cls(exp_range(operand), operand.man_bits + 1)
 
     def create(self, *, path: tuple[str | int, ...] = (), src_loc_at: int = 0) -> "Operand":
@@ -91,8 +91,8 @@ class TermFormat:
     """The range of a term: its exponents, the bits of its significand, and how many of these are fraction bits.
 
     Attributes:
-        carry_bits: of a second row, where the significand is the sum of two (rtl/arithmetic/multiplier.py); else 0. It may
-            have one bit more than the first row: then the rows are 2**sig_bits more in sum than the significand.
+        carry_bits: width of the second row of a significand that is the sum of two rows (rtl/arithmetic/multiplier.py), else
+            0. If the second row is one bit wider than the first, the sum of the rows is the significand + 2**sig_bits.
     """
 
     exps: ExpRange
@@ -102,10 +102,10 @@ class TermFormat:
 
 
 class TermSignature(Signature):
-    """A finite term of a sum.
+    """Signature of a finite term of a sum.
 
     Args:
-        term: what it can be.
+        term: the range of the term.
     """
 
     def __init__(self, term: TermFormat) -> None:
@@ -119,9 +119,9 @@ class TermSignature(Signature):
 
 @dataclass(frozen=True, eq=False)
 class Term(Record):
-    """A finite term of a sum: (−1)^sign · sig · 2**(exp − frac), `frac` that of its format (golden: `steps.Term`).
+    """A finite term of a sum: (−1)^sign · sig · 2**(exp − frac), with the `frac` of its format (golden: `steps.Term`).
 
-    Where its significand is the sum of two rows, sig is the first of these and carry the second; else carry is None.
+    If its significand is the sum of two rows, sig is the first row and carry the second; else carry is None.
     """
 
     sign: Value
@@ -136,7 +136,7 @@ class Term(Record):
 
     @property
     def signature(self) -> TermSignature:
-        """As a port of a component."""
+        """The term's signature as a port of a component."""
         return TermSignature(self.format)
 
 
@@ -163,5 +163,5 @@ class Special(Record):
 
     @property
     def signature(self) -> SpecialSignature:
-        """As a port of a component."""
+        """The flags' signature as a port of a component."""
         return SpecialSignature()

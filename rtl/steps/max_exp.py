@@ -1,4 +1,4 @@
-"""Step max_exp: the exponent that everything is aligned to (golden: `steps.max_exp`)."""
+"""Step max_exp: the exponent that all terms are aligned to (golden: `steps.max_exp`)."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -15,8 +15,8 @@ class MaxExp(SharedComponent):
     """Combinational maximum of signed exponents, by a balanced tree of ⌈log2 n⌉ compare-and-select levels.
 
     Args:
-        ranges: what each exponent can be.
-        largest: what their maximum can be.
+        ranges: range of each exponent.
+        largest: range of the maximum.
 
     Members:
         exp_0 …: In, one exponent each.
@@ -53,14 +53,14 @@ class MaxExp(SharedComponent):
 
 
 class PairwiseMaxExp(SharedComponent):
-    """Combinational maximum of signed exponents from all their differences; how far each lies below it comes with it.
+    """Combinational maximum of signed exponents from all their differences, with the distance of each exponent below it.
 
-    Exponent i is selected where no difference e_j − e_i says otherwise, the first of equal ones. Row i of the matrix of
+    Exponent i is selected if no difference e_j − e_i is positive, of equal exponents the first. Row i of the matrix of
     differences then holds every gap, so that no subtractor waits for e_max.
 
     Args:
-        ranges: what each exponent can be.
-        largest: what their maximum can be.
+        ranges: range of each exponent.
+        largest: range of the maximum.
 
     Members:
         exp_0 …: In, one exponent each.

@@ -96,11 +96,11 @@ class Multiply(SharedComponent):
 
 
 class AddRows(SharedComponent):
-    """Combinational adder of the two rows that `Multiply` left: the product's significand.
+    """Combinational adder of the two rows that `Multiply` leaves; the sum is the product's significand.
 
     Args:
-        rows: the product as a term in rows.
-        multiplier, adder: as `Multiply`.
+        rows: format of the product as a term in rows.
+        multiplier, adder: as in `golden.Implementation`.
 
     Members:
         row_0: In(sig_bits). row_1: In(carry_bits), of which a bit above the product is not read. sig: Out(sig_bits).
@@ -123,16 +123,16 @@ class AddRows(SharedComponent):
 
 
 def product_format(a: Format, b: Format, zero_exp: int) -> TermFormat:
-    """A product's term: significands below 2 make one below 4."""
+    """The format of a product as a term; significands below 2 give one below 4."""
     frac = a.man_bits + b.man_bits
     return TermFormat((exp_range(a) + exp_range(b)).including(zero_exp), frac + 2, frac)
 
 
 class Addend(SharedComponent):
-    """c as a term (golden: `steps.addend`, `specials.addend_special`).
+    """Component that makes a term of c (golden: `steps.addend`, `specials.addend_special`).
 
     Args:
-        c: its format.
+        c: format of c.
         zero_exp: exponent that a zero gets (exponent value).
 
     Members:
@@ -167,5 +167,5 @@ class Addend(SharedComponent):
 
 
 def addend_format(c: Format, zero_exp: int) -> TermFormat:
-    """c's term."""
+    """The format of c as a term."""
     return TermFormat(exp_range(c).including(zero_exp), c.man_bits + 1, c.man_bits)

@@ -38,7 +38,7 @@ class Normalise(SharedComponent):
     """
 
     MODULE = "normalise"
-    """The name of its Verilog module."""
+    """The name of the component's Verilog module."""
 
     total: Signal
     e_max: Signal
@@ -80,7 +80,7 @@ class Normalise(SharedComponent):
         super().__init__(self.MODULE, (total, result, anticipated, filled, bounded, narrows), self._members(members))
 
     def _members(self, members: dict[str, Member]) -> dict[str, Member]:
-        """The ports, of those that the whole step has."""
+        """The component's ports, selected from those of the whole step."""
         return members
 
     def elaborate(self, platform: object) -> Module:
@@ -142,12 +142,13 @@ class Normalise(SharedComponent):
         return moved, left, lost
 
     def _counted(self, m: Module, left_limit: Signal | None) -> Value:
-        """How far the total moves left: its leading zeros, or the limit where that is less."""
+        """The number of places by which the total moves left: its leading zeros, or the limit if that is less."""
         stop = 0 if left_limit is None else self._stop(left_limit)
         return count_leading_zeros(m, self.total | stop)
 
     def _left(self, value: Value, places: Value | int) -> Value:
-        """Moved left; what comes in below is zeros, or the fill: inverted before and after where that is one."""
+        """A value moved left. Zeros or the fill bit enter from below; for a fill of 1 the value is inverted before and after
+        the shift."""
         if not self.filled:
             return value << places
         inverted = self.fill.replicate(len(value))
@@ -178,10 +179,11 @@ class Normalise(SharedComponent):
 
 
 class NormaliseCount(Normalise):
-    """The first part of `Normalise`: how far the total moves left. Where the leading zeros are anticipated there is none.
+    """The first part of `Normalise`: the number of places by which the total moves left; not used if leading zeros are
+    anticipated.
 
     Members:
-        total, e_max: In, as of `Normalise`. left: Out.
+        total, e_max: In, as in `Normalise`. left: Out, the number of places.
     """
 
     MODULE = "normalise_count"
@@ -199,10 +201,10 @@ class NormaliseCount(Normalise):
 
 
 class NormaliseShift(Normalise):
-    """The second part of `Normalise`: the total moved left by so many places, then right where e_min asks for it.
+    """The second part of `Normalise`: the total moved left, then right if e_min requires it.
 
     Members:
-        As of `Normalise`, and left: In, as of `NormaliseCount`.
+        left: In, the number of places, from `NormaliseCount`. The other ports: as in `Normalise`.
     """
 
     left: Signal
@@ -220,13 +222,13 @@ def _lesser(left_limit: Value, zeros: Value) -> Value:
 
 
 def top_exps(total: TermFormat) -> ExpRange:
-    """Exponents of a total's top bit, which is not its leading one."""
+    """The range of the exponent of a total's top bit, which need not be its leading one."""
     offset = total.sig_bits - 1 - total.frac
     return ExpRange(total.exps.low + offset, total.exps.high + offset)
 
 
 def normalised(total: TermFormat, result: Format, bounded: bool = True, narrows: bool = False) -> tuple[int, ExpRange]:
-    """Bits of norm, and what e_norm can be."""
+    """The width of norm (bits), and the range of e_norm."""
     tops = top_exps(total)
     lowest, highest = tops.low - total.sig_bits, tops.high
     e_norms = ExpRange(max(result.e_min, lowest), max(result.e_min, highest)) if bounded else ExpRange(lowest, highest)

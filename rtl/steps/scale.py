@@ -1,4 +1,4 @@
-"""Step scale: what scales do to the terms of their block (golden: `STFDPA.terms`, `GSTFDPA.terms`)."""
+"""Step scale: how scales change the terms of their block (golden: `STFDPA.terms`, `GSTFDPA.terms`)."""
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
@@ -60,7 +60,7 @@ class ScaleProduct(SharedComponent):
 
 
 def scaled_format(product: TermFormat, scale: Format, e_zero: int) -> TermFormat:
-    """A scaled product's term."""
+    """The format of a scaled product as a term."""
     exps = product.exps + exp_range(scale) + exp_range(scale)
     return TermFormat(exps.including(e_zero), product.sig_bits, product.frac)
 
@@ -114,7 +114,7 @@ class ScaleGroup(SharedComponent):
 
 
 def scaled_group_format(group: TermFormat, scale: Format, e_zero: int) -> TermFormat:
-    """A scaled group's term: the group's own exponent, a constant, moves into the fraction bits."""
+    """The format of a scaled group as a term: the group's own exponent, a constant, moves into the fraction bits."""
     exps = (exp_range(scale) + exp_range(scale)).including(e_zero)
     return TermFormat(exps, group.sig_bits + 2 * (scale.man_bits + 1), group.frac - group.exps.high + 2 * scale.man_bits)
 

@@ -1,4 +1,4 @@
-"""Specials: what the sum is when a term is not finite (golden: `specials.combine`)."""
+"""Specials: the result of a sum with a term that is not finite (golden: `specials.combine`)."""
 
 from amaranth import Cat, Module
 from amaranth.lib.wiring import In, Out
@@ -8,10 +8,10 @@ from rtl.steps.interfaces import Special, SpecialSignature
 
 
 class Specials(SharedComponent):
-    """Combinational merge: a NaN, or infinities of both signs, make a NaN; else an infinity wins.
+    """Combinational merge of specials: a NaN, or infinities of both signs, make a NaN; else an infinity wins.
 
     Args:
-        count: terms.
+        count: number of terms.
 
     Members:
         special: In(SpecialSignature) of each term. result: Out(SpecialSignature), at most one flag set.

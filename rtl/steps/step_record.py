@@ -8,13 +8,14 @@ from amaranth import Value
 from amaranth.hdl import ValueCastable
 
 LABEL = "name"
-"""The field whose text, where a record has it, stands for the record in the names of its values."""
+"""Name of the field whose text names the record: in names of values it replaces the path to the record."""
 
 INLINE = {"inline": True}
-"""Metadata of a field that adds nothing to the names below it."""
+"""Metadata of a field whose name is left out of the names of the values in it."""
 
 COLUMNS = {"columns": True}
-"""Metadata of a tuple of records whose members carry the index: `sign_0`, `aligned_0`, `sign_1`; the field adds nothing."""
+"""Metadata of a tuple of records whose members carry the index (`sign_0`, `aligned_0`, `sign_1`); the field's own name is
+left out."""
 
 
 class WidthError(ValueError):

@@ -10,7 +10,7 @@ from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.normalise import normalised
 
 TRUNCATE = "truncate"
-"""Name of the component, of its step and of the sum behind it."""
+"""Name of the component, of its step, and of the sum after it."""
 
 
 class TruncateNormalised(SharedComponent):

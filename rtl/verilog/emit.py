@@ -17,7 +17,7 @@ WAIVERS = {
     "UNUSEDSIGNAL": "a component computes every field of its ports; a unit need not read them all (tf32's pad, for one)",
     "WIDTHEXPAND": "operands of one operator may differ in width; Verilog extends the narrower by its sign, as is meant",
 }
-"""Verilator warnings that are off inside the file, and why."""
+"""Verilator warnings that are disabled inside the file, each with the reason."""
 
 RESERVED_WORDS = {
     "always", "and", "assign", "automatic", "begin", "buf", "bufif0", "bufif1", "case", "casex", "casez", "cell",
@@ -33,19 +33,20 @@ RESERVED_WORDS = {
     "table", "task", "time", "tran", "tranif0", "tranif1", "tri", "tri0", "tri1", "triand", "trior", "trireg",
     "unsigned", "use", "uwire", "vectored", "wait", "wand", "weak0", "weak1", "while", "wire", "wor", "xnor", "xor",
 }  # fmt: skip
-"""Of Verilog (IEEE 1364-2005, annex B)."""
+"""Reserved words of Verilog (IEEE 1364-2005, annex B)."""
 
 
 def to_verilog(design: Unit | Design, top: str = "unit") -> str:
-    """Verilog-2005 text of a design, the same text for the same design.
+    """Return the Verilog-2005 text of a design; equal designs have equal texts.
 
     Args:
-        design: what to build; a unit stands for its datapath.
+        design: the design to write; a unit is written as its datapath.
         top: name of the top module, a Verilog identifier.
 
     Raises:
         ValueError: parameters that no component can hold, or a bad name.
-        MissingTool: no Yosys. YosysError: it failed.
+        MissingTool: Yosys is not installed.
+        YosysError: Yosys failed.
     """
     _check_name(top)
     chosen = as_design(design)

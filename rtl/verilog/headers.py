@@ -7,7 +7,7 @@ from golden.text import mmau_version
 from rtl.designs.design import Design
 
 WIDTH = 117
-"""Columns of a line, behind its slashes."""
+"""Columns of a line after the slashes."""
 
 
 def header(design: Design, top: str) -> str:
@@ -19,7 +19,7 @@ def header(design: Design, top: str) -> str:
 
 
 def with_paragraph(verilog: str, sentences: Sequence[str]) -> str:
-    """Generated Verilog with one more paragraph at the end of its header; below that it is the same text."""
+    """Generated Verilog with one more paragraph at the end of its header; the text below the header is unchanged."""
     above, _, below = verilog.partition("\n\n")
     lines = [line for sentence in sentences for line in textwrap.wrap(sentence, WIDTH, subsequent_indent="  ")]
     return f"{above.rstrip()}\n{commented(['', *lines])}\n{below}"

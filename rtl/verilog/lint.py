@@ -1,4 +1,5 @@
-"""Verilog of every distinct datapath, shared datapath and tile, linted (`python -m rtl.verilog.lint FOLDER`)."""
+"""Writes and lints the Verilog of every distinct datapath, shared datapath and tile (`python -m rtl.verilog.lint
+FOLDER`)."""
 
 import argparse
 import os
@@ -57,7 +58,7 @@ def write_and_lint(design: Design, folder: Path, commands: dict[str, list[str]])
 
 
 def module_name(design: Design) -> str:
-    """Its name as a Verilog identifier."""
+    """The design's name as a Verilog identifier."""
     return re.sub(r"\W+", "_", design.name)
 
 

@@ -91,7 +91,7 @@ def cdna() -> str:
 
 
 def rdna() -> str:
-    """One step of RDNA3 and of RDNA4, and the exact sum, which is rounded once."""
+    """A table of one step of RDNA3, one of RDNA4, and the exact sum rounded once."""
     units: dict[str, Model] = {
         "RDNA3": golden.instruction("gfx1100", "v_dot2_f32_f16"),
         "RDNA4": golden.instruction("gfx1201", "v_dot2_f32_f16"),

@@ -23,7 +23,8 @@ TOP = 14
 
 
 def kept_bits() -> str:
-    """For each unit, the smallest product that survives beside a larger one, and the mantissa bits of c that come back."""
+    """A table of the smallest product that survives beside a larger one, and of the mantissa bits of c that each unit
+    keeps."""
     rows = []
     for label, (arch, name) in UNITS.items():
         unit = golden.instruction(arch, name)
@@ -41,12 +42,12 @@ def kept_below(unit: Model) -> int:
 
 
 def kept_of_c(unit: Model) -> int:
-    """The mantissa bits of c that come back where all products are 0."""
+    """The number of mantissa bits of c that d keeps where all products are 0."""
     return max(n for n in range(24) if value_of(unit, [], 1 + power_of_two(-n)) == 1 + power_of_two(-n))
 
 
 def mma_and_wgmma() -> str:
-    """The same four rows on Hopper's two FP8 instructions and on the FP16 one."""
+    """A table of the same four rows on Hopper's two FP8 instructions and on its FP16 instruction."""
     units = {
         "`wgmma`, FP8": golden.instruction(*UNITS["Hopper `wgmma`"]),
         "`mma.sync`, FP8": golden.instruction(*UNITS["Hopper `mma.sync`"]),

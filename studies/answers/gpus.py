@@ -41,7 +41,7 @@ def matrices(K: int) -> tuple[Floats, Floats]:
 
 
 def product(model: Model, K: int, order: golden.GemmOrder | None = None) -> Floats:
-    """A·B in fp32; a model of fp32 operands gets the same numbers."""
+    """A·B in fp32. A model with fp32 operands gets the same numbers as the others."""
     A, B = (each.astype(np.float32) if model.a.name == "fp32" else each for each in matrices(K))
     return np.asarray(golden.gemm(model, A, B, np.zeros((32, 32), np.float32), order=order))
 
@@ -74,7 +74,8 @@ def units() -> Mapping[str, golden.Instruction]:
 
 
 def differing_shares() -> str:
-    """Of each unit, the share of results that differ from A100's, H100's and the rounded exact sum, for K = 1024."""
+    """A table, by unit, of the share of results that differ from those of A100, of H100 and of the rounded exact sum, for K
+    = 1024."""
     results = {label: product(unit, 1024) for label, unit in units().items()}
     rounded = exact(1024)
     rows = [
@@ -117,7 +118,8 @@ def exact_beside_units() -> str:
 
 
 def orders() -> str:
-    """One matrix product on one unit in several orders of K: bits in fp32 and after rounding to fp16 and bf16."""
+    """A table of one matrix product on one unit in several orders of K: its bits in fp32 and after rounding to fp16 and
+    bf16."""
     unit = golden.instruction(*FP16["Hopper H100"])
     alone = product(unit, 4096)
     choices = {

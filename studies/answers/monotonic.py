@@ -1,4 +1,4 @@
-"""Which units' sums fall when an operand rises, by an example."""
+"""Shows by an example which units' sums fall when an operand rises."""
 
 import golden
 from golden.format import power_of_two

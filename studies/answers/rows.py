@@ -1,4 +1,4 @@
-"""One dot product on an instruction or a unit, from exact numbers, and how a result is shown."""
+"""Computes one dot product of exact numbers on an instruction or a unit, and shows its result."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -46,7 +46,7 @@ def value_of(model: Model, pairs: Sequence[tuple[Number, Number]], c: Number) ->
 
 
 def shown(value: Fraction) -> str:
-    """A number as powers of two where that is shorter: 1 − 2^−24 in place of 0.999999940395355."""
+    """A number as text, written with powers of two where that is shorter: 1 − 2^−24 instead of 0.999999940395355."""
     if value == 0:
         return "0"
     sign, size = ("−" if value < 0 else ""), abs(value)

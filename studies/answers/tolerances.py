@@ -19,7 +19,7 @@ TOLERANCES = {
 
 
 def passes() -> str:
-    """Of each fault, the share of results with other bits, and the share that each tolerance refuses."""
+    """A table, by fault, of the share of results with other bits, and of the share that each tolerance refuses."""
     right = product(_hopper(), K)
     rows = []
     for label, wrong in faults().items():

@@ -28,7 +28,7 @@ SOURCES = (*GOLDEN, "rtl/**/*.py")
 """All that decides a circuit."""
 
 MOST_MINUTES = 10_000
-"""A week."""
+"""Largest number of minutes of a run: a week."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_checked(folder: Path, store: Path, minutes: float | None, jobs: int) -> int:
-    """Check the options, then `run` for all rows."""
+    """Check the options, then call `run` for all rows."""
     if jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
     if minutes is not None and not 0 <= minutes <= MOST_MINUTES:
@@ -54,7 +54,8 @@ def run_checked(folder: Path, store: Path, minutes: float | None, jobs: int) -> 
 
 
 def run(folder: Path, store_folder: Path, all_rows: Sequence[Row], minutes: float | None, engine: Engine) -> int:
-    """Bring both files up to date, as far as the time allows; figures of other designs are dropped.
+    """Bring `area.json` and `area.md` up to date as far as the time allows; figures of designs that have left are
+    dropped.
 
     Returns:
         Exit status: 1 if a design could not be measured.
@@ -87,7 +88,7 @@ def write(content: dict[str, Any], folder: Path) -> str:
 
 
 def cost_task(row: Row, circuit: str, tool: str, record: dict[str, Any] | None) -> Task | None:
-    """The task to measure a row; None where its record belongs to the same circuit, flow and tool."""
+    """The task that measures a row; None where its record has the same circuit, flow and tool."""
     belongs = {"circuit": circuit, "flow": digest(JOINED if row.joined else FLAT), "tool": tool}
     if record is not None and belongs.items() <= record.items():
         return None
@@ -103,7 +104,7 @@ def cost(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def keep(records: Records, folder: Path) -> None:
-    """Write both files."""
+    """Write `area.json` and `area.md`."""
     write_atomically(folder / "area.json", (json.dumps(records, indent=1, sort_keys=True) + "\n").encode())
     write_atomically(folder / "area.md", page(records).encode())
 
@@ -124,7 +125,7 @@ def read(path: Path) -> Records:
 
 
 def digest(text: str) -> str:
-    """Tells texts apart."""
+    """A short digest of a text, by which texts are distinguished."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

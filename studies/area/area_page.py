@@ -85,7 +85,8 @@ def built_figures(name: str, built: Sequence[Row], records: Records) -> str:
 
 
 def shares(records: Records, shared: Sequence[Row], apart: Sequence[Sequence[Row]]) -> list[str]:
-    """In each encoding, the cells of the shared datapath as a share of all the others'; a dash where not measured."""
+    """In each encoding, the cells of the shared datapath as a share of the sum of the separate datapaths; a dash if not
+    measured."""
     texts = []
     for place, row in enumerate(shared):
         keys = [row.key, *(each[place].key for each in apart)]

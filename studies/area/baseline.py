@@ -1,4 +1,5 @@
-"""A benchmark, no unit: the dot product from separate multipliers and adders, made of the same components as fused units."""
+"""A benchmark for comparison, which is no unit: a dot product of separate multipliers and adders, from the components of
+fused units."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class DiscreteDatapath(Datapath):
     normalises, rounds and knows subnormals, infinities and NaN.
 
     Args:
-        operation: names formats and L alone.
+        operation: only its formats and L are used.
         implementation: how the adders are built.
     """
 
@@ -69,7 +70,7 @@ class DiscreteDatapath(Datapath):
         return RoundedOperands(x, y, operands.c)
 
     def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:
-        """Step multiply."""
+        """Build step multiply."""
         return multiply_elements(build, operands, self.operation, self.implementation)
 
     def round_products(self, build: Build, products: ExactProducts) -> Values:
@@ -87,7 +88,7 @@ class DiscreteDatapath(Datapath):
         return add
 
     def add_last(self, build: Build, values: Values) -> Code:
-        """The last addition."""
+        """Build the last addition."""
         return Code(self._add(build, values, self.operation.L - 1))
 
     def _add(self, build: Build, values: Values, k: int) -> Value:

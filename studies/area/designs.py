@@ -1,4 +1,4 @@
-"""Which designs the table of costs holds."""
+"""Lists the designs in the table of costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -40,7 +40,7 @@ SHALLOW: Mapping[str, str] = {"max_exp": "pairwise", "result_exp": "parallel", "
 """The choices that together give the shallowest path of the target without anticipation."""
 
 SHALLOW_BOOTH: Mapping[str, str] = {**SHALLOW, "multiplier": "booth"}
-"""The same with the multiplier that has the fewest rows: the shallowest of all."""
+"""The choices of `SHALLOW` with the multiplier that has the fewest rows: the shallowest path of all."""
 
 SMALLEST: Mapping[str, str] = {"result_exp": "parallel", "multiplier": "booth"}
 """The choices that together give the target with the fewest cells."""
@@ -52,7 +52,7 @@ ROUNDED: Mapping[str, str] = {"normaliser": "narrowing", "rounder": "compound"}
 """The choices behind the sum, which spare cells where ρ needs all bits of the total."""
 
 LONG: Mapping[str, str] = {**ROUNDED, "accumulator": "long"}
-"""The same behind a sum whose terms stand in the places that they can reach."""
+"""The choices of `ROUNDED` with a sum in which each term has only the places that it can reach."""
 
 KEYS: Mapping[str, tuple[str, ...]] = {**CIRCUIT_CHOICES, **LATER_KEYS}
 """The keys that choose the circuit of one step, the default first."""
@@ -74,11 +74,11 @@ class DiscreteDesign:
     implementation: Implementation
 
     def component(self) -> Datapath:
-        """As `Design.component`."""
+        """The circuit; see `Design.component`."""
         return DiscreteDatapath(self.operation, self.implementation)
 
     def as_table(self) -> dict[str, Any]:
-        """As `Design.as_table`."""
+        """The design as plain data; see `Design.as_table`."""
         return {"discrete": asdict(self.implementation)}
 
 
@@ -98,17 +98,17 @@ class Row:
 
     @property
     def key(self) -> str:
-        """Its name among the records."""
+        """The key of the row among the records."""
         built = self.design.implementation
         chosen = [f"{key}={own}" for key, choices in KEYS.items() if (own := getattr(built, key)) != choices[0]]
         return " | ".join([self.name, built.encoding, *chosen, *(["joined"] if self.joined else [])])
 
     def verilog(self) -> str:
-        """Its Verilog, without the header, which does not matter to its cost."""
+        """The Verilog of the design without its header, which does not affect the cost."""
         return modules(self.design.component(), "unit")
 
     def as_table(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """The row as plain data."""
         return {"name": self.name, "joined": self.joined, "design": self.design.as_table()}
 
 
@@ -126,12 +126,12 @@ def row_of(name: str, operation: Operation, implementation: Implementation, join
 
 
 def rows() -> list[Row]:
-    """All that is measured."""
+    """All rows that are measured."""
     return [*target_rows(), *exact_rows(), *(row for encoded in [*shared_rows(), *datapath_rows()] for row in encoded)]
 
 
 def target_rows() -> list[Row]:
-    """In every encoding: the target, built by every choice; the benchmark; the FMA."""
+    """In every encoding: the target built with every choice, the benchmark, and the FMA."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
     return [
         *(row_of(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *other_choices())),
@@ -147,7 +147,7 @@ def exact_rows() -> list[Row]:
 
 
 def shared_rows() -> list[list[Row]]:
-    """In every encoding: one datapath of all formats of a word, then each of them on a datapath of its own."""
+    """In every encoding: one datapath for all formats of a word, then a separate datapath for each format."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
     name = f"{', '.join(WORD_16)} on one datapath"
     return [
@@ -157,7 +157,7 @@ def shared_rows() -> list[list[Row]]:
 
 
 def shared_design(implementation: Implementation) -> MultiFormatDesign:
-    """One datapath of all formats of a word."""
+    """One datapath for all formats of a word."""
     units = (Unit(name=str(o.a), operation=o, implementation=implementation) for o in SHARED)
     return MultiFormatDesign(tuple(units))
 
@@ -165,7 +165,8 @@ def shared_design(implementation: Implementation) -> MultiFormatDesign:
 def datapath_rows() -> list[list[Row]]:
     """The target, then the catalogue's distinct datapaths, each in every encoding.
 
-    A datapath whose a and b have each other's formats is the same one with its ports exchanged: it stands once. One datapath
+    A datapath that only exchanges the formats of a and b equals the other with exchanged ports, and is listed once. One
+    datapath
     of each parameter set comes before the others, which have the same parameters in other formats; within both the smallest
     comes first.
     """
@@ -188,7 +189,8 @@ def unmirrored(units: Sequence[Unit]) -> list[Unit]:
 
 
 def other_choices() -> list[Implementation]:
-    """In every encoding, one step after the other built by each choice that is not the default; then choices together."""
+    """In every encoding: the target with one step built by a choice other than the default, for each choice; then choices
+    together."""
     kept = LONG.keys()  # of a total that RZ truncates they change next to nothing
     others: list[Mapping[str, str]] = [{key: c} for key, choices in KEYS.items() if key not in kept for c in choices[1:]]
     others += [SHALLOW, SHALLOW_BOOTH, SMALLEST]
@@ -196,8 +198,8 @@ def other_choices() -> list[Implementation]:
 
 
 def other_fma() -> list[Implementation]:
-    """Every last adder, multiplier, normaliser and rounding that is not the default, in the encoding that is; then
-    `SHALLOW_FMA`, and `ROUNDED` without and with the multiplier of that."""
+    """Every last adder, multiplier, normaliser and rounder other than the default, in the default encoding. Then
+    `SHALLOW_FMA`, and `ROUNDED` with and without the multiplier of `SHALLOW_FMA`."""
     others = [{key: choice} for key, choices in LATER_KEYS.items() if key != "accumulator" for choice in choices[1:]]
     together = (SHALLOW_FMA, ROUNDED, {**ROUNDED, "multiplier": SHALLOW_FMA["multiplier"]})
     return [Implementation(**other) for other in (*others, *together)]  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from rtl.verilog.emit import to_verilog
 from rtl.yosys import YosysError
 
 ALLOWED_GROWTH = 0.03
-"""Of the cells, as a share of the committed figure."""
+"""Growth in cells that is allowed, as a share of the committed figure."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def committed_units() -> list[Committed]:
 
 
 def cells_of(unit: Unit) -> int:
-    """Its cells, from the flow of `rtl.cost.flow`."""
+    """The cells of a unit, counted by the flow of `rtl.cost.flow`."""
     return measure(to_verilog(UnitDesign(unit), "unit"), "unit").cells
 
 

@@ -22,7 +22,7 @@ from studies.cosim_campaign.outcome import merged, not_run, outcome_of, page, re
 from studies.cosim_campaign.tasks import VECTORS, made_with, simulate, tasks
 
 SECONDS_A_TASK = 7200.0
-"""A hundred times what a run takes: one that is not done by then never ends."""
+"""Time limit of a task (s): a hundred times what a run takes, so that a task that reaches it would never end."""
 
 
 def main() -> int:

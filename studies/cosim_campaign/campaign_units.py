@@ -1,4 +1,5 @@
-"""Which units the campaign runs: of each operation those of the main job, others of the catalogue, and small ones off it."""
+"""Lists the units of the campaign: for each operation those of the main job, others of the catalogue, and small ones outside
+it."""
 
 import golden
 from cosim.regressions.coverage_job import further_units
@@ -30,10 +31,10 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("gfx1201", "v_wmma_f16_16x16x16_f16_w64", "ones-complement", 0),
     ("gfx1201", "v_wmma_f32_16x16x16_bf16_w32", "twos-complement", 2),
 )
-"""Architecture, instruction, encoding and pipeline stages of those that the main job does not have."""
+"""Architecture, instruction, encoding and pipeline stages of the units that the main job does not have."""
 
 SMALL_UNITS = 2
-"""Of each operation, off the catalogue."""
+"""Number of small units of each operation that are not in the catalogue."""
 
 
 def campaign_units() -> list[Unit]:

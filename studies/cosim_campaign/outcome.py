@@ -18,12 +18,12 @@ from studies.cosim_campaign.campaign_units import campaign_units
 from studies.cosim_campaign.tasks import VECTORS
 
 VERSIONS = ("verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "isa", "processor")
-"""Of what it was made with, what the page names beside the commit."""
+"""The keys of `made_with` that the page shows beside the commit."""
 
 
 def outcome_of(records: Sequence[Record], with_what: Mapping[str, str]) -> dict[str, Any]:
-    """All that was run, and what was wrong; `complete` where every task has ended. Each operation says when it was run and
-    with what, so that others can be put beside it later (`merged`)."""
+    """The outcome of all runs, with their faults; `complete` is true if every task has ended. Each operation states when
+    and with which versions it was run, so that `merged` can put others beside it later."""
     runs = [run for name in dict.fromkeys(design_of(record) for record in records) for run in [_run(records, name)]]
     date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     operations = {

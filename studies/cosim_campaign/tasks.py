@@ -19,7 +19,7 @@ from rtl.designs.unit_design import as_design
 from studies.cosim_campaign.campaign_units import campaign_units
 
 VECTORS = 10**8
-"""Of each operation."""
+"""Least number of vectors of each operation."""
 
 SEEDS_A_UNIT = 2
 
@@ -30,7 +30,7 @@ SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/**/*.cpp", "cosim/**/
 """All that decides what is simulated, sent and expected."""
 
 MAY_CHANGE = ("commit", "platform", "processor")
-"""Of what a campaign is made with, that with which it may go on: it changes no result."""
+"""The keys of `made_with` that may differ when a campaign continues: they change no result."""
 
 REPORT, WAVE = "report.json", "mismatch.vcd"
 """The stored files of a run that does not pass: the report, and the first mismatch minimised and replayed in cocotb."""
@@ -52,9 +52,9 @@ def tasks(
     """All tasks.
 
     Args:
-        with_what: as `made_with`.
-        vectors: of each operation, at least: its units have equal parts.
-        units: those of the campaign where None.
+        with_what: as from `made_with`.
+        vectors: the least number for each operation, shared equally by its units.
+        units: the units; None for those of the campaign.
         only: names of operations whose tasks are wanted; None for all.
     """
     chosen = campaign_units() if units is None else units

@@ -48,10 +48,10 @@ class Numbered(Generic[T]):
 
 
 def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
-    """Everything that the page needs to know of the catalogue, as JSON has it.
+    """All data of the catalogue that the page needs, as plain JSON.
 
     Args:
-        instructions: those of the page; default the whole catalogue.
+        instructions: the instructions of the page; None for the whole catalogue.
     """
     programs, operations, notes = Numbered[tuple[Any, ...]](), Numbered[tuple[str, bool]](), Numbered[str]()
     entries = []
@@ -94,8 +94,8 @@ def fields(each: Format) -> dict[str, Any]:
 
 
 def program(i: Instruction) -> tuple[Any, ...]:
-    """How the page computes an instruction with the engine: [kind, subtract, start, call …], each call the format of d and
-    the members of struct mmau_parameters.
+    """How the page computes an instruction with the engine: a list [kind, subtract, start, call …]. Each call is the format
+    of d and the members of struct mmau_parameters.
 
     `call`: one call. `added`: a call that starts from a zero, whose sum a second call adds to c (golden/chain.py).
     `paired`: products, their sum and its sum with d by single multiply-adds (golden.chain.PAIRED). The second call of

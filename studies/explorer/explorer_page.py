@@ -1,4 +1,4 @@
-"""The page as one file: style, data, engine and scripts stand in it, so that it opens from a disk."""
+"""Writes the page as one file that contains style, data, engine and scripts, so that it opens from a disk."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from studies.explorer import catalogue, wasm_engine
 FOLDER = Path(__file__).parent
 
 SCRIPTS = ("numbers.js", "engine.js", "trace.js", "presets.js", "page.js")
-"""In the order in which they need each other."""
+"""The scripts, each after those that it needs."""
 
 
 def page() -> str:

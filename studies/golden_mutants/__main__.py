@@ -66,7 +66,7 @@ def campaign(written: Path, store_folder: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge every module."""
+    """Judge the mutations of every module, and return the exit status."""
     parser = argparse.ArgumentParser(prog="golden_mutants", description="Who notices a change of golden's reference.")
     parser.add_argument("table", type=Path, help="the file to write")
     parser.add_argument("store", type=Path, help="the folder of finished tasks")

@@ -89,4 +89,4 @@ UNITS = (
     *_CHOSEN,
     *({"operation": o.name, **o.parameters()} for o in FURTHER if o.name not in {table["operation"] for table in _CHOSEN}),
 )
-"""Those that were chosen; an operation of which none was chosen has its sample units."""
+"""The chosen units, and the sample units of each operation of which none was chosen."""

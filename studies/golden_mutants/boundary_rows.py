@@ -40,24 +40,24 @@ class BoundaryUnit(NamedTuple):
 
     @property
     def operation(self) -> Operation:
-        """Golden's operation."""
+        """The operation of golden that computes the rows."""
         operation: Operation = operation_of(OPERATIONS, self.keys)
         return operation
 
     @property
     def name(self) -> str:
-        """Its name in reports."""
+        """The name of the unit in reports."""
         return " ".join(f"{key}={value}" if key != "operation" else value for key, value in self.keys.items())
 
 
 def operation_of(operations: Mapping[str, Any], keys: Mapping[str, Any]) -> Any:
-    """The operation of these keys, of golden or of a copy."""
+    """The operation with these keys, from golden or from a copy of it."""
     return operations[keys["operation"]](**{key: value for key, value in keys.items() if key != "operation"})
 
 
 @cache
 def boundary_units() -> tuple[BoundaryUnit, ...]:
-    """The recorded rows."""
+    """The units with their recorded rows."""
     content = json.loads(FILE.read_text(encoding="utf-8"))
     return tuple(BoundaryUnit(unit["keys"], tuple(map(_row, unit["rows"]))) for unit in content)
 

@@ -41,7 +41,7 @@ def ends(fmt: Format) -> list[int]:
 
 
 def one(fmt: Format) -> int:
-    """The code of 1."""
+    """The code of 1 in a format."""
     return 1 if isinstance(fmt, IntegerFormat) else fmt.bias << fmt.man_bits + fmt.pad_bits
 
 
@@ -116,7 +116,7 @@ def _of(*pairs: tuple[int, int], c: int = 0, alpha: Sequence[int] = (), beta: Se
 
 
 def _fp32(exp: int, negative: bool = False) -> int:
-    """The code of 2^exp."""
+    """The fp32 code of 2^exp, or of −2^exp."""
     return negative << 31 | (exp + 127 << 23 if exp >= -126 else 1 << exp + 149)
 
 

@@ -13,7 +13,7 @@ Results = Mapping[str, Mapping[str, Any]]
 
 
 def page(results: Results) -> str:
-    """The page as Markdown."""
+    """The text of the page, in Markdown."""
     judged = {module: result["mutations"] for module, result in results.items() if result["mutations"]}
     rows = [_row(module.removeprefix("golden."), mutations) for module, mutations in judged.items()]
     every = {name: found for result in results.values() for name, found in result["mutations"].items()}

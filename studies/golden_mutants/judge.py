@@ -60,7 +60,7 @@ class Verdict:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of them noticed it."""
+        """Whether all witnesses noticed the mutation."""
         return not self.missing
 
 
@@ -78,12 +78,12 @@ class Judge:
         return [mutation for mutation in mutations(module) if any(self._reaching(mutation))]
 
     def not_entered(self, module: str) -> list[str]:
-        """The functions that no row enters, so that their mutations are not judged."""
+        """The functions that no row enters, so that mutations in them are not judged."""
         places = {mutation.where for mutation in mutations(module) if not any(self._reaching(mutation))}
         return sorted(places)
 
     def verdict(self, mutation: Mutation) -> Verdict:
-        """Who notices a mutation."""
+        """The verdict on a mutation: which witnesses notice it."""
         found = Verdict()
         try:
             with limited(LOADING):

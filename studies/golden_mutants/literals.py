@@ -1,4 +1,4 @@
-"""Constants of golden as docs/numerics.md has them, written down a second time.
+"""Constants of golden as docs/numerics.md states them, written down a second time.
 
 Where golden and another implementation read one constant, a wrong value is in both, and no comparison of them shows it.
 """
@@ -41,7 +41,8 @@ FORMATS: dict[str, tuple[int | None, ...]] = {
     "int32": (32, 0, 0, 0, 0x7FFF_FFFF, None, None, 0),
     "e8m13": (32, 13, -126, 127, 0x7F7F_FC00, 0x7F80_0000, 0x7FC0_0000, 0x8000_0000),
 }
-"""Name to width, man_bits, e_min, e_max, and the codes of the largest number, +∞, the quiet NaN, −0 (section 2)."""
+"""Format name to width, man_bits, e_min, e_max, and the codes of the largest number, +∞, the quiet NaN and −0 (section
+2)."""
 
 NANS: dict[str, dict[str, int]] = {
     "nvidia_nan": {"fp32": 0x7FFF_FFFF, "fp16": 0x7FFF, "bf16": 0x7FFF},

@@ -37,9 +37,10 @@ class Mutation:
     """One change of one module.
 
     Attributes:
-        module: its name. where: the qualified name of the function, or of the constant of a module or class.
+        module: the name of the module. where: the qualified name of the function, or of the constant of a module or class.
         is_constant: whether it is a constant or a default, which counts from the import on, not in a function's body.
-        number: of the changed node, as `ast.walk` meets the nodes. text: the change, old → new. node: what replaces it.
+        number: the index of the changed node in the order of `ast.walk`. text: the change, old → new. node: what replaces
+            it.
     """
 
     module: str
@@ -51,7 +52,7 @@ class Mutation:
 
     @property
     def name(self) -> str:
-        """Its name in a report."""
+        """The name of the mutation in a report."""
         return f"{self.module.removeprefix('golden.')}.{self.where}: {self.text}"
 
     @property

@@ -222,7 +222,7 @@ NO_STEP = (
 
 
 def reason_of(name: str, missing: list[str]) -> Reason | None:
-    """The reason for a mutation that these witnesses did not notice; None if there is none."""
+    """The reason why these witnesses do not notice a mutation; None if no reason is recorded."""
     for reason in REASONS:
         if set(missing) <= reason.missing and any(re.fullmatch(pattern, name) for pattern in reason.patterns):
             return reason

@@ -40,7 +40,7 @@ LOADING = 3.0
 """CPU time in which a mutant is loaded, its constants are read, or its specification is made."""
 
 WRONG = -1
-"""In place of a result: an error."""
+"""Stands for a result where computing it raised an error."""
 
 
 def operation_or_none(modules: Modules, unit: BoundaryUnit) -> Any:
@@ -111,7 +111,7 @@ class Specified:
         self._ports: list[tuple[Term, int]] = []
 
     def d(self, row: BoundaryRow) -> int:
-        """Its result on a row."""
+        """The result d of a row (a code)."""
         try:
             with limited(LOADING):
                 evaluation = self._evaluation = self._evaluation or self._made()
@@ -139,13 +139,13 @@ class Specified:
 
 
 def run_rows(modules: Modules, unit: BoundaryUnit, operation: Any) -> None:
-    """Compute every row."""
+    """Compute d of every row."""
     for row in unit.rows:
         operation.step(*row.operands)
 
 
 def specify(modules: Modules, unit: BoundaryUnit, operation: Any) -> None:
-    """Make the specification."""
+    """Make the specification of an operation, for the unit's first row."""
     Specified(modules, unit, operation).d(unit.rows[0])
 
 

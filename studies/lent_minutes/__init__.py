@@ -2,6 +2,6 @@
 
     python -m studies.lent_minutes --seconds 700 OUT
 
-runs the items of `studies.lent_minutes.items` in their order, each for its share of the time, skips what OUT has recorded,
+runs the items of `studies.lent_minutes.items` in their order, each for its share of the time, skips units recorded in OUT,
 and appends every result as it comes. docs/guides/silicon.md says how to prepare it and what comes out.
 """

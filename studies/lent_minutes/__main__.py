@@ -8,7 +8,8 @@ from studies.lent_minutes.run import first_open, is_bad, run_list, summary
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0 nothing wrong so far, 1 something differs, failed, hung or crashed, 2 the list cannot run here."""
+    """Run the list. Exit status: 0 nothing wrong so far; 1 something differs, failed, hung or crashed; 2 the list cannot run
+    here."""
     parser = argparse.ArgumentParser(
         prog="python -m studies.lent_minutes", description="What is still to be measured on an H100."
     )

@@ -57,7 +57,7 @@ CONVERSIONS = {
     "bf16": Conversion("cvt.rn.bf16.f32 %0, %1;", "bf16", "RNE"),
     "bf16 rz": Conversion("cvt.rz.bf16.f32 %0, %1;", "bf16", "RZ"),
 }
-"""Every conversion that is run; those to FP8 make a pair, of which both have to be the same."""
+"""Every conversion that is run. A conversion to FP8 gives a pair of codes, which must be equal."""
 
 MODEL = """
 #include "mmau/rounding.hpp"
@@ -125,7 +125,7 @@ def model_source(conversion: Conversion) -> str:
 
 
 def copies(conversion: Conversion) -> int:
-    """The factor by which a code fills its register: FP8 comes in pairs."""
+    """The factor that repeats a code until it fills its register: FP8 codes come in pairs."""
     return 0x101 if golden.FORMATS[conversion.to].storage_bits == 8 else 1
 
 
@@ -139,7 +139,7 @@ def kernel_source(conversion: Conversion) -> str:
 
 
 def units() -> Sequence[str]:
-    """Every conversion."""
+    """The names of all conversions."""
     return list(CONVERSIONS)
 
 

@@ -15,16 +15,16 @@ from hwtests.device import DeviceError
 SONAME = "libcublasLt.so.13"
 
 DATA_TYPES = {"fp32": 0, "fp16": 2, "bf16": 14, "e4m3": 28, "e5m2": 29}
-"""cudaDataType_t."""
+"""Format to value of cudaDataType_t."""
 
 COMPUTE_32F, COMPUTE_32F_FAST_TF32 = 68, 77
-"""cublasComputeType_t."""
+"""Values of cublasComputeType_t."""
 
 TRANSA, TRANSB, A_SCALE_POINTER, B_SCALE_POINTER, FAST_ACCUM = 3, 4, 17, 18, 25
-"""cublasLtMatmulDescAttributes_t."""
+"""Values of cublasLtMatmulDescAttributes_t."""
 
 MAX_WORKSPACE_BYTES = 1
-"""cublasLtMatmulPreferenceAttributes_t."""
+"""Value of cublasLtMatmulPreferenceAttributes_t."""
 
 FIELDS = {
     "ALGO_ID": 0, "TILE_ID": 1, "SPLITK_NUM": 2, "REDUCTION_SCHEME": 3, "CTA_SWIZZLING": 4, "CUSTOM_OPTION": 5,
@@ -33,14 +33,14 @@ FIELDS = {
 """cublasLtMatmulAlgoConfigAttributes_t: what is read of the algorithm."""
 
 SMALL_FIELDS = ("INNER_SHAPE_ID", "CLUSTER_SHAPE_ID")
-"""Those of 16 bits; the others have 32."""
+"""The fields with 16 bits; the others have 32."""
 
 WORKSPACE_BYTES = 32 << 20
 """The size that cuBLAS recommends on Hopper, and that PyTorch gives it there."""
 
 
 class Heuristic(ctypes.Structure):
-    """cublasLtMatmulHeuristicResult_t."""
+    """The structure cublasLtMatmulHeuristicResult_t."""
 
     _fields_ = (
         ("algorithm", ctypes.c_uint64 * 8), ("workspace", ctypes.c_size_t), ("state", ctypes.c_int),

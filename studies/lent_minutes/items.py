@@ -9,11 +9,11 @@ from studies.lent_minutes.work import Work
 
 
 class Item(NamedTuple):
-    """An item.
+    """An item of the list.
 
     Attributes:
-        share: of the time, in comparison with the other items that are open.
-        units: the names of its units, in their order. work: opens it on a device.
+        share: weight of the item when the time is divided among the open items.
+        units: the names of its units, in their order. work: opens the item on a device.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Which order of `golden.gemm` gives the elements that were kept of a product by cuBLASLt. It needs no GPU."""
+"""Finds the order of `golden.gemm` that gives the recorded elements of a product by cuBLASLt. It needs no GPU."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ SPLIT_TILES = {"fp32": (16, 32, 64), "fp16": (64,), "bf16": (64,), "e4m3": (128,
 
 
 class Order(NamedTuple):
-    """How the elements come about: an instruction of sm_90, what becomes of the operands before, and keys of GemmOrder."""
+    """How the elements are computed: an instruction of sm_90, how operands are changed before it, and keys of GemmOrder."""
 
     instruction: str
     operands: str

@@ -66,7 +66,7 @@ def sources() -> Iterator[Source]:
 
 
 def serve() -> NoReturn:
-    """In a worker process: compile one source after another."""
+    """In a worker process: compile sources one after another."""
     channel = Channel()
     while True:
         table = channel.receive()
@@ -88,7 +88,7 @@ def prebuild(given: Iterable[Source], processes: int | None = None) -> int:
     """Compile sources, each once; those that the compiler refuses are left to their first use, which says why.
 
     Returns:
-        How many were compiled or found.
+        The number of kernels that were compiled or found.
 
     Raises:
         ValueError: no folder for cubins.

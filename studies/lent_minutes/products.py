@@ -33,7 +33,7 @@ SIDE = 8
 """Rows and columns whose elements of D are kept."""
 
 SCALES = (0.7, 1.3)
-"""Of A and of B where a product has scales, as fp32: neither is a power of two."""
+"""The fp32 scales of A and of B where a product has scales; neither is a power of two."""
 
 KINDS = {
     "fp16-nn": ("fp16", "fp16", "fp16", {"transposed": False}), "fp16": ("fp16", "fp16", "fp16", {}),
@@ -82,7 +82,7 @@ def shapes() -> tuple[Shape, ...]:
 
 
 def units() -> Sequence[str]:
-    """The ties first, then every shape of all kinds, so that a short time gives something of each."""
+    """The names of the units: first the ties, then every shape of all kinds, so that a short run gives some of each."""
     return [TIES, TORCH_TIES, *(f"{kind} {s.M}x{s.N}x{s.K}" for s in shapes() for kind in KINDS)]
 
 
@@ -167,7 +167,7 @@ def tie_matrices(size: int) -> tuple[Any, Any]:
 
 
 def torch_ties() -> Entry:
-    """The same by `torch.mm` with allow_tf32, where PyTorch is installed."""
+    """The products of ties by `torch.mm` with allow_tf32, where PyTorch is installed."""
     try:
         torch: Any = import_module("torch")
     except ImportError as error:

@@ -19,12 +19,12 @@ STOPPED = ("failed", "hung", "crashed", "dependent")
 
 
 class Records:
-    """The records of a folder.
+    """The records in a folder.
 
     Attributes:
         machine: device and software; empty before the first run. runs: what tells each worker's machine and sources.
-        units: by item and unit, the last entry: `status` and what was found.
-        files: name to content of what is kept whole.
+        units: the last entry of each unit, by item and unit: `status` and what was found.
+        files: name to content of the files that are kept whole.
 
     Raises:
         ValueError: a file that is none of these. OSError: the folder cannot be read or made.

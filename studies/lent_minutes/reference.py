@@ -1,4 +1,5 @@
-"""Rows of every distinct arithmetic of sm_90 with the reference's results, which the engine on a device is held to.
+"""Rows of every distinct arithmetic of sm_90 with the reference's results, against which the engine on a device is
+tested.
 
     python -m studies.lent_minutes.reference
 
@@ -71,7 +72,7 @@ def read(path: Path = FILE) -> list[ReferenceRows]:
 
 
 def content() -> bytes:
-    """The file."""
+    """The bytes of the file `reference_rows.npz`."""
     stream = io.BytesIO()
     arrays: dict[str, Any] = {}
     for index, rows in enumerate(made()):

@@ -1,4 +1,4 @@
-"""One call of the list: its items one after another, each in its own process and for its share of the time."""
+"""Runs the list once: its items one after another, each in its own process and for its share of the time."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ from studies.lent_minutes.records import DONE, RUNNING, STOPPED, Records
 WORKER = (sys.executable, "-m", "studies.lent_minutes.worker")
 
 GRACE_SECONDS = 3.0
-"""A worker that is at work when its time is up ends by itself within these, or is ended."""
+"""Seconds that a worker has to end by itself when its time is up; then it is killed."""
 
 HANG_SECONDS = 30.0
 """A worker that says nothing for so long hangs, unless it announced a longer step."""
@@ -31,7 +31,7 @@ MOST_STOPS = 3
 def run_list(
     folder: Path, seconds: float, show: Callable[[str], None], retry: bool = False, worker: Sequence[str] = WORKER
 ) -> Records:
-    """Go through the list for so many seconds, from where the records of a folder stand.
+    """Continue the list for this many seconds, from the records of a folder.
 
     Args:
         retry: whether units that failed, hung or crashed are tried again.
@@ -68,7 +68,7 @@ def open_units(records: Records, item: Item) -> list[str]:
 
 
 def first_open(records: Records) -> Item | None:
-    """The first item that has open units."""
+    """The first item that has units without an outcome."""
     return next((item for item in ITEMS if open_units(records, item)), None)
 
 

@@ -19,8 +19,8 @@ ENGINE = "engine"
 """Name of the engine's test among those of the kernels."""
 
 LARGEST = 2
-"""Elements of A and B are integers from −2 to 2, of integers without signs and of single bits those that they have; c has as
-many as a product."""
+"""Largest element of A and B. Elements are integers from −2 to 2, restricted to 0 to 2 in unsigned formats and to 0 and 1
+for single bits. Elements of c go up to the square."""
 
 TILES = 8
 

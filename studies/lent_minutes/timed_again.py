@@ -16,7 +16,7 @@ def _benchmarks() -> dict[str, Benchmark]:
 
 
 def units() -> Sequence[str]:
-    """Every timed loop."""
+    """The names of all timed loops."""
     return list(_benchmarks())
 
 
@@ -27,7 +27,7 @@ class TimedAgain:
         self._timer = timer_on(device)
 
     def do(self, unit: str, entry: Entry, progress: Progress) -> Entry:
-        """Every point of a loop that is not measured yet."""
+        """Measure every point of a loop that is not measured yet."""
         points = [Measured(*point) for point in entry.get("points", [])]
         benchmark = _benchmarks()[unit]
         for point in measure(benchmark, self._timer, points):

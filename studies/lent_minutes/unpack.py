@@ -66,7 +66,7 @@ def unpack(out: Path, into: Path, place: str = "", *, kept: Path = recording_ind
 
 
 def explained(unit: str, entry: dict[str, Any]) -> dict[str, Any]:
-    """A product's entry with the orders that give all its elements; where one does, the elements go."""
+    """The entry of a product with the orders that give all its elements; the elements are dropped where an order does."""
     if entry["status"] != DONE or "elements" not in entry:
         return entry
     problem = problem_of(unit)

@@ -1,4 +1,4 @@
-"""An item at work: what it is given and what it tells."""
+"""What an item at work receives and reports."""
 
 from typing import Any, Protocol
 
@@ -26,7 +26,7 @@ class Progress(Protocol):
         """A file to keep whole."""
 
     def kept(self, name: str) -> bytes | None:
-        """A file that was kept, in this run or an earlier one."""
+        """The content of a file that this run or an earlier one kept; None if there is none."""
 
 
 class Work(Protocol):

@@ -1,4 +1,4 @@
-"""The worker of the list: a process on the device that does the open units of one item and tells what it finds.
+"""The worker of the list: a process on the device that does the open units of one item and reports what it finds.
 
 python -m studies.lent_minutes.worker
 """

@@ -1,4 +1,4 @@
-"""Operands of products, drawn from a seed by the same arithmetic in NumPy, PyTorch and CuPy."""
+"""Operands of products, drawn from a seed by arithmetic that NumPy, PyTorch and CuPy compute equally."""
 
 from typing import Any
 
@@ -12,7 +12,8 @@ def codes(name: str, stream: int, index: Any) -> Any:
     """Codes of a format at places of a matrix: a sign, an exponent from −SPREAD to SPREAD, any mantissa; of int8 any number.
 
     Args:
-        name: of the format. stream: which matrix. index: int64 of the places, NumPy's array or PyTorch's tensor.
+        name: name of the format. stream: number of the matrix. index: int64 of the places, NumPy's array or PyTorch's
+            tensor.
 
     Returns:
         int64 of the same kind: the same codes in NumPy as on a GPU.
@@ -37,6 +38,6 @@ def _draw(index: Any, stream: int) -> Any:
 _MASK = 0xFFFFFFFF
 
 A, B, C, SCALE_A, SCALE_B = range(5)
-"""Which matrix, as a stream of `codes`."""
+"""Number of each matrix, as argument `stream` of `codes`."""
 
 STREAMS = 5

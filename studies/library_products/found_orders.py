@@ -45,10 +45,11 @@ RESULTS = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "float64": 
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """How every recorded element of a product comes about.
+    """How every recorded element of a product is computed.
 
     Attributes:
-        instruction: of sm_90. operands: one of `OPERANDS`. promote_every, split_k, split_tile: as `golden.GemmOrder`.
+        instruction: an instruction of sm_90. operands: one of `OPERANDS`. promote_every, split_k, split_tile: as
+            `golden.GemmOrder`.
     """
 
     instruction: str
@@ -59,7 +60,7 @@ class Explanation:
 
 
 class Product(NamedTuple):
-    """One recorded product: its case, D's sampled codes, the kernels that ran, the format of D."""
+    """One recorded product: its case, the sampled codes of D, the kernels that ran, and the format of D."""
 
     case: Case
     d: npt.NDArray[Any]

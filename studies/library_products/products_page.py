@@ -40,7 +40,7 @@ BY_ROWS = "; sums are multiplied by the scale of the column, then by that of the
 
 
 def page(found: Mapping[str, Any]) -> str:
-    """The page's text."""
+    """The text of the page."""
     products = found["products"]
     unexplained = [name for name, entry in products.items() if entry["explanation"] is None]
     elements = sum(entry["elements"] for entry in products.values())
@@ -126,7 +126,7 @@ def _words(name: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page."""
+    """Write the page docs/evidence/library-products.md."""
     found = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     write_atomically(Path(arguments[1]), page(found).encode())
     return 0

@@ -76,7 +76,7 @@ def write_probes(path: Path) -> None:
 
 
 def compute(case: Case, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor | None) -> torch.Tensor:
-    """The product by the case's route."""
+    """Compute the product by the case's route."""
     route = case.route
     torch.backends.cuda.matmul.allow_tf32 = route == "mm-tf32"
     if route in TRITON_FORMS:
@@ -116,7 +116,7 @@ def with_scales(case: Case, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def by_blocks(a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor) -> torch.Tensor:
-    """The product with scales of blocks: PyTorch's layouts differ between versions, so that each is tried."""
+    """Compute the product with scales of blocks. PyTorch's layouts differ between versions, so each layout is tried."""
     from torch.nn.functional import ScalingType, scaled_mm
 
     major = scale_a.t().contiguous().t()
@@ -152,7 +152,7 @@ def by_triton(case: Case, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 MMAS: dict[str, list[str]] = {}
-"""By case, the matrix instructions of a Triton kernel."""
+"""The matrix instructions of a Triton kernel, by case."""
 
 
 def kernels(case: Case, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor | None) -> list[str]:
@@ -171,7 +171,7 @@ OTHERS = ("elementwise", "Memset", "Memcpy", "at::native")
 
 
 def short(name: str) -> str:
-    """The telling part of a kernel's name: CUTLASS's configuration, or what stands before arguments."""
+    """The distinctive part of a kernel's name: CUTLASS's configuration, or the text before the arguments."""
     found = re.search(r"Kernel2<(\w+)", name)
     if found:
         return found.group(1)
@@ -188,7 +188,7 @@ def bits_of(of: torch.Tensor) -> np.ndarray[Any, Any]:
 def record(
     case: Case, probes: Mapping[str, np.ndarray[Any, Any]], names: bool
 ) -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
-    """One case: what is known of it, and the codes of D's sampled elements."""
+    """Record one case: what is known of it, and the codes of D's sampled elements."""
     a, b, c = tensors(case, probes)
     d = compute(case, a, b, c)
     again = compute(case, a, b, c)

@@ -51,7 +51,7 @@ class Case:
 
     Attributes:
         route: one of `ROUTES`. a, b: names of the operands' formats; c: of the bias or of C; "" where there is none.
-        M, N, K: its shape. tile: of Triton's routes alone.
+        M, N, K: its shape. tile: the tile of Triton's routes; other routes have none.
         operands: "random", or the kind of `mmau.testing.probe_data`. seed: of the operands.
     """
 
@@ -86,7 +86,8 @@ def scale_shapes(case: Case) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 class Operands(NamedTuple):
-    """Codes of sampled rows of A [rows, K], sampled columns of B [K, columns], and C of them ([columns] for a bias)."""
+    """Codes of operands: sampled rows of A [rows, K], sampled columns of B [K, columns], and C for them ([columns] for a
+    bias)."""
 
     a: npt.NDArray[Any]
     b: npt.NDArray[Any]
@@ -138,7 +139,7 @@ PROBED = {
     "e4m3": "wgmma.m64n128k32.f32.e4m3.e4m3",
     "e5m2": "wgmma.m64n128k32.f32.e5m2.e5m2",
 }
-"""By format of the operands, the instruction for which probe data is made."""
+"""The instruction for which probe data is made, by format of the operands."""
 
 PREDICTOR_SHAPES = (
     (100, 2560, 9728), (250, 2560, 9728), (1000, 2560, 9728), (4000, 2560, 9728),
@@ -195,7 +196,7 @@ def triton_cases() -> list[Case]:
 
 
 def probe_cases() -> list[Case]:
-    """Products of probe data, on which every order gives the same bits."""
+    """Products of probe data, for which every order gives the same bits."""
     shapes = ((64, 64, 512), (256, 256, 4096), (16, 2048, 4096), (128, 128, 16384))
     found = []
     for kind in ("dense", "precision"):

@@ -8,7 +8,8 @@ import triton.language as tl
 
 @triton.jit
 def product(a, b, d, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, FORM: tl.constexpr):
-    """One tile of D in fp32. FORM: 0 accumulates inside of `tl.dot`, 1 adds its result, 2 promotes every 64 products."""
+    """Compute one tile of D in fp32. FORM: 0 accumulates inside `tl.dot`, 1 adds its result, 2 promotes every 64
+    products."""
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)

@@ -12,7 +12,7 @@ REGISTERS_PER_SM = 65536
 """32-bit registers of an SM, which one block may take, from sm_70 to sm_120 (CUDA programming guide)."""
 
 _GRANULE = 256
-"""Registers are given to a warp in so many at a time."""
+"""Registers are allocated to a warp in units of this many."""
 
 _SIZED, _REGCOUNT = 4, 0x2F
 

@@ -47,8 +47,8 @@ class PointError(ValueError):
 
 
 class Measured(NamedTuple):
-    """One point: latency of a turn of the loop (cycles), the mean of the warps; throughput in FMA or bytes per cycle and
-    SM, the work of all warps in the time of the slowest. A point that could not run has neither, and a note says why."""
+    """One measured point: latency of a turn of the loop (cycles, mean of the warps), and throughput of all warps in the time
+    of the slowest (FMA or bytes per cycle and SM). A point that could not run has neither, and a note says why."""
 
     name: str
     unit: str
@@ -74,12 +74,12 @@ def benchmarks(arch: str) -> list[Benchmark]:
 
 
 def is_timed(i: golden.Instruction) -> bool:
-    """Whether an instruction on integers is one of those that stand for all."""
+    """Whether an instruction on integers is timed; some instructions represent all."""
     return i.a.name in ("int8", "int4", "b1") and i.a == i.b and ".satfinite" not in i.name
 
 
 def measure(benchmark: Benchmark, timer: Timer, known: Iterable[Measured] = ()) -> Iterator[Measured]:
-    """Every ILP at every number of warps that is not known yet."""
+    """Measure every ILP at every number of warps that is not known yet."""
     done = {(point.name, point.ilp, point.warps) for point in known}
     for ilp in benchmark.sources:
         for warps in benchmark.warps:
@@ -134,7 +134,7 @@ def read_points(path: Path) -> list[Measured]:
 
 
 def tables(points: list[Measured], device: str) -> str:
-    """For each instruction completion latency and peak throughput, beside those of paper 001's GPUs that have it."""
+    """For each instruction its completion latency and peak throughput, beside those of paper 001's GPUs that have it."""
     lines = [
         f"{device} (in parentheses paper 001's {', '.join(GPUS)}; - where it has none)",
         "latency: cycles at one warp (wgmma: four), ILP 1; throughput: the largest, per cycle and SM",
@@ -166,7 +166,7 @@ def _beside(own: float, papers: Sequence[float | None]) -> str:
 
 
 def timer_on(device: CudaDevice) -> Timer:
-    """Times on a device."""
+    """A timer that runs benchmarks on a device."""
     xp = device.xp
     functions = {}
 
@@ -203,7 +203,7 @@ def run_all(folder: Path, arch: str, timer: Timer, report: Callable[[Measured], 
 
 
 def write_tables(folder: Path, points: list[Measured], device: str) -> str:
-    """The text table, which is returned too."""
+    """Write the table as text into the folder, and return it."""
     text = tables(points, device)
     write_atomically(folder / "tables.txt", text.encode())
     return text
@@ -229,7 +229,7 @@ def write_plots(folder: Path, points: list[Measured]) -> str:
 
 
 def main(folder: Path) -> None:
-    """Measure everything that is not measured yet, and write the tables and plots."""
+    """Measure all points that are not measured yet, and write the tables and plots."""
     device = CudaDevice()
     points = run_all(folder, device.arch, timer_on(device), lambda point: None)
     print(write_tables(folder, points, device.describe().device), end="")

@@ -47,7 +47,7 @@ class Benchmark:
     """One instruction to time.
 
     Attributes:
-        name: as in tables. unit: what `work` counts, `FMA` or `bytes`.
+        name: name in tables. unit: the unit of `work`, `FMA` or `bytes`.
         work: of one instruction of one warp, for wgmma of a quarter of a warpgroup.
         sources: CUDA source by ILP. warps: the numbers of warps to run.
     """
@@ -107,7 +107,7 @@ def mma_benchmark(instruction: Instruction) -> Benchmark:
 
 
 def wgmma_benchmark(instruction: Instruction) -> Benchmark:
-    """A `wgmma` with both operands in shared memory: `ilp` of them in one group, then a wait for the group."""
+    """A benchmark of `wgmma` with both operands in shared memory: `ilp` of them in one group, then a wait for the group."""
     i = instruction
     count = i.n * i.d.storage_bits // 64
     signs = "" if i.d.name == "int32" else ", 1, 1"  # integers have none
@@ -154,7 +154,8 @@ def ldmatrix_benchmark(matrices: int) -> Benchmark:
 
 
 def shared_load_benchmark(bits: int, ways: int) -> Benchmark:
-    """ld.shared.u32 or .u64 where `ways` lanes fall on each bank; every word that is read holds its own address."""
+    """A benchmark of ld.shared.u32 or .u64 where `ways` lanes access each bank; every word that is read holds its own
+    address."""
     stride = 4 * ways if bits == 32 else 4 * max(ways, 2)
     names = "%0" if bits == 32 else "{%0, %1}"
     outputs = '"+r"(r[CHAIN][0])' + ("" if bits == 32 else ', "=r"(r[CHAIN][1])')

@@ -1,1 +1,1 @@
-"""The mutation campaign, docs/evidence/mutants.md."""
+"""Runs the mutation campaign and writes docs/evidence/mutants.md."""

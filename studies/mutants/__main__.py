@@ -93,7 +93,7 @@ def versions() -> dict[str, str]:
 
 
 def outcome_of(results: Sequence[Mapping[str, Any]], with_what: Mapping[str, str]) -> dict[str, Any]:
-    """What the page is made of, from the results of all tasks."""
+    """The data of the page, from the results of all tasks."""
     made = {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "made_with": dict(with_what), "versions": versions()}
     return {**made, "vectors": VECTORS, "seed": SEED, "units": joined(results)}
 

@@ -1,4 +1,4 @@
-"""The page docs/evidence/mutants.md."""
+"""Writes the page docs/evidence/mutants.md."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ FEW = 10
 
 
 def document(outcome: Mapping[str, Any]) -> str:
-    """The whole page."""
+    """The text of the page."""
     units = outcome["units"]
     mutants = [
         {**mutant, "unit": unit["unit"], "operation": unit["operation"]} for unit in units for mutant in unit["mutants"]

@@ -1,1 +1,1 @@
-"""The proof campaign, docs/evidence/proofs.md."""
+"""Runs the proof campaign and writes docs/evidence/proofs.md."""

@@ -90,8 +90,8 @@ def prove(
     """Build the obligations of targets, and ask the solvers.
 
     Args:
-        folder: of the stores.
-        seconds: for each question. jobs: tasks at a time.
+        folder: the folder of the stores.
+        seconds: the limit for each question. jobs: tasks at a time.
         within: elapsed seconds after which no further target is started; None for no limit.
     """
     records = obligations(chosen, folder, jobs, within)
@@ -110,7 +110,8 @@ def prove(
 def obligations(
     chosen: Sequence[Target], folder: Path, jobs: int | None = None, within: float | None = None
 ) -> list[Record | None]:
-    """The obligations of targets, as from `studies.proofs.tasks.put_together`; None for targets that were not started.
+    """The obligations of targets, as `studies.proofs.tasks.put_together` gives them; None for targets that were not
+    started.
 
     Args:
         as for `prove`.
@@ -131,7 +132,7 @@ def ask_all(
     jobs: int | None = None,
     solvers: Iterable[str] = PACKAGES,
 ) -> dict[str, list[dict[str, Any]]]:
-    """The answers of the solvers to each question, by its key; they are asked in turn until one decides it."""
+    """The answers of the solvers to each question, by the question's key. Solvers are asked in turn until one decides it."""
     answers: dict[str, list[dict[str, Any]]] = {key: [] for key in questions}
     with Store(folder / "questions", what="questions") as store:
         for name in solvers:
@@ -164,7 +165,7 @@ def is_settled(answer: Mapping[str, Any]) -> bool:
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
-    """The rows of an outcome that is written anew; none where there is no whole file."""
+    """The rows of an outcome file that this run replaces; no rows if there is no complete file."""
     try:
         return list(unsealed(path.read_bytes())["subjects"])
     except (OSError, ValueError, KeyError):

@@ -76,14 +76,14 @@ def each_option() -> list[Unit]:
 
 
 def each_cut() -> list[Unit]:
-    """Those of `DATAPATHS` whose steps have boundaries inside, with a register at each of these, with every multiplier."""
+    """Units of `DATAPATHS` whose steps have inner boundaries, with a register at each of these, for every multiplier."""
     units = [Unit(name=name, operation=golden.instruction(*name.split(" ", 1)).operation) for name in DATAPATHS]
     built = [replace(unit, implementation=Implementation(multiplier=each)) for unit in units for each in MULTIPLIERS]
     return [found for unit in built if (found := cut(unit)) is not None]
 
 
 def cut(unit: Unit) -> Unit | None:
-    """A combinational unit with a register at every boundary inside of a step, and at the end; None if no step has one."""
+    """A combinational unit with a register at every inner boundary of a step, and at the end; None if no step has one."""
     datapath = unit_datapath(unit)
     never_built(datapath)
     inside = boundaries_inside(datapath.steps())

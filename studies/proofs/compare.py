@@ -24,7 +24,7 @@ from studies.proofs.proved_designs import Target, add_options, chosen_targets
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare, and print for each invalid proof the reason."""
+    """Compare, and print the reason for each invalid proof."""
     parser = argparse.ArgumentParser(
         prog="formal-compare", description="Compare the recorded proofs with the code of today."
     )

@@ -43,7 +43,7 @@ WAYS = ("apart", "flat")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare what is not in the store yet, and write the page."""
+    """Compare the units that are not in the store yet, and write the page."""
     parser = argparse.ArgumentParser(prog="formal-netlist", description="Compare synthesised netlists with the Verilog.")
     parser.add_argument("page", type=Path, help="file for the page (Markdown)")
     parser.add_argument("store", type=Path, help="folder of the finished units")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def compare_all(
     targets: Sequence[Target], folder: Path, seconds: float, jobs: int | None = None, within: float | None = None
 ) -> list[dict[str, Any]]:
-    """For every unit and way its modules, with verdict and reason of each."""
+    """The modules of every unit, mapped in both ways, with verdict and reason for each module."""
     cells = cell_library()
     depends = {
         "sources": digest_of_sources(SOURCES), "tool": tool_version(), "cells": "gates" if cells is None else cells.name
@@ -107,7 +107,7 @@ def compare(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def cell_library() -> Library | None:
-    """The library whose cells are mapped to; None where it is not installed."""
+    """The library whose cells are used; None if it is not installed."""
     path = LIBRARIES["osu018"]
     return read_library(path) if path.is_file() else None
 
@@ -119,7 +119,7 @@ def _times() -> tuple[float, float]:
 
 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The page as Markdown."""
+    """The text of the page, in Markdown."""
     units: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
     for row in rows:
         units.setdefault((row["name"], row["built"]), {})[row["way"]] = row

@@ -116,7 +116,7 @@ def _by_step(settled: Iterable[Settled]) -> list[dict[str, Any]]:
 
 
 def keep_opinions(rows: Sequence[dict[str, Any]], before: Sequence[Mapping[str, Any]]) -> None:
-    """Copy what a row says of second opinions into the row of the same questions that takes its place."""
+    """Copy the second opinions of an earlier row into the row with the same questions that replaces it."""
     known = {(row["kind"], row["design"], row["questions"]): row["second"] for row in before if "second" in row}
     for row in rows:
         if (second := known.get((row["kind"], row["design"], row["questions"]))) is not None:
@@ -155,7 +155,7 @@ def with_added(before: Mapping[str, Any], added: Mapping[str, Any], listed: Sequ
 
 
 def key_of(target: Target) -> tuple[str, str]:
-    """What a target's row is found by."""
+    """The key by which the row of a target is found."""
     return target.kind, design_key(target.design.as_table())
 
 

@@ -1,4 +1,5 @@
-"""The pages of the proofs, made from the outcome alone: what is proved, which is committed, and each design, on the site."""
+"""Writes the pages of the proofs from the outcome alone: a committed page of what is proved, and the site's page of each
+design."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +9,7 @@ from mmau.report import markdown
 
 
 def document(outcome: Mapping[str, Any]) -> str:
-    """The page that is committed."""
+    """The text of the committed page."""
     versions = ", ".join(f"{name} {number}" for name, number in outcome["versions"].items())
     return markdown.document(
         "What is proved",

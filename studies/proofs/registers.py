@@ -41,7 +41,7 @@ INSIDE = "inside"
 """The way with a register at every boundary inside of a step, and at the end."""
 
 WAYS = (*STAGES, INSIDE)
-"""How registers are placed."""
+"""The ways in which registers are placed."""
 
 Verdicts = Mapping[str, str]
 """Verdicts on questions, by their keys."""
@@ -69,7 +69,7 @@ class Built:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Ask what is not answered yet, and write the page."""
+    """Ask the questions without an answer, and write the page."""
     parser = argparse.ArgumentParser(prog="formal-registers", description="Prove the catalogue's datapaths with registers.")
     parser.add_argument("page", type=Path, help="file for the page (Markdown)")
     add_options(parser, "datapaths", main_job=False)
@@ -124,7 +124,7 @@ def put_together(content: dict[str, Any], folder: Path) -> Any:
 
 
 def with_registers(unit: Unit, way: str) -> Unit | None:
-    """A combinational unit with registers; None where it has no boundary for one."""
+    """A combinational unit with registers placed in a way; None if it has no boundary for one."""
     if way == INSIDE:
         return cut(unit)
     return replace(unit, implementation=replace(unit.implementation, stages=STAGES[way]))

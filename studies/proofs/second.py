@@ -54,7 +54,7 @@ class Opinion:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether both say the same."""
+        """Whether both answers are the same."""
         return bool(self.second) and self.verdict == self.other
 
     @property
@@ -64,7 +64,7 @@ class Opinion:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Ask for the opinions that are missing, and write all of them."""
+    """Ask for the opinions that are missing, and write all opinions."""
     parser = argparse.ArgumentParser(prog="formal-second", description="Ask a second solver every question of the proofs.")
     parser.add_argument("proofs", type=Path, help="outcome of `make formal` (JSON), to which the opinions are added")
     parser.add_argument("page", type=Path, help="file for the page of proofs (Markdown)")
@@ -100,7 +100,7 @@ def is_confirmed(row: Mapping[str, Any]) -> bool:
 
 
 def counted(found: Sequence[Opinion | None], seconds: float) -> dict[str, Any]:
-    """What a row says of second opinions on its questions, of which None is one that no solver decided."""
+    """The second opinions on the questions of a row, counted. None is a question that no solver decided."""
     confirmed = [each for each in found if each is not None and each.is_confirmed]
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"), "seconds": seconds, "asked": len(found), "confirmed": len(confirmed),
@@ -110,7 +110,7 @@ def counted(found: Sequence[Opinion | None], seconds: float) -> dict[str, Any]:
 
 
 def opinions(questions: Mapping[str, Question], folder: Path, seconds: float, jobs: int | None = None) -> dict[str, Opinion]:
-    """The opinions on questions, by key; none on a question that no solver decides."""
+    """The opinions on questions, by key; a question that no solver decides has none."""
     first = {key: decided(given) for key, given in ask_all(questions, folder, seconds, jobs).items()}
     found: dict[str, Opinion] = {}
     for name in PACKAGES:

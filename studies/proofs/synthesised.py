@@ -1,4 +1,5 @@
-"""Synthesised netlists held to the Verilog that they are made from, by Yosys: module by module, or all as one circuit.
+"""Compares synthesised netlists with the Verilog from which they are made, by Yosys: module by module, or all as one
+circuit.
 
 Both are read from their texts. The registers of a module are cut: their states become inputs and their next states outputs,
 matched by name, so that equality holds from every state. Modules inside it are cut likewise, by the name of the instance:
@@ -36,8 +37,8 @@ _COMPARE = (
     " miter -equiv -flatten -make_outputs gold gate miter; hierarchy -top miter; wreduce; alumacc; techmap; opt;"
     " abc -g AND,XOR; opt_clean; tee -q -o answer.txt sat -prove trigger 0 miter"
 )
-"""Arithmetic is laid out as in synthesis (`alumacc`), and abc merges what is equal on both sides: without the one a product
-of 8 bits took 150 times as long, without the other the last question of every sum would."""
+"""Passes that compare two circuits. Arithmetic is laid out as in synthesis (`alumacc`): else a product of 8 bits takes 150
+times as long. abc merges what is equal on both sides: else the last question of every sum would, too."""
 
 _REGISTERS = "expose -evert-dff -dff -shared gold gate; opt_clean;"
 
@@ -60,8 +61,8 @@ def synthesise(verilog: str, library: Library | None, limit: float, flat: bool =
     """The Verilog of a netlist.
 
     Args:
-        verilog: of a design, its top module called `TOP`.
-        library: whose cells it consists of; None for NAND, NOR and NOT gates.
+        verilog: a design, with a top module called `TOP`.
+        library: library of the netlist's cells; None for NAND, NOR and NOT gates.
         limit: seconds. flat: whether all is synthesised as one circuit, in which no two registers become one; else every
             module by itself.
 

@@ -11,7 +11,7 @@ def write_archive(file: Path, epoch: int, members: Iterable[tuple[tarfile.TarInf
     """Write a .tar.gz in order of names, with one time for all members and without owners.
 
     Args:
-        epoch: that time (seconds since 1970). members: each with its content, None for a folder.
+        epoch: the time of all members (seconds since 1970). members: each member with its content; None for a folder.
     """
     with (
         file.open("wb") as raw,

@@ -1,4 +1,4 @@
-"""The tree that a release is built from: what the commit holds, nothing that merely lies in the clone."""
+"""The tree from which a release is built: the files of the commit, without other files of the working copy."""
 
 import tarfile
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""The bill of materials of a release (CycloneDX): what stands inside the wheels that others made, and the packages that an
-installation of the wheel brings. Packages of extras are not in it: constraints.txt has the versions of their tests."""
+"""The bill of materials of a release (CycloneDX): third-party parts inside the wheels, and the packages that installing the
+wheel requires. Packages of extras are not listed: constraints.txt has the versions that are tested."""
 
 import json
 import re

@@ -7,7 +7,7 @@ from studies.release.committed_tree import Tree
 
 
 def release_notes(tree: Tree, out: Path) -> Path:
-    """Write the notes of the version that the tree is.
+    """Write the release notes of the tree's version.
 
     Raises:
         ValueError: changes stand under "Unreleased", or the version has no section with a date.

@@ -14,7 +14,7 @@ from studies.release.committed_tree import Tree
 
 
 def build_sdist(tree: Tree, folder: Path) -> Path:
-    """The source archive."""
+    """Build the source archive."""
     _pip_build(tree, folder, "--sdist", os.environ)
     (archive,) = folder.glob("*.tar.gz")
     _without_times(archive, tree.epoch)

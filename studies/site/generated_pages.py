@@ -26,11 +26,11 @@ API = {
 functions of a module without one."""
 
 SHOWN = 12
-"""Names of one arithmetic that stand open on an instruction page; more can be unfolded."""
+"""Number of instructions of one arithmetic that a page shows at once; the others can be unfolded."""
 
 
 def made_pages() -> Iterator[tuple[str, str]]:
-    """Path and Markdown of every page that is made."""
+    """Path and Markdown of every generated page."""
     yield from api_pages()
     yield from instruction_pages()
     yield "evidence/proved-designs.md", designs_document(unsealed(PROOFS.read_bytes()))

@@ -18,7 +18,7 @@ WORKER = "assets/iframe-worker.js"
 """Named in mkdocs.yml, in place of the script that the plugin `offline` would load from the network."""
 
 ASSETS = (WORKER, "assets/site.css")
-"""Files beside this one."""
+"""Files beside this one that the site serves."""
 
 EXPLORER = ("the instruction explorer", "the [instruction explorer](explorer.html)")
 """The front page's words for the explorer, and the link that only the site can have."""
@@ -33,7 +33,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages and files that do not stand under docs/, and give docs/README.md another name."""
+    """Add the pages and files that are not under docs/, and rename docs/README.md."""
     kept = Files([file for file in files if file.src_uri != "README.md"])
     sources = set()
     for document, path in PAGES.items():

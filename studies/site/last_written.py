@@ -10,10 +10,10 @@ OVERVIEW = "evidence/README.md"
 
 
 def dated(markdown: str, path: str) -> str:
-    """A page of evidence with a last line that says when it was written, and where its command stands.
+    """A page of evidence with a last line that says when it was written, and where its command is found.
 
     Args:
-        path: of the page's file, under docs/.
+        path: path of the page's file under docs/.
     """
     when = last_written(f"docs/{path}")
     overview = "../" * (path.count("/") - 1) + "README.md#the-other-pages"

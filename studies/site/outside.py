@@ -23,7 +23,7 @@ _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 
 
 def place(path: str) -> str | None:
-    """Where a file of the project stands in the site; None where it does not. Paths are relative, with slashes."""
+    """The path in the site of a file of the project; None if the site does not have it. Paths are relative, with slashes."""
     if path in PAGES:
         return PAGES[path]
     if path.startswith("docs/"):

@@ -11,7 +11,7 @@ from mmau.formal.specification.numbers import Flag, all_of
 
 @dataclass
 class Run:
-    """One run of a function.
+    """One run of a function on symbolic values.
 
     Attributes:
         prescribed: the first decisions, to be repeated. taken: all decisions so far, each with its flag.
@@ -45,7 +45,7 @@ _errors: list[Errors] = []
 
 
 def decide(flag: Flag) -> bool:
-    """The truth of a flag in this run; a flag that is open is taken as true first, as false in a later run."""
+    """The truth of a flag in this run. A flag that is not decided yet is true first, and false in a later run."""
     if flag.bits.value is not None:
         return bool(flag.bits.value)
     for run in _runs:

@@ -1,7 +1,7 @@
 """Copies of golden's reference, loaded from its source text beside the one that this process uses.
 
 A copy may be changed on the way, one syntax tree for each module: by a mutation, or so that it takes terms of a solver for
-integers. Its classes are its own: an operation of a copy is made from the keys of golden's.
+integers. A copy has its own classes, so its operations are made from the keys of golden's operations.
 """
 
 import ast
@@ -32,7 +32,7 @@ REFERENCE = (
 """The modules of the reference's step; what they import is copied with them."""
 
 Change = Callable[[str, ast.Module], ast.Module]
-"""The name of a module and its syntax tree to the tree that is loaded; the same tree where nothing changes."""
+"""Function from a module's name and syntax tree to the tree that is loaded, which is the same where nothing changes."""
 
 Modules = dict[str, ModuleType]
 
@@ -51,8 +51,9 @@ def copied(
     """A copy of modules and of all that they import from the same packages.
 
     Args:
-        names: of the modules. packages: whose modules are copied; all others are the ones of this process.
-        given: what every copied module has by name from the start, in place of a built-in function or beside them.
+        names: the names of the modules. packages: packages whose modules are copied; other modules are those of this
+            process.
+        given: name to value of globals that every copied module begins with; they may replace built-in functions.
     """
     with _apart(_Finder(change, packages, given), packages):
         for name in names:

@@ -25,14 +25,14 @@ LIBRARY = "_symbolic"
 
 
 def is_same(left: Any, right: Any) -> Any:
-    """`left is right`."""
+    """Compute `left is right`."""
     if isinstance(left, Choice):
         return left.is_(right)
     return left is right
 
 
 def is_not_same(left: Any, right: Any) -> Any:
-    """`left is not right`."""
+    """Compute `left is not right`."""
     return negated(is_same(left, right))
 
 
@@ -42,7 +42,7 @@ def negated(value: Any) -> Any:
 
 
 def is_in(item: Any, container: Any) -> Any:
-    """`item in container`."""
+    """Compute `item in container`."""
     if isinstance(container, SymbolicSet):
         return container.has(item)
     if isinstance(container, tuple | list):
@@ -51,7 +51,7 @@ def is_in(item: Any, container: Any) -> Any:
 
 
 def set_of(items: Iterable[Any], element: Callable[[Any], Any], *conditions: Callable[[Any], Any]) -> Any:
-    """A set comprehension."""
+    """Compute a set comprehension."""
     members: dict[Any, list[Flag]] = {}
     known = set()
     for item in items:
@@ -66,7 +66,7 @@ def set_of(items: Iterable[Any], element: Callable[[Any], Any], *conditions: Cal
 
 
 def any_true(items: Iterable[Any]) -> Any:
-    """`any(items)`, without a decision."""
+    """Compute `any(items)` without a decision."""
     flags = []
     for item in items:
         if isinstance(item, SymbolicInt):
@@ -77,22 +77,22 @@ def any_true(items: Iterable[Any]) -> Any:
 
 
 def all_true(items: Iterable[Any]) -> Any:
-    """`all(items)`, without a decision."""
+    """Compute `all(items)` without a decision."""
     return negated(any_true(negated(item) for item in items))
 
 
 def length_of(items: Any) -> Any:
-    """`len(items)`."""
+    """Compute `len(items)`."""
     return items.size() if isinstance(items, SymbolicSet) else len(items)
 
 
 def maximum(*items: Any) -> Any:
-    """`max`."""
+    """Compute `max(*items)`."""
     return largest(items[0] if len(items) == 1 else items)
 
 
 def minimum(*items: Any) -> Any:
-    """`min`."""
+    """Compute `min(*items)`."""
     return largest(items[0] if len(items) == 1 else items, less=True)
 
 
@@ -102,7 +102,7 @@ def type_of(*items: Any) -> Any:
 
 
 def integer_of(value: Any) -> Any:
-    """`int(value)`."""
+    """Compute `int(value)`."""
     return value if isinstance(value, SymbolicInt) else int(value)
 
 
@@ -161,7 +161,7 @@ def _lambda(name: str, body: ast.expr) -> ast.Lambda:
 
 
 class _ComputedTable:
-    """The table of a format's decoded codes: what would stand there."""
+    """Stands for the table of a format's decoded codes: it decodes a code when it is read."""
 
     def __init__(self, fmt: Any) -> None:
         self._fmt = fmt

@@ -1,7 +1,7 @@
 """Symbolic integers: numbers with Python's operators whose value is a solver's term.
 
-A condition of them is 0 or 1. Where Python asks for its truth, `decisions.decide` chooses a branch. An operation whose
-result the bounds of its operands settle gives a plain integer.
+A condition on them is 0 or 1. Where Python asks for its truth, `decisions.decide` chooses a branch. An operation whose
+result follows from the bounds of its operands gives a plain integer.
 """
 
 from typing import Any, Union
@@ -108,7 +108,7 @@ class SymbolicInt:
     __rxor__ = __xor__
 
     def __mod__(self, other: Integer) -> Integer:
-        """By a power of two; a program that divides by another number is refused."""
+        """Compute the remainder by a power of two; a program that divides by another number is refused."""
         mask = other - 1
         is_other = (other & mask) != 0
         if isinstance(is_other, SymbolicInt):
@@ -142,7 +142,7 @@ class SymbolicInt:
         return condition(~equal.flag) if isinstance(equal, SymbolicInt) else not equal
 
     def bit_length(self) -> Integer:
-        """As of `int`."""
+        """The number of bits, as `int.bit_length` counts them."""
         magnitude = number_of(self.number.terms, abs(self))
         found = Number.constant(magnitude.terms, 0)
         for place in range(magnitude.high.bit_length()):

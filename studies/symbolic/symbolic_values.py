@@ -71,7 +71,7 @@ class SymbolicSet:
         return condition(self.members[value]) if value in self.members else 0
 
     def pop(self) -> Any:
-        """Its only value."""
+        """The single value in the set."""
         return together([([flag], value) for value, flag in self.members.items()])
 
 
@@ -100,7 +100,8 @@ def _known(value: Any, run: Run) -> Any:
 
 
 def together(cases: Sequence[tuple[list[Flag], Any]]) -> Any:
-    """One value that is each case's where all its flags are set; the last case also where no other is."""
+    """One value that equals the value of a case where all flags of the case are set, and that of the last case where no
+    other's are."""
     first = cases[0][1]
     values = [value for _, value in cases]
     if len(cases) == 1 or all(value is first for value in values):

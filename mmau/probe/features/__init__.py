@@ -16,7 +16,7 @@ from mmau.probe.features.ties_and_carries import ALL_TIES, ROUNDING
 FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
 
 RARE: tuple[Feature, ...] = (ROUNDING, FLOOR, SUBNORMALS, OVERFLOW)
-"""Those whose keys few rows show."""
+"""Features whose keys change only few rows."""
 
 UNASKED: tuple[Feature, ...] = (BENEATH, SMALL_SUMS, ALL_TIES)
 """Features that only separate candidate models, since few units have them."""

@@ -1,4 +1,4 @@
-"""Terms far below the largest ones, if c or the products alone reach so far.
+"""Questions whose terms lie far below the largest ones, as far as the formats allow.
 
 Products that cancel without a zero among them, whose exponent could count, leave c: no other question shows the precision of
 a unit whose products are all cut where a zero is there, or that keeps more bits than the products of one block spread over.

@@ -12,7 +12,8 @@ from golden.stimulus.placed_products import lead_range
 Questions = Callable[[OperandShape, GeneratorDraws], Operands]
 
 ASKED_FIRST = 4
-"""One of so many of a feature's questions is asked at the beginning; all of them may later distinguish candidate models."""
+"""One in this many of a feature's questions is asked at the beginning; all of them may later distinguish candidate
+models."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,13 @@ def spans(shape: OperandShape, limit: int) -> int:
 
 
 def offsets(lengths: Sequence[int]) -> list[slice]:
-    """Where each of several parts lies once they are joined."""
+    """The slice of each of several parts, given their lengths, in the array that joins them."""
     ends = list(accumulate(lengths))
     return [slice(end - length, end) for end, length in zip(ends, lengths, strict=True)]
 
 
 def some_of(questions: Operands, draws: GeneratorDraws) -> Operands:
-    """One of every `ASKED_FIRST` rows, drawn at random, in order."""
+    """One in every `ASKED_FIRST` rows, drawn at random, in order."""
     rows = len(questions.c)
     order = np.argsort(draws.integers(0, 1 << 62, rows), kind="stable")
     return questions.rows(np.sort(order[: -(-rows // ASKED_FIRST)]))

@@ -1,4 +1,4 @@
-"""The exponent that a zero counts with: terms as small as they come beside zeros, and c alone at every exponent."""
+"""Questions that show the exponent of a zero: the smallest terms beside zeros, and c alone at every exponent."""
 
 import numpy as np
 

@@ -5,7 +5,7 @@ from mmau.probe.features.feature import Feature, concatenated
 from mmau.probe.features.limits import drawn
 
 ROWS = 48
-"""Of each class."""
+"""Rows of each class of the stimulus."""
 
 
 def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:

@@ -9,7 +9,7 @@ from golden.stimulus.placed_products import Products, lead_range, operands_of
 from mmau.probe.features.feature import Feature
 
 MOST = 48
-"""Rows at most."""
+"""Largest number of rows."""
 
 
 def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:

@@ -52,7 +52,7 @@ class Asker:
         return self._questioner.vectors
 
     def ask(self, *asked: Sum, normal: bool = False) -> list[Fraction | None]:
-        """d of every sum as a value, None where it is not finite.
+        """Ask for sums. Returns d of each as a value, None where it is not finite.
 
         Args:
             normal: whether the factors of products must be normal numbers.
@@ -68,8 +68,12 @@ class Asker:
         return values
 
     def ask_scaled(self, *asked: Sum) -> list[Fraction | None]:
-        """As `ask`, of sums that mean the same times any power of two: all of them times the smallest with which the formats
-        hold them, as products of normal numbers if that can be; d divided by it.
+        """Ask for sums whose meaning stays the same when all of them are multiplied by a power of two.
+
+        The power is the smallest with which the formats hold the sums, with products of normal numbers if possible.
+
+        Returns:
+            d of each sum, divided by that power; None where it is not finite.
 
         Raises:
             NotHeldError: no power of two does. DeviceUnderTestError: as `ask`.
@@ -88,7 +92,7 @@ class Asker:
         raise reason or NotHeldError(f"{asked[-1]} takes more range than there is")
 
     def first_held(self, *forms: Sequence[Sum]) -> list[Fraction | None]:
-        """As `ask_scaled`, for the first of several forms that the formats can represent.
+        """Ask, as `ask_scaled` does, for the first of several forms that the formats can represent.
 
         Raises:
             NotHeldError: the first form's, where none can be represented. DeviceUnderTestError: as `ask`.
@@ -112,10 +116,11 @@ class Asker:
 
     @cached_property
     def width(self) -> "Count":
-        """N_FMA of Khattak and Mikaitis, section III-D: products that are added before anything is rounded.
+        """N_FMA of Khattak and Mikaitis, section III-D: the number of products that are added before anything is rounded.
 
         With u the last bit of 1, c = 1 + u, r1 = 1 and rk = u come to 2 + 2u only if k of them are, of both signs, and with
-        r1 and rk exchanged, for a unit may begin at the other end. Where no products are so far apart, c is 2 - 2u and r1
+        r1 and rk exchanged, because a unit may begin at the other end. Where no products are so far apart, c is 2 - 2u
+        and r1
         is 3u.
 
         Raises:
@@ -186,7 +191,7 @@ class Count:
 
 
 def aligned_products(p: int, n: int) -> tuple[Fraction, ...]:
-    """2^-p, 2^-p-1 … down to 2^-p-n+1, which comes twice: 2^-p+1 together."""
+    """The products 2^-p, 2^-p-1 … down to 2^-p-n+1; the last occurs twice, so that their sum is 2^-p+1."""
     return (*(power(-p - i) for i in range(n)), power(-p - n + 1))
 
 

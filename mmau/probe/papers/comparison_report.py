@@ -56,7 +56,7 @@ def text_of(duts: Sequence[DeviceFeatures]) -> str:
 
 
 def as_dict(duts: Sequence[DeviceFeatures]) -> dict[str, Any]:
-    """For JSON: by device under test and paper, each test with its answer and every row that was asked."""
+    """The report as plain JSON: by device under test and paper, each test with its answer and every row that was asked."""
     return {
         "boxes": [
             {

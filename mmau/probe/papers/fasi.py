@@ -12,15 +12,15 @@ from mmau.probe.papers.operand_values import NotHeldError, Sum, power, value_tex
 from mmau.probe.papers.paper import Answer, Known, Paper, Test, rounding
 
 PRODUCTS = 4
-"""Of their equation (2)."""
+"""Number of products of their equation (2)."""
 
 ORDER, NORMALISATION = "rounding errors and order", "normalisation in addition"
 """Tests that later ones depend on."""
 
 
 def extra_bits(asker: Asker, known: Known) -> Answer:
-    """Theirs alone, 1 and c = -1 + 2^-p, shows whether there is one; how many there are, 1 + 2^-q - 1 for one q after the
-    other."""
+    """Asks for 1 and c = -1 + 2^-p, which shows whether there is an extra bit, then for 1 + 2^-q - 1 with q = p, p + 1, …
+    until the small term is lost."""
     p = asker.precision
     asker.ask_scaled(Sum(-1 + power(-p), (1,)))
     return Answer(str(asker.extra))
@@ -45,7 +45,7 @@ def subnormal_results(asker: Asker, known: Known) -> Answer:
 
 
 def subnormals_in_hardware(asker: Asker, known: Known) -> Answer:
-    """2 and a subnormal of b that is three quarters of the last bit of 2."""
+    """Asks for 2 and a subnormal of b that is three quarters of the last bit of 2."""
     p, b = asker.precision, asker.shape.b
     subnormal = 3 * power(b.e_min - b.man_bits)
     small = 3 * power(-p)
@@ -122,7 +122,7 @@ def rounding_to_binary16(asker: Asker, known: Known) -> Answer:
 
 
 def normalisation_in_addition(asker: Asker, known: Known) -> Answer:
-    """c = 1 - 2^-p and four times 2^-p: once it has come to 1, a sum that is normalised loses the rest.
+    """Asks for c = 1 - 2^-p and four times 2^-p. A sum that is normalised when it reaches 1 loses the remaining products.
 
     With n extra bits it loses only what is below 2^-(p-1+n): two products, of which the first completes 1 and all but the
     last bit of what shows in a result, and the second is 2^-(p+n).
@@ -154,8 +154,8 @@ def normalisation_in_subtraction(asker: Asker, known: Known) -> Answer:
 
 
 def carry_bits(asker: Asker, known: Known) -> Answer:
-    """Two: c = 1 + 3·2^-(p-1) and 1, 1, 1, 2^-(p-1) in four orders come to the exact sum. Three: five numbers between 1 and
-    1.875 come to 8."""
+    """Two carry bits: c = 1 + 3·2^-(p-1) and 1, 1, 1, 2^-(p-1), in four orders, give the exact sum. Three: five numbers
+    between 1 and 1.875 sum to 8."""
     if known.get(NORMALISATION) == "each":
         return Answer("none: each sum is normalised")
     last = power(1 - asker.precision)
@@ -178,9 +178,10 @@ def final_rounding(asker: Asker, known: Known) -> Answer:
 
 
 def monotonicity(asker: Asker, known: Known) -> Answer:
-    """c = 1 - 2^-p and c = 1, the same products: four times 2^-p.
+    """Asks for c = 1 - 2^-p and for c = 1 with the same products, four times 2^-p: the first result must not be larger.
 
-    With n extra bits, 2^n + 1 times 2^-(p+n), which c = 1 swallows, and one that fills up all but their share of the last
+    With n extra bits the products are 2^n + 1 times 2^-(p+n), which c = 1 loses, and one that fills up all but their
+    share of the last
     bit.
     """
     p, n = asker.precision, _finite_extra(asker)

@@ -66,8 +66,8 @@ DIRECTIONS = {
 
 
 def t_3_bits_fin_rnd(asker: Asker, known: Known) -> Answer:
-    """Subtractions from 1, each of which comes out otherwise without the next extra bit: u/2; where sums are truncated u/4
-    and u/8; where they are rounded to nearest 3u/4, u/2 without the second bit, and 3u/8, a tie without the third."""
+    """Asks for subtractions from 1 that each need one more extra bit: u/2, u/4 and u/8 where sums are truncated. Where they
+    are rounded to nearest: u/2; 3u/4, which gives u/2 without the second bit; and 3u/8, a tie without the third."""
     (mode,) = needed(known, "T_rnd_dir")
     u = power(1 - asker.precision)
     if mode not in ("truncate", "RTN-TE"):
@@ -94,8 +94,8 @@ def t_prod(asker: Asker, known: Known) -> Answer:
 
 
 def t_blk_fma_width(asker: Asker, known: Known) -> Answer:
-    """The first product 1, c half of u, another half of u in one place after the other: as long as a place is in c's block
-    both halves count. Where no products can be so far apart, c is 1 and the first product the half."""
+    """Asks for a first product 1, c = u/2, and another u/2 in one place after another: both halves count while the place is
+    in c's block. Where products cannot be so far apart, c is 1 and the first product u/2."""
     half = _half(asker, known)
     places = range(1, asker.shape.K)
     values = asker.first_held(
@@ -108,7 +108,7 @@ def t_blk_fma_width(asker: Asker, known: Known) -> Answer:
 
 
 def t_pres_extra_acc(asker: Asker, known: Known) -> Answer:
-    """1, half of u and half of u in one block come to 1 + u if the sum of the first two retains its extra bit."""
+    """Asks for 1, u/2 and u/2 in one block: the result is 1 + u if the sum of the first two retains its extra bit."""
     half = _half(asker, known)
     (d,) = asker.first_held([Sum(half, (1, half))], [Sum(1, (half, half))])
     return Answer(

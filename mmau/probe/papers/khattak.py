@@ -17,7 +17,7 @@ ROUNDED_UP = 5
 
 
 def subnormals_in(asker: Asker, known: Known) -> Answer:
-    """As Fasi et al., section 3.1.1: the smallest subnormal of a times four, and the smallest subnormal of c."""
+    """Asks for the smallest subnormal of a times four, and for the smallest subnormal of c (Fasi et al., section 3.1.1)."""
     a, c = asker.shape.a, asker.shape.c
     asked = [Sum(0, ((power(a.e_min - a.man_bits), 4),)), Sum(power(c.e_min - c.man_bits), ())]
     kept = [d == one.exact for d, one in zip(asker.ask(*asked), asked, strict=True)]
@@ -25,8 +25,8 @@ def subnormals_in(asker: Asker, known: Known) -> Answer:
 
 
 def subnormals_out(asker: Asker, known: Known) -> Answer:
-    """As Fasi et al., sections 3.1.1 and 3.3: half the smallest normal number of d as a product, or as near as products
-    come."""
+    """Asks for half the smallest normal number of d as a product, or as near as products come (Fasi et al., sections 3.1.1
+    and 3.3)."""
     lowest = power(max(asker.shape.d.e_min, asker.shape.a.e_min))
     asked = Sum(0, ((lowest, Fraction(1, 2)),))
     (d,) = asker.ask(asked)
@@ -102,8 +102,8 @@ def _rounds_among_products(asker: Asker, known: Known) -> bool:
 
 
 def rounding_at_alignment(asker: Asker, known: Known) -> Answer:
-    """III-B: 1 and products of three quarters of the last retained bit of a term, as many as show if they are rounded up:
-    two for n_eab up to 1, as in the paper, else 2^n_eab."""
+    """III-B: asks for 1 and products of three quarters of the last retained bit of a term: two if n_eab ≤ 1, as in the
+    paper, else 2^n_eab, so that rounding up shows in the result."""
     (aligned,) = needed(known, "n_eab")
     if aligned.open or aligned.count > ROUNDED_UP:
         raise NotHeldError(f"{aligned} extra bits: {f'2^{aligned.count}'} products and more")

@@ -25,13 +25,13 @@ class NotHeldError(ValueError):
 
 
 def power(exponent: int) -> Fraction:
-    """2^exponent."""
+    """The power of two 2^exponent."""
     return power_of_two(exponent)
 
 
 @dataclass(frozen=True)
 class Sum:
-    """One dot product by values: c, and the products from place 0 on; the places after them are zero."""
+    """One dot product by values: c, and the products from place 0 on; all further products are zero."""
 
     c: Value
     products: tuple[Product, ...]
@@ -101,7 +101,8 @@ def codes_of(asked: Sequence[Sum], shape: OperandShape, normal: bool = False) ->
 
 
 def shifts(asked: Sequence[Sum], shape: OperandShape, normal: bool) -> range:
-    """The exponents from 0 on by which sums may be shifted so that no product is too small or too large for the formats."""
+    """The exponents, from 0 on, by which sums may be shifted without making a product too small or too large for the
+    formats."""
     leads = [lead(value) for one in asked for value in map(product_value, one.products) if value]
     addends = [lead(Fraction(one.c)) for one in asked if one.c]
     subnormal = 0 if normal else shape.a.man_bits + shape.b.man_bits

@@ -1,4 +1,4 @@
-"""A paper's named tests, run on a device under test one after another."""
+"""Runs the named tests of a paper on a device under test, one after another."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Answer:
 
 
 Known = Mapping[str, Any]
-"""By the name of a test, the value that it found; those without one are absent."""
+"""The value that each test found, by the test's name; tests without a value are absent."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def features(paper: Paper, dut: Device, asker: Asker | None = None) -> Features:
 
 
 def needed(known: Known, *names: str) -> list[Any]:
-    """The findings of earlier tests.
+    """The values that earlier tests found.
 
     Raises:
         NotHeldError: one of them found nothing.
@@ -112,11 +112,12 @@ def needed(known: Known, *names: str) -> list[Any]:
 
 
 MODES = {(False, False): "RZ", (True, True): "RN", (True, False): "RU", (False, True): "RD"}
-"""A rounding mode by whether a value beyond the midpoint goes away from zero: a positive one, a negative one."""
+"""Rounding modes by whether a value beyond the midpoint is rounded away from zero: for a positive and for a negative
+value."""
 
 
 def rounding(positive: Fraction | None, negative: Fraction | None, low: Fraction, high: Fraction) -> Answer:
-    """The mode that turned values between ±low and ±high into these."""
+    """The rounding mode that gives these results for values between low and high and between −high and −low."""
     if positive not in (low, high) or negative not in (-low, -high):
         return Answer(f"d = {value_text(positive)} and {value_text(negative)}")
     return Answer(MODES[positive == high, negative == -high])
