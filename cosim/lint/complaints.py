@@ -1,4 +1,4 @@
-"""Complaints of Verilator and Yosys about a design: a text that one complains about may mean another circuit to another."""
+"""Lint warnings of Verilator and Yosys which mean that another tool may read a different circuit."""
 
 import re
 from collections.abc import Sequence
