@@ -30,7 +30,10 @@ while no pass has changed the circuit."""
 SECONDS = 180.0
 """Time limit of Yosys for a report (s)."""
 
-UNSEEN = "loops, storage elements, undefined values, operands of other cycles and rare conditions were not looked for"
+UNSEEN = (
+    "conflicting drivers, loops, storage elements, undefined values, operands of other cycles and rare conditions were not "
+    "looked for"
+)
 
 MERGED = "opt_merge t:* t:$*dff* %d;"
 """The pass after which equal conditions of a choice and of a choice around it are one. Registers stay apart: they may start
