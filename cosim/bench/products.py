@@ -78,7 +78,7 @@ class Bits:
 
 @dataclass(frozen=True)
 class FixedPoint(Bits):
-    """A fixed-point number in two's complement, in place of a `golden.Format`: a code stands for its integer / 2**fraction.
+    """A fixed-point number in two's complement, in place of a `golden.Format`: a code represents its integer / 2**fraction.
 
     Attributes:
         width: bits, 1 to `MOST_BITS`. fraction: number of fraction bits among them.
@@ -323,7 +323,7 @@ class FixedPointProducts(DotProducts):
 
     @property
     def has_model(self) -> bool:
-        """False: the coverage models are those of floating-point results."""
+        """False: coverage models exist only for floating-point results."""
         return False
 
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:

@@ -47,7 +47,7 @@ def complaints_of_verilator(
     names that it declares within others of the same name.
 
     Args:
-        verilator_args: of the description; warnings about widths that they waive are not complaints.
+        verilator_args: arguments of the description; warnings about widths that they waive are not complaints.
         libraries: arguments that name folders, in which Verilator finds further modules.
     """
     source = folder / "lint.sv"

@@ -51,7 +51,7 @@ class Finding:
     """Why other tools may read another circuit.
 
     Attributes:
-        line: of a report; empty where it concerns proofs alone.
+        line: the line of a report; empty where it concerns proofs alone.
         ends_proof: why a proof decides nothing; empty where it covers the finding. assumed: what it then rests on.
     """
 

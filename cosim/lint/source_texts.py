@@ -20,7 +20,7 @@ SYNTHESIS = "SYNTHESIS"
 """The macro that synthesis tools define."""
 
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-"""Strings and comments."""
+"""Matches strings and comments."""
 
 _HIDING = re.compile(r"\b(translate)_(off|on)\b|^/[/*]\s*(?:\w+\s+)?(rtl_synthesis|synthesis)[_\s]+(off|on)\b")
 """Comments between which synthesis tools read nothing: from `off` to `on` with the same word."""

@@ -17,7 +17,7 @@ class Tree:
     """A tree of `verilator --json-only`.
 
     Attributes:
-        variables, tasks: the variables, and the functions and tasks, by their addresses. names: of the variables.
+        variables, tasks: the variables, and the functions and tasks, by their addresses. names: the names of the variables.
     """
 
     def __init__(self, root: Node) -> None:

@@ -53,7 +53,7 @@ def findings_of_yosys(verilog: str, timing: Timing, folder: Path) -> list[tuple[
     is not installed, or does not read the text.
 
     Args:
-        timing: of the description. folder: where the design is simulated, for files that it loads into memories.
+        timing: the timing of the description. folder: where the design is simulated, for files that it loads into memories.
     """
     every = AS_WRITTEN.replace("-assert ", "")  # the first complaint does not end it
     passes = f"{every} chformal -remove; opt_expr -fine; {MERGED} opt_muxtree; opt_clean; write_json circuit.json"
