@@ -58,7 +58,7 @@ class Simulated:
     """Simulated vectors, all of whose results equalled the golden model's.
 
     Attributes:
-        vectors: the number of vectors. date: of the campaign. simulator: its name.
+        vectors: the number of vectors. date: the date of the campaign. simulator: its name.
     """
 
     vectors: int
@@ -73,7 +73,7 @@ class Proved:
     Attributes:
         steps: number of obligations by step, all of them proved. assumed: assumptions about inputs and environment, a line
             each.
-        solvers: the solvers that proved them. date: of the campaign.
+        solvers: the solvers that proved them. date: the date of the campaign.
     """
 
     steps: Mapping[str, int]
@@ -365,7 +365,7 @@ def _known(row: Row | None, runs: Sequence[Row], not_proved: str, not_simulated:
     """Combine a proof and simulations that count.
 
     Args:
-        row: of the proof, if one counts. not_proved, not_simulated: the reason, if there is none.
+        row: the row of the proof, if one counts. not_proved, not_simulated: the reason, if there is none.
     """
     simulated = None
     if runs and all(run["passed"] and not run["mismatches"] for run in runs):

@@ -25,7 +25,7 @@ START_SECONDS = 120.0
 """A worker's first word may take so long: a driver's first call on a fresh machine does."""
 
 MOST_STOPS = 3
-"""An item ends for this call after so many workers in a row that hang or crash without a finished unit."""
+"""Number of workers in a row that hang or crash without a finished unit, after which an item ends for this call."""
 
 
 def run_list(
