@@ -1,4 +1,4 @@
-"""The pytest fixture `mmau_cosim`, which the installation registers: co-simulation as a test of a user's project.
+"""The pytest fixture `mmau_cosim`, which the installation registers: runs a co-simulation as a test of a user's project.
 
     def test_my_dut(mmau_cosim):
         report = mmau_cosim("dut.toml", unit="unit.toml", vectors=2000)

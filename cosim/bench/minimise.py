@@ -1,4 +1,5 @@
-"""The first mismatch made small: fewest terms other than zero, simplest values, and the design still fails in the same way.
+"""Minimises the first mismatch: fewest terms other than zero and simplest values with which the design still fails in the
+same way.
 
 The design is asked again, in the same simulation, for the rows that the search of `golden.shrink` proposes.
 """
@@ -42,7 +43,7 @@ class Minimised:
     note: str
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The minimised mismatch as plain JSON."""
         return asdict(self)
 
 
@@ -130,7 +131,7 @@ class _Search:
         return failing
 
     def _asked_for(self, rows: Sequence[Row]) -> DotProducts:
-        """Rows with golden's results."""
+        """Rows with the results that golden computes for them."""
         operands = operands_of(rows, self._shape)
         stimulus = Stimulus(operands, np.zeros(len(rows), np.uint8), ("minimised",))
         return replace(self._products, stimulus=stimulus, expected=self._products.dot(*operands).tolist())

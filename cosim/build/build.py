@@ -69,7 +69,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class Built:
-    """A design that is ready for simulation.
+    """A design that is built and ready for simulation.
 
     Attributes:
         sources: sources of the build. runner: cocotb's runner. commands: runs the runner's programs.
@@ -85,7 +85,7 @@ class Built:
 
 
 def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool, rtl_coverage: bool = False) -> Built:
-    """Build the design, or take it from the cache.
+    """Build the design, or take the built program from the cache.
 
     Args:
         rtl_coverage: whether Verilator counts the executed lines and changed bits of the sources, without the wrapper.

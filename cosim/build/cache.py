@@ -1,4 +1,4 @@
-"""The cache of compiled designs, and of what is the same for every design: keys of entries, and arguments of compilers."""
+"""The cache of compiled designs and of object files that all designs share: keys of entries, and arguments of compilers."""
 
 import hashlib
 import os
@@ -37,7 +37,7 @@ ENVIRONMENT = (
     "LIBRARY_PATH",
     "VERILATOR_ROOT",
 )
-"""Variables that change what the compilers make of the same files."""
+"""Environment variables that change how the compilers translate the same files."""
 
 MAX_BYTES = 1 << 30
 """Size of the cache (bytes): a few hundred compiled designs."""
@@ -124,7 +124,8 @@ HEADER = "runtime.h"
 """A header that includes those of the runtime library."""
 
 PRECOMPILED = f"{HEADER}.fast.gch"
-"""That header precompiled, as a rule of Verilator's makefile makes it: 72 MB, by which g++ passes over the others."""
+"""The precompiled header, as a rule of Verilator's makefile makes it: 72 MB, which save g++ from reading the other
+headers."""
 
 INCLUDE_FIRST = f"-include {HEADER}.fast"
 """The compiler's option: it takes what is precompiled, or else the text in the file of this name."""
@@ -200,7 +201,7 @@ LAST_ARGUMENTS = (
     # $error and $fatal end an elaboration; Verilator only warns of them, and "-Werror" undoes no "-Wno"
     "-Wwarn-USERERROR", "-Werror-USERERROR", "-Wwarn-USERFATAL", "-Werror-USERFATAL",
 )  # fmt: skip
-"""These come last: no option of a design undoes them."""
+"""Verilator's last arguments, so that no option of a design undoes them."""
 
 COVERAGE_ARGUMENTS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", str(1 << 20))
 """Further arguments for coverage, also of wide signals, such as packed operands."""

@@ -20,7 +20,7 @@ MIN_POWER_UP = 50
 
 @dataclass(frozen=True)
 class PowerUp:
-    """One simulation of a run.
+    """One simulation of a run, with register contents at power-up.
 
     Attributes:
         first: number of its first vector in the run. vectors: number of vectors.

@@ -16,7 +16,7 @@ class Model:
     K: int
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; `from_dict` reads it back."""
+        """The counts as plain JSON, which `from_dict` reads."""
         return {"operation": self.operation.name, "parameters": self.operation.parameters(), "K": self.K}
 
     @classmethod
@@ -61,7 +61,7 @@ class Counts:
         return Counts(self.model, self.rows + other.rows, hits)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; `from_dict` reads it back."""
+        """The counts as plain JSON, which `from_dict` reads."""
         return {"model": self.model.as_dict(), "rows": self.rows, "hits": dict(self.hits)}
 
     @classmethod

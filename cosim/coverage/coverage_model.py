@@ -68,7 +68,7 @@ class Bins:
         return self.reachable - len(self.missed)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The coverage as plain JSON."""
         return {
             "name": self.name,
             "bins": self.bins,

@@ -16,10 +16,10 @@ Reason = str | None
 
 @dataclass(frozen=True)
 class Point:
-    """Something that is looked at.
+    """A property of each sample, which has one of several values.
 
     Attributes:
-        name: what it is, in words. values: what it can be, in the order of its indices.
+        name: the property, in words. values: its possible values, in the order of their indices.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Covergroup:
     """A cross of points: a bin for each combination of their values.
 
     Attributes:
-        name: of the group, unique in its model.
-        points: what is crossed.
+        name: the name of the group, unique in its model.
+        points: the points that are crossed.
         sample: for each point an array of indices into its values, −1 where a sample has none; their shapes are broadcast
             against each other.
-        unreachable: of one value of each point, why no operands can give them together.
+        unreachable: function of one value of each point that returns why no operands can give them together.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Covergroup:
 
 
 def reachable(*_: str) -> Reason:
-    """Of a group whose bins can all be hit."""
+    """The reason of a group whose bins can all be hit: always None."""
     return None
 
 

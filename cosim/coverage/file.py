@@ -13,7 +13,7 @@ FORMAT = "mmau coverage 1"
 """The format name in every coverage file; it changes with the contents of the format."""
 
 MAX_BYTES = 1 << 28
-"""Largest coverage file that is read (bytes); one of the whole catalogue has a few million."""
+"""Largest coverage file that is read (bytes); a file of the whole catalogue has a few million."""
 
 
 def to_text(counts: Iterable[Counts]) -> str:
@@ -78,7 +78,7 @@ def read(path: Path) -> tuple[Counts, ...]:
 
 
 def add(path: Path, counts: Iterable[Counts]) -> tuple[Counts, ...]:
-    """Add counts to those of a file, also while other processes do so, and return all.
+    """Add counts to the counts in a file, and return the sums. Other processes may do so at the same time.
 
     Raises:
         ValueError: it holds something else. OSError: it cannot be read or written.

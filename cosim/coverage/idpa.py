@@ -21,7 +21,7 @@ SIGNS = ("0 of a", "0 of b", "0 of both", "plus times plus", "plus times minus",
 
 
 def integer_groups(operation: Any, steps: int) -> list[Covergroup]:
-    """Every covergroup."""
+    """Every covergroup of IDPA."""
     L = operation.L
     a, b, c = (_integer(each) for each in (operation.a, operation.b, operation.c))
     sums = _sum_shape(operation, a, b)
@@ -69,7 +69,7 @@ def _combined(operation: Any, x: IntArray, y: IntArray) -> IntArray:
 
 
 def _classes(operand: IntegerFormat, values: IntArray) -> IntArray:
-    """Index in `CLASSES`."""
+    """The index of each value's class in `CLASSES`."""
     largest, smallest = values == operand.max_finite, values == operand.lowest
     return chosen(values == 0, values == 1, values == -1, largest, smallest, values > 0, values < 0)
 
@@ -179,7 +179,8 @@ def _no_negative_product(a: IntegerFormat, b: IntegerFormat) -> Reason:
 
 
 def range_group(operation: Any, a: IntegerFormat, b: IntegerFormat, c: IntegerFormat) -> Covergroup:
-    """The exact sum against both ends of the range, which it may reach exactly, miss by one or go beyond by any amount."""
+    """The exact sum compared with both ends of the range: it reaches an end exactly, misses it by one, or exceeds it by some
+    amount."""
     names = (
         "far below the smallest", "one below the smallest", "the smallest", "one above the smallest", "negative", "0",
         "positive", "one below the largest", "the largest", "one above the largest", "far above the largest",

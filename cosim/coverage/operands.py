@@ -68,7 +68,7 @@ def _no_result(operation: Operation, cls: str) -> Reason:
 
 
 def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
-    """Each scale's class in its place, and the ends of both scales' range together."""
+    """Covergroups of the scales: the class of each by its place, and both scales at the ends of their ranges."""
     count = operation.scales_per_step
     normal_ones = ("smallest normal",) if scale.subnormals else ()
     extremes = ("smallest", *normal_ones, "between", "largest")

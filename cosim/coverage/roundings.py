@@ -23,7 +23,8 @@ OUTCOMES = (
 
 
 def rounding_groups(operation: Operation, chained: bool) -> list[Covergroup]:
-    """The covergroups of each rounding of a step, and those of the sticky bit and of overflow for units with these keys."""
+    """The covergroups of each rounding of a step, and for units with these keys the covergroups of the sticky bit and of
+    overflow."""
     found = []
     for shape in roundings_of(operation, chained):
         found += [remainder_group(shape), direction_group(shape)]
@@ -66,7 +67,7 @@ def never_d(operation: Operation, chained: bool) -> Callable[[str], Reason]:
 
 
 class _Flags:
-    """Flags of those roundings of a shape whose sum is not zero."""
+    """Flags of the roundings of a shape whose sum is not zero."""
 
     def __init__(self, seen: Seen, shape: RoundingShape) -> None:
         flags = seen.flags(shape.roundings)
@@ -105,7 +106,7 @@ def remainder_group(shape: RoundingShape) -> Covergroup:
 
 
 def too_fine(shape: RoundingShape, bits: int) -> Reason:
-    """Return the reason why a rounding never cuts so many bits off; None if it can."""
+    """The reason why a rounding never drops this many bits; None if it can."""
     return None if bits <= shape.cut else f"at most {max(shape.cut, 0)} bits are cut off: what is rounded is never wider"
 
 

@@ -20,7 +20,7 @@ CLASSES = ("+0", "-0", "+subnormal", "-subnormal", "+normal", "-normal", "+infin
 """The classes of a code, by the index that `classes` gives."""
 
 ZERO, SUBNORMAL, NORMAL, INFINITE, NAN = 0, 2, 4, 6, 8
-"""The index of each class where positive; the negative one follows, but for NaN."""
+"""The index in `CLASSES` of each positive class. The negative class follows; NaN has none."""
 
 
 def classes(operand: Format, codes: IntArray) -> IntArray:
@@ -50,13 +50,13 @@ def classes(operand: Format, codes: IntArray) -> IntArray:
 
 
 class Terms(NamedTuple):
-    """The terms of a sum and of those alike, one sample a row; arrays [samples, terms], of a sum that was made.
+    """The terms of a sum and of its equals, one sample per row: arrays [samples, terms], valid where the sum was made.
 
     Attributes:
-        gap: as of `golden.native.observe.TERM`. nonzero, negative, cut, gone: its flags.
-        made, something, zero: of each sum [samples], as `SumFlag` has it; zero: the total is.
+        gap: see `golden.native.observe.TERM`. nonzero, negative, cut, gone: the flags of `TERM`.
+        made, something, zero: flags of each sum [samples], see `SumFlag`; zero: whether the total is zero.
         depth: how far the leading one of the total lies below the largest of an aligned term (bits).
-        e_max: [samples].
+        e_max: exponent value to which terms were aligned [samples].
     """
 
     gap: IntArray
@@ -75,8 +75,8 @@ class Seen:
     """Rows of operands, and what the native engine's general path says of their steps.
 
     Args:
-        operation: of the unit. K: products of a row.
-        operands: of the rows.
+        operation: the unit's operation. K: products of a row.
+        operands: the operands of the rows.
 
     Raises:
         ValueError: the native engine is not installed.
@@ -132,7 +132,7 @@ class Seen:
         return found[0], found[1]
 
     def blocks(self) -> IntArray:
-        """Which scale of a step each of its products has [L]."""
+        """The index of the scale that each product of a step has [L]."""
         assert self.operation.block_size is not None
         return np.minimum(np.arange(self.operation.length) // self.operation.block_size, self.operation.scales_per_step - 1)
 

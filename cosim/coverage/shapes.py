@@ -16,13 +16,13 @@ class Kind:
     """Terms of one kind in a sum.
 
     Attributes:
-        name, plural: their names. count: number of terms.
+        name, plural: names of the kind. count: number of terms.
         lowest, highest: range of the exponent of a term that is not zero (exponent values).
         frac: number of fraction bits of its significand at its exponent.
         fraction_bits: fraction bits that alignment retains at e_max; None if it retains all.
         lead: how far a leading one may lie above the exponent (bits).
-        least_bits: of the smallest significand at the lowest exponent. higher_bits: at those above it.
-        zeros: the least and the largest exponent of one that is zero, None where a zero has no exponent that counts.
+        least_bits: bits of the smallest significand at the lowest exponent. higher_bits: the same at higher exponents.
+        zeros: the least and the largest exponent of a zero term; None where the exponent of a zero has no effect.
     """
 
     name: str
@@ -44,10 +44,10 @@ class SumShape:
 
     Attributes:
         name: name of the sum. sums: indices of the records of the sums. terms: index of the first term of each.
-        kinds: its terms in order, c apart from the others.
+        kinds: the kinds of terms in order, c separate from the others.
         e_zero: exponent value of every zero term, None if zero terms have another exponent.
         inverted: whether a term may be inverted where another sum negates it, which adds a unit of the last place.
-        scaled: whether its records have it times the scales' significands.
+        scaled: whether the records have the sum multiplied by the scales' significands.
     """
 
     name: str
@@ -75,7 +75,7 @@ def flushes(operation: Operation, operand: Format) -> bool:
 
 
 def product_of(operation: Operation, count: int, scaled: bool = False, summand: Summand | None = None) -> Kind:
-    """So many products of an operation, headroom included, and scales where they are factors of them."""
+    """The products of an operation as `count` terms, with headroom, and with scales where these are factors of products."""
     a, b, structure = operation.a, operation.b, operation.structure
     h = structure.headroom or 0
     flush = flushes(operation, a) and flushes(operation, b)
@@ -95,7 +95,7 @@ def product_of(operation: Operation, count: int, scaled: bool = False, summand: 
 
 
 def c_of(operation: Operation, chained: bool, summand: Summand | None = None) -> Kind:
-    """The accumulator as a term; in a chain it can also be the d of a step."""
+    """The accumulator as a term. In a chain it can also be the d of a step."""
     c, summand = operation.c, summand or Summand(Addend())
     zeros = (summand.zero_exp, summand.zero_exp) if summand.zero_exp is not None else None
     bits = c.man_bits + 1
@@ -114,7 +114,7 @@ def c_of(operation: Operation, chained: bool, summand: Summand | None = None) ->
 
 
 def sums_of(operation: Operation, chained: bool) -> tuple[SumShape, ...]:
-    """The sums of a step; the one with c is the last. Sums of one kind have the shape of the last of them.
+    """The shapes of the sums of a step. The sum with c is the last. Equal sums share the shape of the last of them.
 
     Args:
         chained: whether c is the d of another step in some steps.

@@ -20,7 +20,8 @@ def ucis_xml(counts: Iterable[Counts], seed: int, passed: bool, tool_version: st
     """A UCIS document.
 
     Args:
-        seed: of the run. passed: whether it did. tool_version: of this program. now: when it is written (UTC), None for now.
+        seed: the run's seed. passed: whether the run passed. tool_version: this program's version. now: the time (UTC);
+            None for now.
     """
     when = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%S")
     document = Element("UCIS", ucisVersion=VERSION, writtenBy="mmau", writtenTime=when)

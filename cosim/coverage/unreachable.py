@@ -1,6 +1,6 @@
 """Unreachable bins that no unit of the coverage job and no sample hits: their arguments have no counterpart.
 
-Of every other bin that is unreachable by a unit's numbers another unit, whose numbers differ, shows that it can be hit.
+A bin that is unreachable because of a unit's numbers can be hit in another unit, whose numbers differ.
 """
 
 import re
@@ -12,7 +12,7 @@ class Argued:
     """Bins that are unreachable by argument only.
 
     Attributes:
-        operations: names. bins: a regular expression for "covergroup | bin".
+        operations: the names of the operations. bins: a regular expression for "covergroup | bin".
         words: description of the bins. why: reason why no unit of these operations hits them.
     """
 

@@ -11,7 +11,7 @@ from golden.formats import FP32, Format
 from golden.rounding import Mode
 
 WITHOUT_END = 1 << 14
-"""A width larger than that of any sum (bits): a sticky bit may stand for an amount so far below."""
+"""A width larger than that of any sum (bits), because a sticky bit may represent an amount arbitrarily far below."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class RoundingShape:
     Attributes:
         name: the value that is rounded. roundings: indices of their records. mode: rounding mode.
         to: the result format, None for a truncation.
-        flushes: whether subnormal results become zero. rounds_first: whether they are rounded to a subnormal before.
+        flushes: whether subnormal results become zero. rounds_first: whether they are rounded to a subnormal first.
         finest: exponent value of the lowest possible bit of the rounded value.
         cut, cut_of_normal: the most bits that can lie below the last one kept, of any result and of a normal one; negative
             where what is rounded has fewer bits than are kept.
-        largest: what no positive and no negative sum exceeds in magnitude.
+        largest: bounds on the magnitude of positive and of negative sums.
     """
 
     name: str

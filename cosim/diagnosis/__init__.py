@@ -1,4 +1,4 @@
-"""Diagnosis of mismatches: which single change of the golden model gives what the design gave, for all of them.
+"""Diagnosis of mismatches: finds the single change of the golden model that gives the design's results for all of them.
 
 `diagnose` tries the variants of the model (`golden.variants`); `mismatch_places` says where mismatches are, `shifted` and
 `late_operands` whether right results or operands come at the wrong time.

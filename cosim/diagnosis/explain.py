@@ -68,7 +68,7 @@ class Diagnosis:
             distinguish the others from it.
         best: without a cause, a few changes that explain all mismatches together, and contradict no agreeing row either.
         of: for each mismatch the first of these that explains it, or None.
-        tried: changes that were tried. left_out: those for which no time was left.
+        tried: number of changes that were tried. left_out: number of changes for which no time was left.
         where: the element, row or column of the results in which all mismatches are, where the causes hold there alone; the
             agreeing rows are then those in it.
         located: further sentences on where the mismatches are.
@@ -118,16 +118,16 @@ class Diagnosis:
         return lines
 
     def text(self) -> str:
-        """For a terminal."""
+        """The diagnosis as text for a terminal."""
         return "\n".join(self.lines())
 
     def html_body(self) -> Markup:
-        """For a page that has `golden.html.STYLE`."""
+        """The diagnosis as HTML for a page that has `golden.html.STYLE`."""
         first, *rest = self.lines()
         return html.joined([element("p", first), element("ul", *(element("li", line.strip()) for line in rest))])
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The diagnosis as plain JSON."""
         return asdict(self)
 
 
@@ -145,7 +145,7 @@ PARTS = 3
 """Largest number of changes that are named as explaining all mismatches together, where no single one does."""
 
 LEAST = 3
-"""Smallest number of mismatches that each of them explains and those before it do not."""
+"""Smallest number of mismatches that each of several changes must explain and the changes before it do not."""
 
 
 def diagnose(
@@ -165,7 +165,7 @@ def diagnose(
         model: the specification of the design; for a tile its instruction.
         mismatches: rows that differ. Those with undefined bits are left out.
         agreeing: rows that do not.
-        seconds: after which no other change is tried.
+        seconds: time after which no further change is tried.
     """
     defined = [place for place, row in enumerate(mismatches) if isinstance(row.got, int)]
     known = [row for row in agreeing if isinstance(row.got, int)]

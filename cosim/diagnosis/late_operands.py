@@ -14,10 +14,11 @@ from golden.comparison import differing
 from golden.variants import Model
 
 FARTHEST = 4
-"""Largest distance of the other vector that is tried (vectors)."""
+"""Largest distance (vectors) of another vector whose operand is tried."""
 
 SHARE = 0.7
-"""Smallest share of the mismatches that the other operand explains: in a pause of the stream it is none of a vector."""
+"""Smallest share of the mismatches that the other operand must explain. The rest may lie in a pause of the stream, where an
+operand belongs to no vector."""
 
 PROBE = 24
 """Mismatches on which every operand is tried first."""

@@ -1,4 +1,4 @@
-"""Where mismatches are: in one element, row or column of the results, or where one lane has operands of one class."""
+"""Finds where mismatches are: in one element, row or column of the results, or where one lane has operands of one class."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -42,8 +42,8 @@ class Located:
 
 
 def place_of(mismatches: Sequence[ComparedRow], agreeing: Sequence[ComparedRow]) -> Located | None:
-    """The single element, row or column of the results in which all mismatches are; None where there is none, or where it
-    may be chance."""
+    """The single element, row or column of the results in which all mismatches are; None where there is no such place, or
+    where this may be chance."""
     places = frozenset(row.place for row in (*mismatches, *agreeing))
     for words, inside in _regions(mismatches[0].place, places):
         if not all(row.place in inside for row in mismatches) or len(inside) == len(places):

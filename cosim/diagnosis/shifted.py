@@ -22,9 +22,9 @@ class Shift:
     """A shift of all results.
 
     Attributes:
-        vectors: how many vectors earlier each result was expected; negative where it was expected later.
-        explained: mismatches that the shift explains. mismatches: those for which the other vector is known.
-        right: results beside these that the shift would make wrong, and that are right.
+        vectors: number of vectors by which each result was expected earlier; negative where it was expected later.
+        explained: mismatches that the shift explains. mismatches: mismatches for which the other vector is known.
+        right: results that are right and that the shift would make wrong.
     """
 
     vectors: int
@@ -71,7 +71,8 @@ def shift_of(differing: Sequence[ComparedRow], agreeing: Sequence[ComparedRow]) 
 
 
 def moved(differing: Sequence[ComparedRow], agreeing: Sequence[ComparedRow]) -> str | None:
-    """The order in which the elements of all results come, as a sentence; None where there is none."""
+    """The order in which the elements of all results arrive, as a sentence; None where no other order explains the
+    mismatches."""
     expected = {(row.vector, row.place): row.expected for row in (*differing, *agreeing)}
     places = sorted({row.place for row in (*differing, *agreeing)}, key=_indices)
     for words, order in _orders(places):

@@ -40,10 +40,10 @@ class Reset:
 
 @dataclass(frozen=True, kw_only=True)
 class Dut:
-    """A user design.
+    """A user design, as its description gives it.
 
     Attributes:
-        top: its top module.
+        top: the top module.
         sources: source files in the order in which they are read.
         include: folders of included files. defines: macros. parameters: parameters of the top module.
         verilator_args: further arguments of Verilator, for example to waive warnings.
@@ -52,7 +52,7 @@ class Dut:
         ports: the design's port names for this project's names (`a`, `in_valid` …); several names are the lanes of one
             operand, in order of the elements. `operands_i[1]` is one element of an array, `data_i[31:16]` a range of bits.
         order: "ascending", element 0 first; or "descending", element 0 in the highest bits or the last place.
-        results: number of dot products in a vector. widths: of c and d, where they are not the unit's.
+        results: number of dot products in a vector. widths: the widths of c and d, where they differ from the unit's.
         tie: value of each input that is held at a value.
         compare: the permitted differences.
         lists: the filelists that name its sources.

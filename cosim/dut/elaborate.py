@@ -37,7 +37,7 @@ _ESCAPED = re.compile(r"\\(?:([0-7]{3})|.)")
 
 @dataclass(frozen=True)
 class Range:
-    """A dimension `[left:right]`."""
+    """A dimension `[left:right]` of an array or of a packed type."""
 
     left: int
     right: int
@@ -49,7 +49,7 @@ class Range:
 
     @property
     def indices(self) -> range:
-        """The indices, ascending."""
+        """The indices of the dimension, in ascending order."""
         return range(min(self.left, self.right), max(self.left, self.right) + 1)
 
     def __str__(self) -> str:
@@ -270,7 +270,7 @@ def _port(node: dict[str, Any], types: dict[str, Any]) -> Port:
 
 
 def resolved_type(kind: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
-    """The type that names, parameters and enumerations stand for."""
+    """The type that remains when names, parameters and enumerations are resolved."""
     while kind["type"] in ("REFDTYPE", "PARAMTYPEDTYPE", "ENUMDTYPE", "CONSTDTYPE", "MEMBERDTYPE"):
         kind = types[kind["refDTypep"] if kind["type"] == "ENUMDTYPE" else kind["dtypep"]]
     return kind

@@ -8,7 +8,7 @@ MAX_DEPTH = 16
 """Largest depth of nested filelists, because a filelist that names itself would never end."""
 
 MAX_BYTES = 1 << 24
-"""Largest filelist that is read (bytes): some hundred thousand paths."""
+"""Largest filelist that is read (bytes): it names some hundred thousand paths."""
 
 
 @dataclass

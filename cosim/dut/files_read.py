@@ -1,4 +1,4 @@
-"""The files that Verilator read, from its own list of them."""
+"""Reads Verilator's list of the files that it has read."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ LISTING = "*__verFiles.dat"
 
 _SOURCE = re.compile(r'^S +\d+ +[1-9]\d* .* "([^"\n]*)"$', re.MULTILINE)
 """A line of a file that was read: size, number, times and a digest, which is empty for programs, then the path. A name that
-stands in a `line directive alone has the number 0 where there is no such file."""
+stands in a `line directive has the number 0 where there is no such file."""
 
 
 class FileRead(NamedTuple):

@@ -14,7 +14,7 @@ KEYS = (*OPERANDS, "K", "scale", "K_block")
 
 
 def load_formats(path: str | Path) -> OperandShape | None:
-    """Read the operands of one dot product of the design; None where the file has no table `[formats]`.
+    """Read the formats of the operands of one dot product; None where the file has no table `[formats]`.
 
     Raises:
         ValueError: a key that is unknown, missing or out of range; the message names file, key, rule and value. OSError: the

@@ -1,4 +1,4 @@
-"""`[operands]` of a `dut.toml`: c and d of the design, where they are not those of the unit."""
+"""Reads the table `[operands]` of a `dut.toml`: the widths of c and d where they differ from the unit's."""
 
 from collections.abc import Mapping
 from typing import Any

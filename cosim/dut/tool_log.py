@@ -6,7 +6,7 @@ from pathlib import Path
 from golden.text import printable
 
 MAX_LOG = 1 << 24
-"""Length of a log that is read (bytes): its first error is near its beginning."""
+"""Bytes of a log that are read: its first error is near its beginning."""
 
 _MARKED = re.compile(
     r"^%Error|\berror:|: syntax error|^ERROR\b|undefined reference|No space left|: Unable to |: Cannot |Unknown module type",

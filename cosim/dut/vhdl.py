@@ -14,7 +14,7 @@ ENDINGS = (".vhd", ".vhdl")
 """Endings of the names of VHDL files."""
 
 STANDARD = "--std=08"
-"""The revision of VHDL that is read: 2008 has nearly all that older texts have."""
+"""The revision of VHDL that is read: 2008 includes nearly everything of older revisions."""
 
 VERILOG = "from_vhdl.v"
 """The file of Verilog that GHDL writes, in the folder of a run."""

@@ -56,7 +56,7 @@ class FlatCircuit:
         return [bit for port, bits in cell["connections"].items() if directions[port] == "output" for bit in bits]
 
     def through(self, bits: Sequence[Any]) -> list[Any]:
-        """Bits before all buffers."""
+        """The given bits, each traced back through buffers to the bit that drives them."""
         found = list(bits)
         for place, bit in enumerate(found):
             while bit in self._same:

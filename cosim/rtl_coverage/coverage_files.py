@@ -8,7 +8,7 @@ from cosim.rtl_coverage.file_coverage import FileCoverage, by_file
 
 
 class CoverageFiles:
-    """The coverage files of one run; those of an earlier run are removed.
+    """The coverage files of one run. The files of an earlier run are removed.
 
     Args:
         folder: folder of the run, where the simulator runs.
@@ -24,7 +24,7 @@ class CoverageFiles:
         return (f"+verilator+coverage+file+{self._file(number).name}",)
 
     def executed(self, simulations: int, broke_off: bool) -> tuple[FileCoverage, ...] | None:
-        """The coverage of all simulations together; None where the only simulation broke off and wrote no file.
+        """The coverage of all simulations together; None where the only simulation was interrupted and wrote no file.
 
         Raises:
             SimulationError: a file is missing or damaged.

@@ -15,7 +15,7 @@ from pathlib import Path
 from cosim.build.errors import SimulationError
 
 HEADER = "# SystemC::Coverage-3"
-"""The first line."""
+"""First line of a coverage file."""
 
 KINDS = {"v_line": "line", "v_branch": "line", "v_toggle": "toggle"}
 """Kind of the points of each page."""

@@ -20,7 +20,7 @@ KnownOf = Callable[[Report], Sequence[str]]
 
 
 def nothing_known(report: Report) -> Sequence[str]:
-    """No lines."""
+    """No lines, for a caller without recorded evidence."""
     return ()
 
 

@@ -38,7 +38,7 @@ NOTHING: Mapping[str, Any] = {
 def part_of(
     design: Design, request: Request, segment: Segment, rows: RowsFile | None, outcome: Mapping[str, Any] | Broken
 ) -> Simulated:
-    """What came of one segment.
+    """The results of one segment of a run.
 
     Args:
         rows: the file of its vectors; None for native vectors.
@@ -143,7 +143,7 @@ class Sent:
 
     @property
     def first_mismatch(self) -> Mapping[str, Any] | None:
-        """The row of the first element that differs."""
+        """The row of the first element that differs, as the program wrote it."""
         return None if isinstance(self.outcome, Broken) else next((r for r in self.outcome["rows"] if not r["agrees"]), None)
 
 

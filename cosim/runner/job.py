@@ -1,5 +1,5 @@
-"""What the runner and the testbench in the simulator exchange: the job, what came of it, and a heartbeat, which shows what
-hangs."""
+"""The messages between the runner and the testbench in the simulator: the job, its results, and a heartbeat, which shows a
+simulation that hangs."""
 
 import json
 import mmap
@@ -28,7 +28,8 @@ STANDSTILL = 60.0
 a vector."""
 
 STARTING = 180.0
-"""The same time-out until the first heartbeat (s): Python must start first, also on a busy machine."""
+"""Time without the first heartbeat after which a simulation counts as hanging (s): Python must start first, also on a busy
+machine."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ ENDED = "the design ended the simulation"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What the testbench is to do in one simulation, and how the design is driven and compared.
+    """The work of the testbench in one simulation, and how the design is driven and compared.
 
     Attributes:
         design: the generated design, or the reference of a user design, as `Design.as_table` writes it.
@@ -108,8 +109,9 @@ class Job:
             `classes`, the names of their classes by number; None for the stimulus of the seed.
         fail_fast: whether the first mismatch ends the simulation.
         timing: timing of the Verilog. compare: the permitted differences.
-        results: dot products in a vector. widths: of c and d.
-        folder: of the job, the heartbeat and the results. Its name no design knows: a simulated design can write files too.
+        results: dot products in a vector. widths: the widths of c and d.
+        folder: folder of the job, the heartbeat and the results. No design knows its name: a simulated design can write
+            files too.
         parent: number of the process that runs the simulator; the simulation ends with it.
     """
 
@@ -132,7 +134,7 @@ class Job:
 
     @property
     def simulated(self) -> Path:
-        """The file in which the testbench leaves what came of the simulation."""
+        """The file into which the testbench writes the results of the simulation."""
         return self.folder / "simulated.json"
 
     def write(self) -> Path:
@@ -150,10 +152,10 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """What came of the simulations of a design.
+    """The results of the simulations of a design.
 
     Attributes:
-        outcome: of the scoreboard. seconds: duration, without build and golden model (s).
+        outcome: the scoreboard's outcome. seconds: duration, without build and golden model (s).
         minimised: the first mismatch, minimised in its simulation; None without mismatches.
         rtl_coverage: coverage of each source file; None where it was not requested, or the simulation broke off before.
         sources: the SHA-256 of each file of a user design, by path, as it was simulated.
@@ -166,7 +168,7 @@ class Simulated:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """What the testbench knows, for `from_json`."""
+        """The results as text, for `from_json`."""
         counts = [each.as_dict() for each in self.outcome.coverage]
         outcome = asdict(replace(self.outcome, coverage=())) | {"coverage": counts}
         minimised = None if self.minimised is None else self.minimised.as_dict()
@@ -174,7 +176,7 @@ class Simulated:
 
     @classmethod
     def from_json(cls, text: str) -> "Simulated":
-        """What `to_json` wrote."""
+        """Read results that `to_json` wrote."""
         table = json.loads(text)
         outcome, minimised = read(Outcome, table["outcome"]), read(Minimised | None, table["minimised"])
         return cls(outcome=outcome, seconds=table["seconds"], minimised=minimised)

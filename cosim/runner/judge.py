@@ -1,5 +1,5 @@
-"""What a run says beside its outcome: what was simulated, what other tools may read from it, and whether the description of
-a user design's reset is wrong, by simulations with another one."""
+"""Finds the parts of a report beside its outcome: what was simulated, what other tools may read from it, and, by simulations
+with another reset, whether the description of a user design's reset is wrong."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from cosim.dut.description import Dut, Reset
 
 VECTORS = 1000
-"""Vectors of a trial; the first reset in the middle of the stream comes within a hundred cycles."""
+"""Number of vectors of a trial. The first reset in the middle of the stream comes within a hundred cycles."""
 
 FEW = 90
 """Vectors of a run without resets: so few that there is one simulation, whose registers begin with random bits."""
 
 SEEDS = 12
-"""Seeds of such runs: without a reset a register that must begin with 0 does so with one of them."""
+"""Number of seeds that are tried without resets: with one of them a register that must begin with 0 does so by chance."""
 
 Send = Callable[[Design, Request, Path], Simulated]
 """Runs a design: `run_in_cocotb` or `run_in_volume`."""
@@ -41,8 +41,8 @@ Send = Callable[[Design, Request, Path], Simulated]
 def judged(
     design: Design, request: Request, folder: Path, simulated: Simulated, explanation: "Explanation | None", send: Send
 ) -> dict[str, Any]:
-    """The fields of a report beside the outcome. The files of a user design are read a second time: what was simulated is
-    what they still say.
+    """The fields of a report beside the outcome. The files of a user design are read a second time, to check that they still
+    say what was simulated, also after they have been read for other readings.
 
     Raises:
         SimulationError: the files of a user design changed meanwhile.
@@ -58,7 +58,9 @@ def judged(
     sources = sources_of(design, request.dut, folder)
     if sources.digests != simulated.sources:
         raise SimulationError("the design's files changed while it was simulated: run again")
-    return found | {"reset": reset, "other_readings": other_readings(sources, folder, request.simulator)}
+    found |= {"reset": reset, "other_readings": other_readings(sources, folder, request.simulator)}
+    sources.check_unchanged()
+    return found
 
 
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:

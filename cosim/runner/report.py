@@ -22,17 +22,18 @@ class Report(Outcome):
 
     Attributes:
         unit, operation: names of the design and of its operation.
-        simulator, seed: of the run. mode: how vectors were sent, one of `cosim.runner.request.MODES`.
+        simulator, seed: the simulator and the seed of the run. mode: how vectors were sent, one of
+            `cosim.runner.request.MODES`.
         seconds: duration of the simulation, without build and golden model (s).
         minimised: the first mismatch, minimised in its simulation; None without mismatches.
         rtl_coverage: coverage of each source file; None where it was not requested, or the simulation broke off before.
         explanation: the explanation of the mismatches of a whole run; None without mismatches.
         design, verilog: digests of the design and of the generated Verilog that was simulated (`rtl.designs.identity`);
             empty for a user design.
-        reset: what the reset of a user design is, where its description says something else; else None.
+        reset: the actual reset of a user design, where its description gives another one; else None.
         other_readings: why the circuit of a user design may be another one to other tools, a line each.
         sources: the SHA-256 of each file of a user design, by path, as it was simulated.
-        input_bits: bits of the operands of one vector: so many powers of two are its possible inputs.
+        input_bits: bits of the operands of one vector: it has 2**input_bits possible inputs.
 
     The other attributes are those of `Outcome`.
     """

@@ -21,7 +21,7 @@ CLASSES_OF = 64
 """Vectors that are generated to find the names of the classes: the largest number of formats of a datapath."""
 
 MODES = ("cocotb", "volume")
-"""How vectors are sent: by a testbench in Python, or in native code, which sends many more in the same time."""
+"""How vectors are sent: by a testbench in Python, or by native code, which sends many more in the same time."""
 
 
 MOST_VECTORS = 10**12
@@ -80,7 +80,7 @@ class Request:
 
     @property
     def compare(self) -> Compare:
-        """The permitted differences."""
+        """The permitted differences of results; for a generated design the defaults of `Compare`."""
         return Compare() if self.dut is None else self.dut.compare
 
     def __post_init__(self) -> None:

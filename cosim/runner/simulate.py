@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from cosim.rtl_coverage.coverage_files import CoverageFiles
 
 ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
-"""Endings of a simulator that the design may have caused: Verilator calls abort() on a loop that does not settle. Any other
-signal comes from outside."""
+"""Endings of a simulator that the design may have caused: Verilator calls abort() on a loop that has no stable state. Any
+other signal comes from outside."""
 
 FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%(Error|Fatal)|^FATAL"
 """Log lines of a simulation that the design ended or made break off; at `:0:` cocotb ended it."""

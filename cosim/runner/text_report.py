@@ -1,4 +1,4 @@
-"""Reports as text."""
+"""Writes reports as text."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def passed(report: Report) -> str:
 
 
 def missed_pairs(report: Report) -> list[str]:
-    """How many pairs of classes of results came back to back, of those that the classes seen allow."""
+    """Lines that say how many pairs of result classes occurred back to back, of the possible pairs of the classes seen."""
     seen = {name for pair in report.result_pairs for name in pair.split(", ")}
     if len(seen) < 2:
         return []

@@ -51,12 +51,12 @@ class Signal:
 
     @property
     def path(self) -> str:
-        """Its name in GTKWave."""
+        """The path of the signal in GTKWave."""
         return ".".join((*self.scope, self.name)) + self.range
 
     @property
     def datafmt(self) -> str:
-        """Its display format: exponents signed, significands and flags in binary, codes in hexadecimal."""
+        """The display format of the signal: exponents signed, significands and flags in binary, codes in hexadecimal."""
         if self.bits == 1 or re.fullmatch(SIGNIFICAND, self.name):
             return "bin"
         return "signed" if re.fullmatch(EXPONENT, self.name) else "hex"
@@ -127,7 +127,7 @@ def groups_of(signals: Sequence[Signal], top: str, ports: Mapping[str, Sequence[
 
 
 def step_of(instance: str) -> str | None:
-    """The step that a component of a datapath computes, by the name of its instance."""
+    """The step that a component of a datapath computes, by the name of its instance; None if it computes none."""
     named = (step for step in reversed(STEPS) if re.search(rf"(^|_){step}(_|$)", instance))
     return next(named, next((step for label, step in OTHER_LABELS.items() if re.fullmatch(label, instance)), None))
 

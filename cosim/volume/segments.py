@@ -16,7 +16,7 @@ from cosim.volume.vector_files import LABELS, RowsFile, write_rows
 from rtl.designs.design import Design
 
 DIRECTED = 20_000
-"""First vectors of a run, which are those of a run in cocotb; libmmau generates the later ones."""
+"""Number of first vectors of a run that equal the vectors of a run in cocotb; libmmau generates the later ones."""
 
 SEGMENT = 1 << 18
 """Native vectors of a segment, which take from tenths of a second to minutes, depending on the design."""
@@ -115,7 +115,7 @@ def native_parts(rows: int) -> list[tuple[int, int]]:
 
 
 def native_classes(design: Design) -> dict[int, str]:
-    """The classes of native rows, by number, named as those of a run in cocotb."""
+    """The classes of native rows by number, with the names that a run in cocotb gives them."""
     from golden.stimulus import volume
 
     names = {**dict(enumerate(volume.NAMES)), LABELS - 1: REPEATED}

@@ -49,7 +49,7 @@ class Exploration(NamedTuple):
     """The outcome of an exploration.
 
     Attributes:
-        records: of all points and references that were evaluated or found invalid, in their order.
+        records: the records of all points and references that were evaluated or found invalid, in their order.
     """
 
     records: Sequence[dict[str, Any]]
@@ -83,7 +83,7 @@ def explore(
     """Evaluate the points of a space; results in the folder are not computed again.
 
     Args:
-        folder: of the exploration, as `mmau.explore.explore` has it.
+        folder: the folder of the exploration, as `mmau.explore.explore` has it.
         engine: carries out the tasks. workers: how many it has, for the estimate.
         seconds: limit for a task (wall time). retry: whether tasks that failed or timed out run again.
         say: prints a line of progress. work: the work function.

@@ -82,7 +82,7 @@ def parquet_bytes(records: Sequence[Record], metadata: Mapping[str, str]) -> byt
     """The table as Parquet. A column of several types that no number holds is text.
 
     Args:
-        metadata: of the file, stored beside the table.
+        metadata: the metadata of the file, stored beside the table.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.

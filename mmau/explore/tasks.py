@@ -70,8 +70,8 @@ class Part:
     """A part of one point.
 
     Attributes:
-        kind: "accuracy", "cost", "cosimulation" or "proof". workload: of the accuracy; empty elsewhere.
-        task: that computes it, possibly shared with other points.
+        kind: "accuracy", "cost", "cosimulation" or "proof". workload: the workload of the accuracy; empty elsewhere.
+        task: the task that computes it, possibly shared with other points.
     """
 
     kind: str

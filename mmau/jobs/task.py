@@ -68,10 +68,10 @@ class Outcome:
         task: the task.
         status: one of `STATUSES`.
         seconds: its wall time.
-        result: of the work function, JSON; None unless done.
+        result: the result of the work function, JSON; None unless done.
         message: the reason why it is not done, one line; empty if it is done.
         log: the end of the output of the task and its programs on stdout and stderr.
-        folder: of the files that it wrote, which may be moved away; None without files.
+        folder: the folder of the files that it wrote, which may be moved away; None without files.
     """
 
     task: Task

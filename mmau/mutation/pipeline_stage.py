@@ -28,7 +28,8 @@ class Stages:
     """The stages of a pipeline with one of its mutants.
 
     Args:
-        modules: of the file with all mutants. top: its top module. mutant: the number of the active one, 0 for none.
+        modules: the modules of the file with all mutants. top: its top module.
+        mutant: the number of the active one, 0 for none.
         valid: the valid bits of the stages.
     """
 

@@ -15,7 +15,7 @@ class Wires:
     """The wires of a module.
 
     Args:
-        modules: of the file. name: of the module. mutant: the number of the active one, 0 for none.
+        modules: the modules of the file. name: the name of the module. mutant: the number of the active one, 0 for none.
     """
 
     def __init__(self, modules: Mapping[str, Module], name: str, mutant: int) -> None:

@@ -1,7 +1,7 @@
 """The closed loop: ask, infer a model, distinguish it from candidate models, validate it; a failure asks the next question.
 
 The steps are those of paper 000, section 3: feature probing, inference, validation by random vectors, revision; here nobody
-has to look at a failing vector, for it joins the evidence that the next model has to reproduce.
+has to look at a failing vector: it joins the evidence that the next model has to reproduce.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ FIRST_CHUNK, LAST_CHUNK = 512, 1 << 16
 that a wrong model costs few vectors. A chunk that fails ends the round."""
 
 CORNER_ROWS = 1 << 16
-"""Vectors of a validation that are those of `golden.stimulus.generate`, with its corners; the rest are made faster."""
+"""Vectors of a validation that `golden.stimulus.generate` makes, with its corners; the others are made faster."""
 
 TELLING_ROUNDS = 8
 """Number of times that rows are asked which separate the candidate models from the model found."""

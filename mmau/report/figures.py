@@ -41,7 +41,7 @@ def panels(draw: Sequence["Callable[[Axes], None]"], width: float = 4.6) -> byte
     """An SVG of panels side by side.
 
     Args:
-        draw: what fills each panel. width: of a panel (inches).
+        draw: functions that fill the panels. width: the width of a panel (inches).
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed.

@@ -22,7 +22,8 @@ VERSIONS = ("verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "i
 
 
 def outcome_of(records: Sequence[Record], with_what: Mapping[str, str]) -> dict[str, Any]:
-    """The outcome of all runs, with their faults; `complete` is true if every task has ended."""
+    """The outcome of all runs, with their faults; `complete` is true if every task has ended. Each operation states when
+    and with which versions it was run, so that `merged` can put others beside it later."""
     runs = [run for name in dict.fromkeys(design_of(record) for record in records) for run in [_run(records, name)]]
     date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     operations = {

@@ -40,7 +40,7 @@ LOADING = 3.0
 """CPU time in which a mutant is loaded, its constants are read, or its specification is made."""
 
 WRONG = -1
-"""Stands for a result where computing it raised an error."""
+"""Used as the result where computing it raised an error."""
 
 
 def operation_or_none(modules: Modules, unit: BoundaryUnit) -> Any:
@@ -68,7 +68,7 @@ class Unending(Exception):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise `Unending` after so much CPU time."""
+    """Raise `Unending` after this much CPU time (s)."""
 
     def end(signum: int, frame: FrameType | None) -> None:
         raise Unending

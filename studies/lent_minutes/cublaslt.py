@@ -39,6 +39,15 @@ WORKSPACE_BYTES = 32 << 20
 """The size that cuBLAS recommends on Hopper, and that PyTorch gives it there."""
 
 
+REFUSALS = (7, 8, 15)
+"""cublasStatus_t of a problem that the library does not take: INVALID_VALUE, ARCH_MISMATCH, NOT_SUPPORTED. Every other
+one, such as EXECUTION_FAILED, is no answer."""
+
+
+class Refused(DeviceError):
+    """The library does not take the problem."""
+
+
 class Heuristic(ctypes.Structure):
     """The structure cublasLtMatmulHeuristicResult_t."""
 
@@ -85,7 +94,7 @@ class CublasLt:
     def _check(self, function: str, *arguments: Any) -> None:
         status = getattr(self._library, function)(*arguments)
         if status:
-            raise DeviceError(f"{function} failed with status {status}")
+            raise (Refused if status in REFUSALS else DeviceError)(f"{function} failed with status {status}")
 
     def multiply(self, problem: Problem, a: Any, b: Any, d: Any, scale_a: Any = None, scale_b: Any = None) -> dict[str, int]:
         """Compute D by the algorithm that the heuristic names first, and return the fields of that algorithm.
@@ -94,7 +103,7 @@ class CublasLt:
             a, b, d: arrays of codes on the device. scale_a, scale_b: fp32 arrays of one element, of FP8; None for 1.
 
         Raises:
-            DeviceError: the library refuses the problem.
+            Refused: the library does not take the problem. DeviceError: it fails.
         """
         p, made = problem, list[tuple[str, ctypes.c_void_p]]()
         try:
@@ -128,7 +137,7 @@ class CublasLt:
                 ctypes.byref(found), ctypes.byref(count),
             )  # fmt: skip
             if not count.value or found.state:
-                raise DeviceError("cublasLtMatmulAlgoGetHeuristic knows no algorithm")
+                raise Refused("cublasLtMatmulAlgoGetHeuristic knows no algorithm")
             one, zero = ctypes.c_float(1.0), ctypes.c_float(0.0)
             pointers = [ctypes.c_void_p(pointer(array)) for array in (b, a, d, self._workspace)]
             self._check(

@@ -11,9 +11,9 @@ import numpy as np
 
 import golden
 from golden.arrays import bits_dtype
-from hwtests.device import DeviceError, first_line
+from hwtests.device import first_line
 from hwtests.nvidia.cupy_device import CudaDevice
-from studies.lent_minutes.cublaslt import CublasLt, Problem
+from studies.lent_minutes.cublaslt import CublasLt, Problem, Refused
 from studies.lent_minutes.work import Entry, Progress
 from studies.library_products.drawn_codes import STREAMS, A, B, codes
 
@@ -132,7 +132,7 @@ class Products:
         scales = [self._xp.full(1, scale, self._xp.float32) for scale in SCALES] if "scaled" in unit else []
         try:
             fields = self._lt.multiply(p, a, b, d, *scales)
-        except DeviceError as error:  # what the library refuses is a finding
+        except Refused as error:  # a finding
             return {"status": "done", "refused": first_line(error)}
         bits = self._to_host(d).view(bits_dtype(golden.FORMATS[p.d]))
         rows, columns = sampled(p)

@@ -25,7 +25,7 @@ START_SECONDS = 120.0
 """A worker's first word may take so long: a driver's first call on a fresh machine does."""
 
 MOST_STOPS = 3
-"""An item ends for this call after so many workers in a row that hang or crash without a finished unit."""
+"""Number of workers in a row that hang or crash without a finished unit, after which an item ends for this call."""
 
 
 def run_list(
@@ -43,7 +43,7 @@ def run_list(
         raise ValueError(f"--seconds must be more than {GRACE_SECONDS:g}, got {seconds:g}")
     ends = time.monotonic() + seconds - GRACE_SECONDS
     records = Records(folder)
-    has_run = False
+    before = len(records.runs)
     for number, item in enumerate(ITEMS):
         if retry:
             open_again(records, item)
@@ -54,9 +54,8 @@ def run_list(
         share = item.share / (item.share + sum(other.share for other in later))
         try:
             _run_item(records, item, time.monotonic() + share * left, show, worker)
-            has_run = True
         except DeviceError as error:
-            if not has_run and item is first_open(records):
+            if len(records.runs) == before:  # no worker of this call has come as far as the device
                 raise
             show(f"{item.name}: not run: {error}")
     return records

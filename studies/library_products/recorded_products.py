@@ -50,9 +50,9 @@ class Case:
     """One product D = A·B.
 
     Attributes:
-        route: one of `ROUTES`. a, b: names of the operands' formats; c: of the bias or of C; "" where there is none.
+        route: one of `ROUTES`. a, b: names of the operands' formats; c: format of the bias or of C; "" where there is none.
         M, N, K: its shape. tile: the tile of Triton's routes; other routes have none.
-        operands: "random", or the kind of `mmau.testing.probe_data`. seed: of the operands.
+        operands: "random", or the kind of `mmau.testing.probe_data`. seed: the seed of the operands.
     """
 
     route: str

@@ -61,7 +61,7 @@ class DataSet:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the data set."""
         return len(self.operands.c)
 
     @property

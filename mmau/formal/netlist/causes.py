@@ -49,7 +49,9 @@ class Causes:
         return self._terms.manager.mk_term(Kind.AND, [self._defined(formula), any_differs])
 
     def explained_output(self, module: str, name: str, formula: Term) -> Term:
-        """A formula about the output of an instance, with the definitions and the condition that `explained` adds."""
+        """A formula about the output of an instance, with the definitions and the condition that `explained` adds. The
+        condition is left out for instances of the sub-module and for instances that may be inside one (all but those of
+        the top module), because their outputs may differ by themselves."""
         if module == self._module or name.count(".") > 1:
             return self._defined(formula)
         return self.explained(formula)

@@ -37,7 +37,7 @@ class FlatNetlist:
     """A top module with its instances.
 
     Args:
-        terms: makes terms. modules: of the file. top: the top module.
+        terms: makes terms. modules: the modules of the file. top: the top module.
         shared: variables by name, used in place of new ones: inputs, and outputs of opaque modules.
         undefined: takes a variable for each x or z, which may have any value at any time; None if x and z are refused.
         opened: modules without registers that are flattened too, by name.

@@ -180,7 +180,8 @@ class Module:
     """A module of the file.
 
     Attributes:
-        line, end: the line that ends its list of ports, and its last line. ports: in order. directions: of the ports.
+        line, end: the line that ends its list of ports, and its last line. ports: in order.
+        directions: the directions of the ports.
         ranges: declared bits of every wire. signed: wires that are declared as signed numbers.
         assignments, instances: in order. registers: assignments at the rising edge of `clk`. Other statements are omitted.
     """

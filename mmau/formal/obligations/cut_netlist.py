@@ -20,7 +20,7 @@ class CutNetlist:
     """A combinational top module whose cut wires are variables.
 
     Args:
-        terms: makes terms. modules: of the file. top: the top module.
+        terms: makes terms. modules: the modules of the file. top: the top module.
         cut_instances: the instances of the top module whose outputs are cut.
         cut_wire: which further wires are cut, by path and name.
         fixed: input ports with a constant value.

@@ -37,7 +37,7 @@ class Obligation:
     """A formula that must never be true.
 
     Attributes:
-        name: of the step. violated: the formula: the assumptions and the negated conclusion.
+        name: the name of the step. violated: the formula: the assumptions and the negated conclusion.
         assumed, conclusions: its parts, with cut wires of the step replaced by their drivers.
     """
 

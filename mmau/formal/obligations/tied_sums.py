@@ -40,7 +40,7 @@ class TiedSums:
     """A netlist's sum and the exact one.
 
     Args:
-        steps: the surrounding proof. name: of the sum. summed: the specification in terms of wires.
+        steps: the surrounding proof. name: the name of the sum. summed: the specification in terms of wires.
         finite: that neither term is special; the guard of all facts.
     """
 

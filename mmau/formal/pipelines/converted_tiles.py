@@ -39,7 +39,7 @@ def converted_questions(design: Design, verilog: str) -> list[Question]:
     the addition gives the rounded sum.
 
     Args:
-        verilog: of the tile, its top module called `unit`.
+        verilog: the Verilog of the tile, its top module called `unit`.
 
     Raises:
         NotProvable: the steps do not lead from the ports to the result. NoTerm: a statement that has no term.

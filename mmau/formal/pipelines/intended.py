@@ -30,7 +30,7 @@ class Element:
     """A datapath in a pipeline.
 
     Attributes:
-        path: of its instance, with a dot; "" if it is the whole design.
+        path: the path of its instance, with a dot; "" if it is the whole design.
         operands: the values of its input ports at the first step. c of a further step is the result of the step before.
         converters: the opaque modules that convert operands, by path, and the code that each takes.
         adder: first part of the names of the modules that add `addend` to the last result; "" if nothing is added.
@@ -129,7 +129,7 @@ class Intended:
         """d of a reference, and the calls of its opaque modules.
 
         Args:
-            operands: of its ports. path_of: the path in the pipeline for an opaque module of the reference.
+            operands: the operands of its ports. path_of: the path in the pipeline for an opaque module of the reference.
         """
         given: dict[Term, Term] = {}
         for variable, source in of.netlist.source.items():

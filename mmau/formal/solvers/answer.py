@@ -14,7 +14,7 @@ class Answer:
 
     Attributes:
         verdict: see `Verdict`.
-        values: of the question's variables, for which the formula is true, if it can be true.
+        values: the values of the question's variables, for which the formula is true, if it can be true.
         reason: why the verdict is unknown.
     """
 

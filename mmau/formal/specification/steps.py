@@ -107,7 +107,8 @@ def scaled_product(product: Term, alpha: Operand, beta: Operand, e_zero: int) ->
 
 
 def scaled_special(special: Special, alpha: Operand, beta: Operand) -> Special:
-    """The flags of a product that is not finite, after scaling."""
+    """The flags of a product that is not finite, after scaling. A NaN scale gives NaN, and so does an infinity under a
+    zero scale (golden: `GSTFDPA.special`, `specials.sum_special`)."""
     zero_times_infinity = (special.pos_inf | special.neg_inf) & (alpha.zero | beta.zero)
     return Special(special.nan | alpha.nan | beta.nan | zero_times_infinity, special.pos_inf, special.neg_inf)
 

@@ -12,8 +12,8 @@ import pytest
 import golden
 from golden.arrays import bits_dtype
 from hwtests.device import DeviceError
-from studies.lent_minutes import cublaslt
-from studies.lent_minutes.cublaslt import COMPUTE_32F, COMPUTE_32F_FAST_TF32, DATA_TYPES, CublasLt, Problem
+from studies.lent_minutes import cublaslt, products
+from studies.lent_minutes.cublaslt import COMPUTE_32F, COMPUTE_32F_FAST_TF32, DATA_TYPES, CublasLt, Problem, Refused
 from studies.lent_minutes.orders import Order, candidates, computed, explained_by
 from studies.lent_minutes.products import (
     KINDS,
@@ -22,6 +22,7 @@ from studies.lent_minutes.products import (
     SHAPES,
     SIDE,
     TIE_VALUES,
+    Products,
     operand,
     problem_of,
     sampled,
@@ -76,12 +77,21 @@ def test_each_element_is_of_its_row_and_column(kind: str, library: Any) -> None:
 def test_what_the_library_refuses_is_an_error(library: Any) -> None:
     p = Problem("e4m3", "e4m3", "bf16", 16, 16, 24, transposed=True)
     a, _, stored = matrices(p)
-    with pytest.raises(DeviceError, match=r"^cublasLtMatmulAlgoGetHeuristic failed with status 15$"):
+    with pytest.raises(Refused, match=r"^cublasLtMatmulAlgoGetHeuristic failed with status 15$"):
         library.multiply(p, a, stored, np.zeros((16, 16), np.uint16))
     p = Problem("fp16", "fp16", "fp16", 1, 16, 8192, transposed=True)
     a, _, stored = matrices(p)
-    with pytest.raises(DeviceError, match=r"^cublasLtMatmulAlgoGetHeuristic knows no algorithm$"):
+    with pytest.raises(Refused, match=r"^cublasLtMatmulAlgoGetHeuristic knows no algorithm$"):
         library.multiply(p, a, stored, np.zeros((1, 16), np.uint16))
+
+
+@pytest.mark.attack("a product during which the device fails, which is no refusal: the unit is to be tried again")
+def test_product_that_the_device_does_not_finish_is_not_refused(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "LARGEST_OPERAND", 1 << 10)
+    item = Products(SimpleNamespace(xp=np, to_host=np.asarray))  # type: ignore[arg-type]
+    monkeypatch.setattr(library._library, "cublasLtMatmul", lambda *arguments: 13, raising=False)
+    with pytest.raises(DeviceError, match=r"^cublasLtMatmul failed with status 13$"):
+        item.do("fp16 8x16x16", {"status": "running"}, None)  # type: ignore[arg-type]
 
 
 def test_missing_library_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,12 +22,15 @@ channel = Channel()
 given = channel.receive()
 item = given["item"]
 machine = {"device": os.environ.get("OTHER", "none"), "driver": "1"}
+if item == "no device":
+    channel.send("error", message="CuPy is not installed")
+    sys.exit(2)
+channel.send("machine", machine=machine, run={"item": item})
 if item == "missing":
     channel.send("error", message="cuBLASLt was not found")
     sys.exit(2)
 if item == "dead":
     sys.exit("no such library")
-channel.send("machine", machine=machine, run={"item": item})
 for unit, entry in given["units"].items():
     channel.send("unit", unit=unit, entry=entry | {"status": "running"})
     if unit == "hangs":
@@ -128,8 +131,19 @@ def test_worker_that_only_stops_is_not_started_forever(tmp_path: Path, monkeypat
 
 
 def test_list_that_cannot_begin_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DeviceError, match=r"^cuBLASLt was not found$"):
-        call(tmp_path, monkeypatch, (item("missing", 1, "a"), item("y", 1, "b")), 30.0)
+    with pytest.raises(DeviceError, match=r"^CuPy is not installed$"):
+        call(tmp_path, monkeypatch, (item("no device", 1, "a"), item("y", 1, "b")), 30.0)
+
+
+@pytest.mark.parametrize("broken", ["missing", "dead"])
+@pytest.mark.attack("an item that cannot begin, first of those that a later call of the list finds open")
+def test_item_that_cannot_begin_costs_the_items_after_it_nothing(
+    broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(tmp_path, monkeypatch, (item("x", 1, "a"),), 30.0)
+    records, shown = call(tmp_path, monkeypatch, (item("x", 1, "a"), item(broken, 1, "d"), item("y", 1, "b")), 30.0)
+    assert statuses(records) == {"a": "done", "b": "done"}
+    assert f"{broken}: not run: " in "\n".join(shown)
 
 
 @pytest.mark.slow
