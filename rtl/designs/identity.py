@@ -27,7 +27,7 @@ def design_key(table: Mapping[str, Any]) -> str:
     Args:
         table: the table of `rtl.Design.as_table`.
 
-    >>> design_key({"unit": 'name = "x"\\nL = 4'}) == design_key({"unit": 'name = "y"\\nL = 4'})
+    >>> design_key({"unit": 'name = "x"\nL = 4'}) == design_key({"unit": 'name = "y"\nL = 4'})
     True
     """
     nameless = dict(table)
