@@ -249,7 +249,8 @@ class Driver:
 
     def disturb(self) -> None:
         """Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under
-        valid/ready in_valid, which may be high from the last transfer, falls every other time; else it comes and goes."""
+        valid/ready in_valid, which may be high from the last transfer, falls every other time; otherwise it changes at
+        random."""
         if self._offering or self._vector is None:
             return
         self._show(self._vector.transfers[self._accepted])

@@ -161,7 +161,7 @@ class _Clocked:
 
     @property
     def _in_long_pause(self) -> bool:
-        """Whether a long pause of any side goes on in the next cycle."""
+        """Whether the next cycle belongs to a long pause of any side."""
         return any(stalls.in_long_pause for stalls in self._stalls)
 
     async def _reset_if_due(self, cycle: int) -> None:

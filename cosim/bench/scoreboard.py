@@ -122,7 +122,8 @@ class Outcome:
             installed.
         waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
         stopped: why the run ended before all vectors were sent and answered, or None.
-        classes: compared elements of each class and corner of the stimulus; result_classes: of each class of the expected
+        classes: numbers of compared elements of each class and corner of the stimulus; result_classes: the same of each
+            class of the expected
             results, zero to NaN. A result has one element, a tile's as many as D. result_pairs: pairs of classes of
             expected results, with their signs, that came one after the other in the same element.
     """

@@ -238,7 +238,7 @@ class _Trial:
         self._found.append(self._on(variant, None) if tried.kept == tried.agreeing else tried)
 
     def _on(self, variant: Variant[Rows], limit: int | None) -> _Tried:
-        """Try the change on so many mismatches and agreeing rows, spread evenly over all of them."""
+        """Try the change on a number of mismatches and agreeing rows, spread evenly over all of them."""
         failing, agreeing = (_spread(len(rows), limit) for rows in (self._failing, self._agreeing))
         explains = np.zeros(len(self._failing), bool)
         explains[failing] = self._same(variant, self._failing.of(failing))
@@ -291,7 +291,7 @@ class _Trial:
 
 
 def _spread(count: int, limit: int | None) -> Codes:
-    """Indices of so many of `count` rows at even distances; None selects all."""
+    """Indices of some of `count` rows at even distances; None selects all."""
     if limit is None or count <= limit:
         return np.arange(count)
     return np.linspace(0, count - 1, limit).astype(int)

@@ -15,7 +15,8 @@ class FlatCircuit:
     """A flat module.
 
     Attributes:
-        module: as `write_json` has it. cells: those that compute or hold. names: of nets, by bit. driver: cell of each bit.
+        module: as `write_json` has it. cells: the cells that compute or hold. names: names of nets, by bit. driver: cell
+            of each bit.
     """
 
     def __init__(self, module: Mapping[str, Any]) -> None:

@@ -53,7 +53,8 @@ class Text:
     """The design and its wrapper as one text without conditions on macros.
 
     Attributes:
-        name: the macros that it is read with, if other macros give another text. arguments: of Verilator, for these macros.
+        name: the macros that it is read with, if other macros give another text. arguments: Verilator's arguments for
+            these macros.
         promised: what comments promise to synthesis tools.
     """
 
@@ -197,7 +198,7 @@ class Source:
 
 
 def _by_file(verilog: str) -> dict[str, list[str]]:
-    """The words of a preprocessed text, by the file in which they stand."""
+    """The words of a preprocessed text, by the file that contains them."""
     found, name = dict[str, list[str]](), ""
     for line in verilog.splitlines():
         begins = _PLACE.match(line)

@@ -54,7 +54,7 @@ class Vectors:
     Attributes:
         timing: timing of the design. results: dot products in a vector.
         vectors, seed, selection: as in `cosim.runner.request.Request`. folder: folder for files of rows.
-        widths: of c and d.
+        widths: the widths of c and d.
     """
 
     design: Design

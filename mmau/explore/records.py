@@ -137,7 +137,7 @@ HISTOGRAM = ("ulp", "histogram")
 """Path in a workload's measures of the histogram of errors: [lower edge (ulp), count] of each bin."""
 
 ERROR = "relative_error.p99"
-"""The measure that the plots show first: the 99th percentile, which the few results near zero do not settle."""
+"""The measure that the plots show first: the 99th percentile, which does not depend on the few results near zero."""
 
 
 def workloads(records: Sequence[Record]) -> list[str]:

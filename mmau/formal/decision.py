@@ -15,7 +15,7 @@ class WrongResult:
     """Operands for which a simulation shows a wrong result.
 
     Attributes:
-        inputs: codes by port. got, expected: of d. explanation: the mismatch explained, lines for a terminal.
+        inputs: codes by port. got, expected: codes of d. explanation: the mismatch explained, lines for a terminal.
     """
 
     inputs: Mapping[str, int]

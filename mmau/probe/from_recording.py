@@ -73,7 +73,7 @@ def read_rows(
     """Compare every operation that the formats allow with the rows.
 
     Args:
-        operands, d: of the recording, at least one row.
+        operands, d: operands and results of the recording, at least one row.
         seed: the seed of the search, and of the rows that are searched for distinguishing ones.
         say: takes a line for each step.
 

@@ -38,7 +38,7 @@ TELLING_ROUNDS = 8
 """Number of times that rows are asked which separate the candidate models from the model found."""
 
 RIVAL_ROWS = 1 << 16
-"""Vectors on which candidate models are held against the device under test too."""
+"""Vectors on which candidate models, too, are compared with the device under test."""
 
 FAILING = 24
 """Failing vectors of a chunk that join the evidence."""
@@ -67,7 +67,8 @@ class Finding:
         candidates: models that give the same results, as far as was looked; `looked` says how many vectors that were.
         questions, vectors, seconds: what it cost.
         revisions: models that failed before.
-        smallest: an input that no model explains, and the device's answer; known, order: of such a device. stopped: why.
+        smallest: an input that no model explains, and the device's answer; known, order: properties and order of such a
+            device. stopped: why the probe ended.
         two_answers: an input that had two answers, and both.
     """
 
@@ -227,7 +228,7 @@ class _Probe:
 
     def _told_apart(self, evidence: Evidence, model: Model, pool: Operands) -> bool:
         """Ask questions that distinguish the model from candidate models, until the model fails or no such question remains.
-        Returns whether the model stands; the remaining candidate models are stored."""
+        Returns whether the model passes; the remaining candidate models are stored."""
         alike: list[Candidate] = []
         for _ in range(TELLING_ROUNDS):
             candidates = [candidate for candidate in consistent(model, evidence) if candidate not in alike]

@@ -74,7 +74,7 @@ class Judge:
         self._specifying = set().union(*(entered(unit, specify) for unit in units))
 
     def judged(self, module: str) -> list[Mutation]:
-        """The mutations of a module: of its constants, and of functions that a row enters."""
+        """The mutations of a module's constants, and of its functions that a row enters."""
         return [mutation for mutation in mutations(module) if any(self._reaching(mutation))]
 
     def not_entered(self, module: str) -> list[str]:

@@ -97,7 +97,7 @@ def _replaced(parent: ast.AST, target: ast.AST, other: ast.AST) -> bool:
 
 
 def _arithmetic(body: list[ast.stmt], place: str, is_function: bool) -> Iterator[tuple[str, bool, ast.AST]]:
-    """The nodes of statements, each with where it stands and whether that is a constant or a default."""
+    """The nodes of statements, each with its place and whether that is a constant or a default."""
     for statement in body:
         match statement:
             case ast.FunctionDef(name=name, args=args):

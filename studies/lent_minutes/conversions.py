@@ -36,7 +36,7 @@ class Conversion(NamedTuple):
     """A `cvt` from fp32.
 
     Attributes:
-        ptx: the instruction, with %0 for the result and %1 for the number. to: golden's format. mode: of rounding.
+        ptx: the instruction, with %0 for the result and %1 for the number. to: golden's format. mode: the rounding mode.
         saturates: whether what is too large becomes the largest number.
     """
 

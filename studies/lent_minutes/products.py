@@ -58,7 +58,8 @@ FP8 has no other form."""
 TIES, TORCH_TIES = "ties of tf32", "ties of tf32 by PyTorch"
 
 TIE_VALUES = (1024.5, 1025.5, 1026.5, -1024.5, -1025.5)
-"""fp32 numbers half-way between two of tf32: 1024.5 and 1026.5 go down to even and up away from zero, 1025.5 goes up by both
+"""fp32 numbers half-way between two of tf32: 1024.5 and 1026.5 go down to even and up away from zero, 1025.5 goes up in
+both modes
 and down where bits are cut."""
 
 

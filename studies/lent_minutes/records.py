@@ -22,7 +22,7 @@ class Records:
     """The records in a folder.
 
     Attributes:
-        machine: device and software; empty before the first run. runs: what tells each worker's machine and sources.
+        machine: device and software; empty before the first run. runs: what identifies each worker's machine and sources.
         units: the last entry of each unit, by item and unit: `status` and what was found.
         files: name to content of the files that are kept whole.
 

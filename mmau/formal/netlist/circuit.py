@@ -70,7 +70,7 @@ class Circuit:
 
     Args:
         setting: the shared state. module: its module. inputs: the values of its input ports.
-        path: of instances from the top, each with a dot.
+        path: names of instances from the top, each with a dot.
     """
 
     def __init__(self, setting: Setting, module: Module, inputs: Mapping[str, Callable[[], Bits]], path: str = "") -> None:

@@ -77,7 +77,7 @@ class CutNetlist:
         """A variable for the sum of two rows, modulo 2**(bits of the first): what `cut` gives for the first one's name.
 
         Args:
-            name, carry: of the outputs that hold the rows.
+            name, carry: names of the outputs that hold the rows.
 
         Raises:
             NoTerm: one of them is no cut wire.

@@ -62,7 +62,7 @@ class Intended:
 
     Attributes:
         operands: for each step, from 1, a variable for each operand port of the pipeline.
-        calls: of opaque modules, by path and step. result: the value of d.
+        calls: the calls of opaque modules, by path and step. result: the value of d.
         variables: all variables here; they are the same in every cycle.
 
     Raises:
@@ -112,7 +112,7 @@ class Intended:
         return self._value(self._addition, operands, lambda name: f"{element.adder}{name.removeprefix('add')}", steps)
 
     def _converted(self, path: str, code: Bits, step: int) -> dict[Term, Term]:
-        """Terms that stand for the outputs of a converter."""
+        """Terms for the outputs of a converter."""
         if path not in self._pipeline.opaque:
             raise NotProvable(f"the pipeline has no {path}")
         (port,) = self._pipeline.opaque[path].inputs

@@ -47,7 +47,8 @@ class Tokens:
         registers: the registers of the netlist. logic: makes terms.
 
     Attributes:
-        groups: of registers that are read. arrives: for each step, that its operands are at the ports and are taken.
+        groups: the groups of registers that are read. arrives: for each step, that its operands are at the ports and are
+            taken.
         positions: depths of registers. result: the conditions under which the result is that of the token.
         output_registers: on which d depends. reads_registers_alone: whether d depends on nothing else.
 

@@ -62,7 +62,8 @@ class Handshake:
     """A design with valid signals for operands and results.
 
     Args:
-        protocol: "valid" or "valid-ready". operands: variables of the first pending operands. controls: of reset and enable.
+        protocol: "valid" or "valid-ready". operands: variables of the first pending operands. controls: the controls of
+            reset and enable.
     """
 
     def __init__(
