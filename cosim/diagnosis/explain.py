@@ -1,4 +1,5 @@
-"""The explanation of mismatches: the change of the model that gives what the design gave, and the trace of the first one."""
+"""The explanation of mismatches: the change of the model that gives the design's results, and the trace of the first
+mismatch."""
 
 import time
 from collections import Counter

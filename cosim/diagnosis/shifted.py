@@ -1,5 +1,5 @@
-"""Whether a design gives right results at the wrong places: each is the one expected some vectors earlier or later, or in
-another element."""
+"""Finds right results at wrong places: each result is the one expected some vectors earlier or later, or in another
+element."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

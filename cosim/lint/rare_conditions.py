@@ -1,4 +1,5 @@
-"""Conditions of a circuit that random vectors hardly meet: those that fix many bits, however they are written, and registers
+"""Conditions of a circuit that random vectors hardly ever meet: conditions that fix many bits, however they are written,
+and registers
 that count by themselves.
 
 What a condition fixes is found on gates: a gate of which some pins are known fixes each other pin that has one value in all

@@ -1,4 +1,4 @@
-"""Words of a design's text, outside of its strings, that not every tool reads alike."""
+"""Finds words of a design's text, outside of its strings, that tools read differently."""
 
 import re
 

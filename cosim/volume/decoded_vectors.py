@@ -125,7 +125,7 @@ class Decoder:
 
 @dataclass(frozen=True)
 class GivenVectors:
-    """The specification of vectors that a program has sent before."""
+    """A specification that repeats vectors which a program has sent before."""
 
     sent: Sequence[Vector]
 

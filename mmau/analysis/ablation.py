@@ -1,4 +1,5 @@
-"""Ablation of a rule by recorded rows: change one key of an instruction's model by one step, count the rows that disagree.
+"""Ablation of a rule by recorded rows: changes one key of an instruction's model by one step, and counts the rows that
+disagree.
 
 Only vectors that show it distinguish a change that no row notices from one that changes nothing at all (`Finding.status`).
 """

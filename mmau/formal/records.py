@@ -50,7 +50,7 @@ Row = Mapping[str, Any]
 
 
 class NotComparableError(Exception):
-    """The texts of a design cannot be made here."""
+    """The texts of a design cannot be made by this installation."""
 
 
 @dataclass(frozen=True)

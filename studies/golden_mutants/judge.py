@@ -27,7 +27,7 @@ RECORDED, TWIN, NATIVE, SPECIFICATION, LITERALS = WITNESSES = ("recorded", "twin
 their literals beside numerics.md."""
 
 TRIES = 4
-"""Rows of a unit on which the witnesses that have not noticed a mutation are asked."""
+"""Number of rows of a unit on which the witnesses are asked that have not noticed a mutation."""
 
 NO_RULES = ("golden.checks", "golden.format_fields", "golden.operations.blocks")
 """Modules that check keys and compute nothing."""

@@ -24,7 +24,7 @@ WORDS = {
     "infinity": "saturate", "saturate": "infinity", "by-mode": "infinity",
     "quiet": "first", "first": "quiet", "wrap": "saturate",
 }  # fmt: skip
-"""Words that choose a rule, each with another one."""
+"""Words that choose a rule, each with the word that replaces it."""
 
 NO_CONSTANTS = ("Mode", "Overflow", "Special", "NaN", "BeyondRange", "MAX_LENGTH", "MAX_FRACTION", "EXPONENT_LIMIT")
 """Names of types, and limits of keys, which tests of refusals hold to their values."""

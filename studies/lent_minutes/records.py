@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 PART_BYTES = 12 << 20
-"""A file takes no further line once it is so large; a line has a few hundred kilobytes at most."""
+"""Size of a file (bytes) from which it takes no further line; a line has a few hundred kilobytes at most."""
 
 RUNNING, DONE = "running", "done"
 

@@ -13,7 +13,7 @@ from mmau.testing import probe_data
 from studies.library_products.drawn_codes import STREAMS, A, B, C, codes
 
 SAMPLED = 64
-"""Rows and columns of D that are recorded, at most."""
+"""Largest numbers of rows and columns of D that are recorded."""
 
 ROUTES = {
     "mm": "torch.mm",
@@ -34,7 +34,7 @@ ROUTES = {
     "triton-plus": "Triton, acc += tl.dot(a, b)",
     "triton-imprecise": "Triton, acc = tl.dot(a, b, acc, max_num_imprecise_acc=64)",
 }
-"""How a product is asked for."""
+"""The ways to compute a product, each with a description."""
 
 
 class Tile(NamedTuple):

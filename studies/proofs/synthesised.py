@@ -24,7 +24,7 @@ TOP = "unit"
 """The name of the top module."""
 
 UNCONNECTED = "xz"
-"""The constants of Yosys' JSON that are no number."""
+"""The constants of Yosys' JSON that are not numbers."""
 
 _EQUAL, _DIFFERS = "SAT proof finished - no model found: SUCCESS!", "SAT proof finished - model found: FAIL!"
 

@@ -24,7 +24,7 @@ from studies.symbolic.model_copy import Change, Modules, unchanged
 from studies.symbolic.model_term import model_term, symbolic_golden
 
 ROWS = 600
-"""Rows of operands for guesses about the values that both have."""
+"""Number of rows of operands that show which values may be equal."""
 
 SEED = 1
 

@@ -44,7 +44,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of a comparison.
+    """The result of comparing two circuits.
 
     Attributes:
         verdict: `EQUAL`, `DIFFERENT` or `UNDECIDED`.

@@ -27,7 +27,8 @@ class OpaqueModule:
 
 @dataclass(frozen=True)
 class Source:
-    """The origin of a variable: `kind` is input, register or opaque. `name`: of the port, the register, or the instance."""
+    """The origin of a variable: `kind` is input, register or opaque; `name` is the name of the port, the register or the
+    instance."""
 
     kind: str
     name: str

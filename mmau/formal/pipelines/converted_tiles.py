@@ -1,4 +1,4 @@
-"""Tiles whose operands are converted first (FP8 run as FP16): what converts them, and what adds c to the results."""
+"""Tiles whose operands are converted first (FP8 run as FP16): the proof of the converters and of the addition of c."""
 
 from collections.abc import Sequence
 

@@ -19,7 +19,7 @@ from rtl.designs.ports import CONTROL_INPUTS
 
 @dataclass(frozen=True)
 class Reference:
-    """A combinational netlist whose value is meant: its wires, and the modules of its file."""
+    """A combinational netlist that defines the intended values: its wires, and the modules of its file."""
 
     netlist: FlatNetlist
     modules: Mapping[str, Module]
@@ -46,7 +46,7 @@ class Element:
 @dataclass(frozen=True)
 class Call:
     """An opaque module of a datapath in one step: its inputs by port, and its output for each variable of the pipeline that
-    stands for one."""
+    represents one."""
 
     inputs: Mapping[str, Bits]
     outputs: Mapping[Term, Bits]

@@ -10,7 +10,7 @@ Verdict = Literal["never", "sometimes", "unknown"]
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer.
+    """The answer of a solver to one question.
 
     Attributes:
         verdict: see `Verdict`.
