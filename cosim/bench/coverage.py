@@ -22,7 +22,7 @@ INTEGER_CLASSES = ("zero", "", "", "", "nonzero")
 
 
 STREAK = 6
-"""Results of one class in a row, after the pairs: for what counts them."""
+"""Number of results of one class in a row, which follow the pairs: they test designs that count such results."""
 
 
 def result_classes(products: Rows) -> list[str]:
@@ -116,7 +116,7 @@ class PairCounts:
 
 
 SAMPLE = 200
-"""Rows of a run that the reference engine computes; more only where there are more classes: then one of each."""
+"""Number of rows of a run that the reference engine computes; one for each class if there are more classes."""
 
 RESERVOIR = 64
 """Rows of each class and corner that the sample is chosen from."""

@@ -35,8 +35,8 @@ LONGEST = 2048
 """Longest pause: longer than the time-outs and the counters that lose a waiting result."""
 
 EARLY_INPUTS = 1024
-"""Cycles of which every other stretch has inputs that change while the clock is high, as after the edge of a register; later
-one stretch of many has. In the others they change as the clock falls."""
+"""Number of first cycles in which every other stretch has inputs that change while the clock is high, as after the edge of a
+register. Later one in `STRETCH` stretches has. In the other stretches inputs change as the clock falls."""
 
 STRETCH = 32
 """Number of cycles of a stretch in which inputs change at one of the two times."""

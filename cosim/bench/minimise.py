@@ -20,7 +20,8 @@ from golden.simpler_rows import cost
 from golden.stimulus import OperandShape, Row, Stimulus, operands_of
 
 Ask = Callable[[Sequence[Vector]], Awaitable[Sequence[int | str]]]
-"""Gives the design's result for each vector; fewer results where the design stopped giving any."""
+"""Function that returns the design's result for each vector; it returns fewer results where the design stopped giving
+any."""
 
 AGREES_ALONE = "not minimised: sent alone it agrees, so it depends on the vectors before or beside it, or on stalls"
 """The note of a mismatch that does not differ when it is sent by itself."""

@@ -23,23 +23,23 @@ from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit_design import UnitDesign
 
 REPEATED = "repeated"
-"""The class of a vector that has operands of the one before it."""
+"""The class of a vector that has operands of the previous vector."""
 
 EVERY = 192
-"""Vectors for each run; shorter streams have one."""
+"""Number of vectors for each run of repeated operands; a shorter stream has one run."""
 
 LENGTHS = (*(2,) * 12, *(3,) * 4, *(4,) * 4, *(20,) * 3, 80)
-"""Vectors of a run, all equally likely: mostly pairs; long ones for what counts repetitions."""
+"""Lengths of runs (vectors), all equally likely: mostly pairs, and long runs for designs that count repetitions."""
 
 
 LONG = 272
-"""Vectors of a longer run at the beginning of each large chunk, for what counts repetitions in 8 bits."""
+"""Length of the longer run at the beginning of each large chunk (vectors), for designs that count repetitions in 8 bits."""
 
 BLOCK_OF_LONG = 1024
-"""Vectors among which its rows are chosen."""
+"""Number of vectors among which the rows of the longer run are chosen."""
 
 LARGE = 2048
-"""Vectors of a chunk that has one."""
+"""Number of vectors from which a chunk is large and has a longer run."""
 
 
 @dataclass(frozen=True)

@@ -303,7 +303,7 @@ TRACED = 10
 """Groups of mismatches for whose first mismatch a trace is made too."""
 
 DIAGNOSED = 2000
-"""Mismatches that a diagnosis examines, beside those recorded in groups."""
+"""Number of mismatches that a diagnosis examines, besides the mismatches recorded in groups."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 from cosim.lint.storage_elements import names_of
 
 BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$pos", "$buf")
-"""Cells each bit of whose result depends on that bit of the operands."""
+"""Kinds of cells in which each bit of the result depends only on the operands' bits at its place."""
 
 _REPORTS = ("$check", "$print", "$assert", "$assume", "$cover", "$live", "$fair")
 

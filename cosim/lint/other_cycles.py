@@ -9,7 +9,7 @@ CONTROLS = ("clk", "rst", "en")
 """Ports that are no operands."""
 
 MOST_CELLS = 64
-"""Cells in front of a condition through which controls are followed."""
+"""Number of cells before a condition through which controls are followed."""
 
 
 def of_other_cycles(circuit: FlatCircuit, latency: int) -> list[str]:

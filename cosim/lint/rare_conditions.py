@@ -14,17 +14,17 @@ from cosim.lint.flat_circuit import BITWISE, FlatCircuit
 from cosim.lint.other_cycles import CONTROLS
 
 RARE = 12
-"""Bits of a value, or of counters, from which random vectors hardly meet it."""
+"""Number of bits of a value, or of counters, from which random vectors hardly ever reach the value."""
 
 RARELY_EQUAL = 16
-"""Bits of two words from which random vectors hardly make them equal; exponents have fewer."""
+"""Number of bits of two words from which random vectors hardly ever make them equal; exponents have fewer."""
 
 CHANGES = 6
 """Neighbours of unlike value in the words of a condition, from which no special value (an infinity, the largest number, a
 single one) explains them."""
 
 NAMED = 4
-"""Words of a condition that are named."""
+"""Number of words of a condition that a finding names."""
 
 MOST_BRANCHES, MOST_CYCLES, MOST_BITS = 16, 8, 512
 """Choices around a choice, registers in a row, and bits of one condition that are followed."""
@@ -32,10 +32,10 @@ MOST_BRANCHES, MOST_CYCLES, MOST_BITS = 16, 8, 512
 Cell = Mapping[str, Any]
 
 Gate = tuple[str, tuple[Any, ...], Cell]
-"""A kind, the inputs, and the cell of which it is a part."""
+"""A gate: its kind, its inputs, and the cell of which it is a part."""
 
 Literal = tuple[Any, int, int]
-"""A bit, how many cycles before, and its value."""
+"""A literal: a bit, the number of cycles before, and the bit's value."""
 
 _KINDS: dict[str, Callable[..., int]] = {
     "and": lambda a, b: a & b,

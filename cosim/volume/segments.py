@@ -22,8 +22,8 @@ SEGMENT = 1 << 18
 """Native vectors of a segment, which take from tenths of a second to minutes, depending on the design."""
 
 LONG_SEGMENT = 1 << 21
-"""Native vectors of the first segment, if there are so many; of a longer run it has half. In it the design grows old: it is
-powered up once, and reset only at the beginning."""
+"""Least number of native vectors of the first segment, if the run has that many; in a longer run it has half of them. The
+design is powered up once and reset only at the beginning of it, so that it ages."""
 
 LONG_SEGMENT_RESETS = 6
 """Resets in the middle of the first segment, as in a run in cocotb."""

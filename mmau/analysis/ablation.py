@@ -21,7 +21,7 @@ from golden.variants import Rows, Variant
 from golden.variants.keys import one_step_away
 
 VECTORS = 20_000
-"""Default vectors that are searched for one that shows a change which no row shows."""
+"""Default number of vectors that are searched for one that shows a change which no row shows."""
 
 PINNED, UNPINNED, UNSEEN, SAME = "pinned", "unpinned", "shown by no vector", "the same for every operand"
 

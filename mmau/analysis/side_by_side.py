@@ -67,7 +67,7 @@ class Comparison:
     asked: Asked | None = None
 
     HEADER = ("architecture", "d", "formats", "operation", "lost", "instructions")
-    """d comes early: a narrow screen shows three columns, and the result is the column to compare."""
+    """Columns of the table. d comes early: a narrow screen shows three columns, and the result is the column to compare."""
 
     def rows(self) -> list[tuple[str, ...]]:
         """The rows of the table, one per result."""

@@ -85,7 +85,7 @@ class Axis:
 AT_LEAST, AT_MOST = "min_", "max_"
 
 STAGES = "stages"
-"""The number among the keys of an implementation."""
+"""The key of an implementation whose value is a number."""
 
 
 @dataclass(frozen=True)

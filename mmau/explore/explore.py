@@ -33,13 +33,13 @@ STORE, RESULTS, SPACE = "store", "results.jsonl", "space.toml"
 """Names in the folder of an exploration, which also has the folders `units` and `verilog`."""
 
 WHAT = "explore"
-"""The kind of its store's results."""
+"""The kind of results in the store of an exploration."""
 
 SECONDS_A_TASK = 1800.0
 """Time limit of a task (s), some hundred times the time of a part of a usual unit: a tool that takes longer hangs."""
 
 SECONDS_BETWEEN = 30.0
-"""Between two times that results.jsonl is written while tasks run."""
+"""Seconds between two times that results.jsonl is written while tasks run."""
 
 INVALID_SHOWN = 3
 """Invalid points that are announced in full; all are in the records."""

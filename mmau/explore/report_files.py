@@ -13,7 +13,7 @@ from mmau.explore.html_report import page
 from mmau.explore.records import Cell, Record, check_records, flattened
 
 PLOTS = "plots"
-"""The folder of the plots, within that of the report."""
+"""The folder of the plots, within the folder of the report."""
 
 
 def write(records: Sequence[Record], folder: str | Path, *, title: str, space: str = "") -> list[Path]:

@@ -66,7 +66,7 @@ class WrongCycles:
 Counterexample = WrongResult | WrongCycles
 
 MOST = 20
-"""Most obligations that a terminal shows as not proved."""
+"""Number of obligations that are not proved and that a terminal shows at most."""
 
 SPECIFICATION, DATAPATH = "the specification of the operation", "the generated datapath"
 """The description of a specification that a user design is compared with."""

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from golden.text import canonical
 
 DONE, FAILED, CRASHED, TIMED_OUT = STATUSES = ("done", "failed", "crashed", "timed out")
-"""A task has a result; its work raised an exception; its process ended; it did not end in time."""
+"""The statuses: a task has a result; its work raised an exception; its process ended; it did not end in time."""
 
 Work = Callable[[dict[str, Any], Path], Any]
 """A work function: takes the content of a task and an empty folder for files, returns JSON; found by name in its module."""

@@ -13,7 +13,7 @@ from mmau.mutation.wires import Wires
 from rtl.designs.ports import CONTROL_INPUTS
 
 Stage = tuple[str, ...]
-"""The enables from the operands on: () before the first register."""
+"""A stage: the enables of the registers from the operands on; () before the first register."""
 
 
 IDEMPOTENT = ("&", "|")

@@ -8,7 +8,7 @@ from mmau.mutation.connections import names_of
 from mmau.mutation.schemata import SELECT, number_of_active
 
 NOT_READ = frozenset({"clk", SELECT})
-"""Inputs that are not data: with one mutant active, the selection is a constant."""
+"""Inputs that are not data: the clock, and the selection, which is constant with one mutant active."""
 
 
 class Wires:

@@ -16,7 +16,7 @@ from mmau.testing.changes import explanations
 from mmau.testing.product_under_test import KernelProduct, kernel_product
 
 SHOWN = 5
-"""Differing elements that a message lists."""
+"""Number of differing elements that a message lists."""
 
 
 def assert_gemm(
