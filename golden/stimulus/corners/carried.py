@@ -122,8 +122,8 @@ def largest_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
 def _completed(shape: OperandShape, below_top: int) -> list[tuple[int, int, int]]:
     """Products that add up to the largest power of two that all can reach, or to one of the next lower ones.
 
-    Each product is the largest that fits into the rest, given as its exponent relative to that of the largest products, and the
-    fractions of a and b.
+    Each product is the largest that fits into the rest, given as its exponent relative to that of the largest products, and
+    the fractions of a and b.
     """
     man_a, man_b = shape.a.man_bits, shape.b.man_bits
     most_a, most_b = (

@@ -194,8 +194,7 @@ def filled_result(shape: OperandShape, draws: GeneratorDraws, case: IntArray) ->
 
 def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """Blocks under the largest scales, and others under the smallest or the smallest normal scales with the smallest
-    products; c is at the
-    exponent of the largest scales, or zero."""
+    products; c is at the exponent of the largest scales, or zero."""
     assert shape.scale is not None
     low, high, with_c, two_bits, uneven = crossed(case, 3, 3, 2, 2, 2)
     rows, scale = len(case), shape.scale
