@@ -235,7 +235,7 @@ class Chain:
         return self.summed(sums, c, self.added)
 
     def _steps(self, a: Sequence[int], b: Sequence[int], d: int, scale_a: Sequence[int], scale_b: Sequence[int]) -> int:
-        """d of consecutive steps."""
+        """Compute d, a code, by consecutive steps over the products a·b, starting from d."""
         operation = self.operation
         for k in range(0, len(a), operation.length):
             if k:

@@ -17,7 +17,7 @@ class Device(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in reports."""
+        """Name of the device in reports."""
 
     @property
     def shape(self) -> OperandShape:

@@ -178,7 +178,7 @@ class GemmOrder:
         return not any(step in USES_C for step in self.epilogue)
 
     def result_format(self, model: Instruction | Unit) -> Format:
-        """The format of D."""
+        """The format of D for an instruction or a unit: the order's `output`, or the model's own."""
         return model.operation.d if self.output is None else FORMATS[self.output]
 
     def check(self, model: Instruction | Unit) -> None:

@@ -45,7 +45,7 @@ class ArrayHeader(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of its data."""
+        """Size of the array's data (bytes)."""
         return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
 
 

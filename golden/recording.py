@@ -107,7 +107,7 @@ class Recording:
 
     @property
     def instruction(self) -> Instruction:
-        """The catalogue entry."""
+        """The instruction of the catalogue whose results the rows are."""
         return golden.instruction(self.header.arch, self.header.instruction)
 
     def dot(self, chain: Chain | None = None, engine: str | None = None) -> npt.NDArray[Any]:
@@ -120,7 +120,7 @@ class Recording:
 
 
 def file_name(arch: str, instruction: str) -> str:
-    """`sm_90.mma.m16n8k16.f32.f16.f16.f32.npz`, with no colons."""
+    """File name of an instruction's recording, such as `sm_90.mma.m16n8k16.f32.f16.f16.f32.npz`; it has no colons."""
     return f"{arch}.{instruction.replace('::', '-')}.npz"
 
 

@@ -45,7 +45,7 @@ class ProgramDevice:
 
     @property
     def engine(self) -> str:
-        """The engine of `dot`."""
+        """Name of the engine that `dot` uses."""
         return fastest_engine(on_device=False)
 
     def describe(self) -> Description:

@@ -52,7 +52,7 @@ GUIDES = {
     "probe": ("probing.md", "../evidence/papers.md"),
     "conform": ("silicon.md",),
 }
-"""The pages that say more of each command, from docs/guides."""
+"""The pages that say more about each command, as paths from docs/guides."""
 
 
 def document() -> str:

@@ -16,7 +16,7 @@ from rtl.designs.sample_units import sample_units
 from rtl.designs.unit_design import UnitDesign
 
 VECTORS, SEED = 20000, 0
-"""The default number of vectors of `mmau cosim`."""
+"""The default number and seed of the vectors of `mmau cosim`."""
 
 INTRODUCTION = """\
 Every co-simulation counts which situations inside a step its vectors have met: `mmau cosim` shows how many *bins* were
@@ -90,7 +90,7 @@ GROUPS = (
     ("signs, ends and size of each product", "IDPA: of every product"),
     ("range of the sum", "IDPA: at both ends of int32 exactly, one beyond, far beyond"),
 )
-"""Covergroups, and what they cross."""
+"""Covergroups, and the points that they cross."""
 
 
 def default_counts(unit: Unit) -> Counts:

@@ -27,7 +27,7 @@ SOURCES = (
     "golden/*.py", "golden/operations/*.py", "golden/stimulus/**/*.py", "mmau/formal/specification/*.py",
     "studies/symbolic/*.py", "mmau/formal/user_design/*.py", "mmau/formal/netlist/terms.py",
 )  # fmt: skip
-"""All that decides a verdict but the solver."""
+"""The sources that decide a verdict, besides the solver."""
 
 FULL_SIZE: tuple[Mapping[str, Any], ...] = (
     {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133},

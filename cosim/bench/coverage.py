@@ -1,4 +1,5 @@
-"""What the compared vectors met: classes, pairs of classes, bins; and the sample that the reference engine computes too."""
+"""Counts what the compared vectors covered: classes, pairs of classes and bins. Also draws the sample that the reference
+engine computes again."""
 
 import random
 import time
@@ -21,7 +22,7 @@ INTEGER_CLASSES = ("zero", "", "", "", "nonzero")
 
 
 STREAK = 6
-"""Results of one class in a row, after the pairs: for what counts them."""
+"""Number of results of one class in a row, which follow the pairs: they test designs that count such results."""
 
 
 def result_classes(products: Rows) -> list[str]:
@@ -56,7 +57,7 @@ def with_pairs(blocks: Sequence[Sequence[Vector]], part: int, rng: random.Random
 
     Args:
         blocks: the vectors; only those that are alone in their block change their places.
-        part: the number of the vectors' chunk; the classes of another element of the results count for each.
+        part: number of the vectors' chunk; each chunk counts the classes of another element of the results.
     """
     known: dict[int, list[str]] = {}
     pools: dict[str, list[int]] = defaultdict(list)
@@ -97,7 +98,7 @@ def _walk(pools: dict[str, list[int]], rng: random.Random) -> list[int]:
 
 
 class PairCounts:
-    """Counts of pairs of classes of expected results, one after the other in the same element of a result."""
+    """Counts of pairs of classes of expected results that occur one after the other in the same element of a result."""
 
     def __init__(self) -> None:
         self._before: list[str] = []
@@ -115,7 +116,7 @@ class PairCounts:
 
 
 SAMPLE = 200
-"""Rows of a run that the reference engine computes; more only where there are more classes: then one of each."""
+"""Number of rows of a run that the reference engine computes; one for each class if there are more classes."""
 
 RESERVOIR = 64
 """Rows of each class and corner that the sample is chosen from."""
@@ -138,7 +139,7 @@ class ReferenceSample:
         self._rng = np.random.default_rng([self.seed, SAMPLE])
 
     def add(self, products: Rows, rows: Sequence[int] | None = None) -> None:
-        """Offer rows of the run to the sample; None for all rows."""
+        """Offer the given rows of the run to the sample; None for all rows."""
         names = products.classes()
         chosen = np.arange(len(products.label)) if rows is None else np.asarray(rows, dtype=np.int64)
         labels = products.label[chosen]
@@ -170,8 +171,8 @@ class ReferenceSample:
 
 
 def disagreement(rows: Rows) -> str | None:
-    """Compute the only row with the reference engine; return a description where its bits differ from those expected, or
-    None."""
+    """Compute the only row of `rows` with the reference engine. Returns a description where its bits differ from the
+    expected ones, else None."""
     code = rows.recomputed(0)
     if code == rows.expected[0]:
         return None
@@ -204,7 +205,7 @@ class Coverage:
         self.golden_seconds = 0.0
 
     def expect(self, products: Rows, rows: Sequence[int] | None = None) -> None:
-        """Note the classes and corners of rows that will be sent; None for all rows."""
+        """Note the classes and corners of the given rows, which will be sent; None for all rows."""
         names = products.classes()
         self._order[products.name] = names
         made = self._made.setdefault(products.name, set())
@@ -269,7 +270,7 @@ class Coverage:
         return {cls.name.lower(): self._result_classes[cls] for cls in Cls}
 
     def result_pairs(self) -> dict[str, int]:
-        """Pairs of classes of expected results, one after the other, that occurred."""
+        """Counts of the pairs of classes of expected results that occurred one after the other."""
         self._count_all()
         return self._pairs.as_dict()
 

@@ -10,11 +10,12 @@ from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Board
 
 STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
-"""Probabilities that a side pauses in a cycle; one of them holds for a period, so that full speed and backpressure both
-occur."""
+"""Probabilities that a side pauses in a cycle. One of them is drawn for each period, so that full speed and backpressure
+both occur."""
 
 STALL_PERIOD = 50
-"""Cycles for which the odds hold: few, so that pauses of all sides coincide within the first hundreds of cycles."""
+"""Number of cycles of a period, which has one of the odds. It is small, so that pauses of all sides coincide within the
+first hundreds of cycles."""
 
 REGULAR, EVERY = 1 / 3, (2, 2, 3)
 """Probability that in a period with pauses they are regular instead: only every second cycle, or every third, has none."""
@@ -27,29 +28,30 @@ LATER = 0.125
 """Probability that odds are drawn for a later period; the other later periods have no pauses."""
 
 FIRST_LONG = 64
-"""Length of the first long pause, which comes after as many cycles. Each further one is four times as long and as late."""
+"""Length of the first long pause, and the cycle near which it begins. Each further pause is four times as long and begins
+four times as late."""
 
 LONGEST = 2048
 """Longest pause: longer than the time-outs and the counters that lose a waiting result."""
 
 EARLY_INPUTS = 1024
-"""Cycles of which every other stretch has inputs that change while the clock is high, as after the edge of a register; later
-one stretch of many has. In the others they change as the clock falls."""
+"""Number of first cycles in which every other stretch has inputs that change while the clock is high, as after the edge of a
+register. Later one in `STRETCH` stretches has. In the other stretches inputs change as the clock falls."""
 
 STRETCH = 32
-"""Cycles."""
+"""Number of cycles of a stretch in which inputs change at one of the two times."""
 
 BEFORE_REPEATED = 48
 """Length of a pause before operands that repeat some of the last ones (cycles)."""
 
 OFTEN = 16
-"""How often such a pause comes before the first runs that repeat the same operands; later it comes ever more rarely."""
+"""Number of pauses before the first runs that repeat the same operands. After these, pauses become ever rarer."""
 
 FIRST_BEFORE_REPEATED = 256
-"""Cycle before which there is none, so that short runs have their first resets."""
+"""First cycle with such a pause before repeated operands, so that short runs have their first resets."""
 
 RUNS = (1, 1, 2, 4, 16)
-"""Cycles for which an input of a disabled design keeps one level, before it takes the other."""
+"""Cycles for which an input of a disabled design keeps one level before it takes the other; one is drawn each time."""
 
 Pins = Mapping[str, Any]
 """A port's name to the simulator's handle."""
@@ -84,7 +86,7 @@ class Stalls:
 
     @property
     def in_long_pause(self) -> bool:
-        """Whether a long pause goes on in the next cycle."""
+        """Whether the next cycle belongs to a long pause."""
         return self._remaining > 0
 
     def pause(self) -> bool:
@@ -112,12 +114,13 @@ class Stalls:
         self._remaining = max(self._remaining, cycles)
 
     def go_on(self, cycles: int) -> None:
-        """Pause in none of some cycles from now on; a long pause that is due in them comes after them."""
+        """Do not pause in the next `cycles` cycles. A long pause that would begin in them begins after them."""
         self._at_speed = cycles
 
     def before_repeated(self, which: tuple[str, ...]) -> None:
-        """Pause, if a run of transfers begins that repeat just these operands of the last one, and there were few such runs
-        or twice as many as at the last pause: a design that keeps operands by their values may sleep in the pause."""
+        """Pause if a run of transfers begins that repeats exactly these operands of the previous transfer, and such runs
+        were few, or twice as many as at the last pause. A design that keeps operands by their values may sleep in the
+        pause."""
         begins, self._repeated = which != self._repeated, which
         if not which or not begins or self._next_long < 0 or self._cycle < FIRST_BEFORE_REPEATED or self._at_speed:
             return
@@ -163,7 +166,7 @@ class Level:
             self._level = level
 
     def waver(self) -> None:
-        """Drive the other level from now on, or, if it came only some cycles before, the same."""
+        """Drive the other level from now on; if the level changed only some cycles before, keep it."""
         if not self._run:
             self._run = self._drawn.choice(RUNS)
             self.show(not self._level)
@@ -199,14 +202,14 @@ MIXED_FOR = (0, 0, 1, float("inf"))
 
 
 class Driver:
-    """Offers the transfers of one vector after another; under valid/ready it holds each until it is accepted.
+    """Offers the transfers of one vector after another. Under valid/ready it holds each until it is accepted.
 
     Args:
         vectors: the vectors to send.
 
     Attributes:
-        refused: whether the transfer on offer was not accepted in this cycle.
-        waited: cycles for which it was not accepted although nothing stood in its way.
+        refused: whether the offered transfer was not accepted in this cycle.
+        waited: cycles for which it was not accepted although nothing blocked it.
     """
 
     def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls, vectors: Iterator[Vector]) -> None:
@@ -229,7 +232,7 @@ class Driver:
 
     @property
     def is_offering(self) -> bool:
-        """Whether a transfer is on offer that was not accepted yet."""
+        """Whether a transfer is offered that was not accepted yet."""
         return self._offering
 
     def drive(self) -> None:
@@ -246,7 +249,8 @@ class Driver:
 
     def disturb(self) -> None:
         """Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under
-        valid/ready in_valid, which may be high from the last transfer, falls every other time; else it comes and goes."""
+        valid/ready in_valid, which may be high from the last transfer, falls every other time; otherwise it changes at
+        random."""
         if self._offering or self._vector is None:
             return
         self._show(self._vector.transfers[self._accepted])
@@ -257,10 +261,10 @@ class Driver:
             self._valid.show(False)
 
     def sample(self, is_free: bool = True) -> bool:
-        """Check whether the transfer on offer is accepted at the coming edge.
+        """Check whether the offered transfer is accepted at the coming edge.
 
         Args:
-            is_free: whether no result that the consumer leaves waiting can stand in its way.
+            is_free: whether no result that waits for the consumer can block it.
 
         Returns:
             Whether it was accepted and was the last transfer of its vector, which then counts as sent.
@@ -287,7 +291,7 @@ class Driver:
         have come next. An operand that stays in the design over the reset is thus another one than the first that comes.
 
         Args:
-            offers: whether operands are on offer during the reset, which the design must not take.
+            offers: whether operands are offered during the reset; the design must not take them.
         """
         self._again = [*([] if self._vector is None else [self._vector]), *dropped, *self._again]
         self._vector, self._accepted, self._offering, self.waited = self._next(), 0, False, 0
@@ -327,10 +331,11 @@ class Driver:
 
 
 AFTER_VALID = 8
-"""Results at the beginning of each `PERIOD` for which out_ready rises only after out_valid, which must not wait for it."""
+"""Number of results, at the beginning of each `PERIOD`, for which out_ready rises only after out_valid, which must not wait
+for it."""
 
 PERIOD = 512
-"""Results."""
+"""Number of results from one such beginning to the next (see `AFTER_VALID`)."""
 
 
 class Monitor:

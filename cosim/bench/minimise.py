@@ -1,4 +1,5 @@
-"""The first mismatch made small: fewest terms other than zero, simplest values, and the design still fails in the same way.
+"""Minimises the first mismatch: fewest terms other than zero and simplest values with which the design still fails in the
+same way.
 
 The design is asked again, in the same simulation, for the rows that the search of `golden.shrink` proposes.
 """
@@ -19,7 +20,8 @@ from golden.simpler_rows import cost
 from golden.stimulus import OperandShape, Row, Stimulus, operands_of
 
 Ask = Callable[[Sequence[Vector]], Awaitable[Sequence[int | str]]]
-"""Gives the design's result for each vector; fewer results where the design stopped giving any."""
+"""Function that returns the design's result for each vector; it returns fewer results where the design stopped giving
+any."""
 
 AGREES_ALONE = "not minimised: sent alone it agrees, so it depends on the vectors before or beside it, or on stalls"
 """The note of a mismatch that does not differ when it is sent by itself."""
@@ -42,7 +44,7 @@ class Minimised:
     note: str
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The minimised mismatch as plain JSON."""
         return asdict(self)
 
 
@@ -130,7 +132,7 @@ class _Search:
         return failing
 
     def _asked_for(self, rows: Sequence[Row]) -> DotProducts:
-        """Rows with golden's results."""
+        """Rows with the results that golden computes for them."""
         operands = operands_of(rows, self._shape)
         stimulus = Stimulus(operands, np.zeros(len(rows), np.uint8), ("minimised",))
         return replace(self._products, stimulus=stimulus, expected=self._products.dot(*operands).tolist())

@@ -1,4 +1,4 @@
-"""Elements that differ from what they should be: their rows and texts, and their groups."""
+"""Compared elements of results that differ from the expected ones: their rows and texts, and their groups."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

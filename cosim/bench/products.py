@@ -1,4 +1,4 @@
-"""What a design should give: rows of a stimulus with their results, as elements of the vectors that are sent."""
+"""The expected results of a design: rows of a stimulus with their results, as elements of the vectors that are sent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ class Sized(Protocol):
 
     @property
     def width(self) -> int:
-        """Bits of a code."""
+        """Number of bits of a code."""
 
 
 def packed(codes: npt.NDArray[Any], operand: Sized) -> list[int]:
@@ -46,7 +46,7 @@ MOST_BITS = 512
 
 
 class Class(NamedTuple):
-    """The class of a code that is not a floating-point number: ZERO or NORMAL."""
+    """The class, ZERO or NORMAL, of a code that is not a floating-point number."""
 
     cls: Cls
 
@@ -78,10 +78,10 @@ class Bits:
 
 @dataclass(frozen=True)
 class FixedPoint(Bits):
-    """A fixed-point number in two's complement, in place of a `golden.Format`: a code stands for its integer / 2**fraction.
+    """A fixed-point number in two's complement, in place of a `golden.Format`: a code represents its integer / 2**fraction.
 
     Attributes:
-        width: bits, 1 to `MOST_BITS`. fraction: how many of them are fraction bits.
+        width: bits, 1 to `MOST_BITS`. fraction: number of fraction bits among them.
     """
 
     fraction: int = 0
@@ -105,7 +105,7 @@ class Rows(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that distinguishes these rows from others of the same vectors; empty where there are no others."""
+        """Name that distinguishes these rows from other rows of the same vectors; empty where there are no others."""
 
     @property
     def result(self) -> Format | Bits:
@@ -168,7 +168,7 @@ class DotProducts:
     """Rows of operands of one operation, or of a chain of it, and golden's results.
 
     Attributes:
-        name: distinguishes these rows from others of the same vectors; empty where there are no others.
+        name: name that distinguishes these rows from others of the same vectors; empty where there are no others.
         operation: the operation, with the formats of scales, c and d.
         stimulus: operands, one dot product a row.
         dot: golden's model, `Unit.dot` or `Instruction.dot`.
@@ -185,7 +185,7 @@ class DotProducts:
 
     @cached_property
     def result(self) -> Format:
-        """Format of d."""
+        """The format of d."""
         return self.operation.d
 
     @property
@@ -199,7 +199,7 @@ class DotProducts:
         return self.formats == (self.operation.a, self.operation.b)
 
     def operands_of(self, rows: npt.NDArray[Any]) -> Operands:
-        """The operands of these rows."""
+        """The operands of the given rows."""
         return self.stimulus.operands.rows(rows)
 
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
@@ -236,7 +236,7 @@ class DotProducts:
         return self._inputs(row) + result_lines(result, self.expected[row], self.result)
 
     def _inputs(self, row: int) -> list[str]:
-        """Describe the inputs."""
+        """The inputs of a row as lines of text."""
         operation, operands = self.operation, self.stimulus.operands
         a, b = self.formats
         vectors = [("a", operands.a, a), ("b", operands.b, b)]
@@ -318,12 +318,12 @@ class FixedPointProducts(DotProducts):
 
     @property
     def result(self) -> FixedPoint:  # type: ignore[override]
-        """The format of d."""
+        """The format of d, a fixed-point number."""
         return self.fixed
 
     @property
     def has_model(self) -> bool:
-        """False: the coverage models are those of floating-point results."""
+        """False: coverage models exist only for floating-point results."""
         return False
 
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
@@ -422,7 +422,7 @@ class OperandWidths:
     Attributes:
         c_bits: bits of c, which is extended by its sign; 0 where the design has no c, which then counts as 0. None for the
             unit's c.
-        d: the fixed-point number that d is; None for the unit's d.
+        d: the fixed-point format of d; None for the unit's d.
     """
 
     c_bits: int | None = None

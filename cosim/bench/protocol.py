@@ -79,7 +79,7 @@ class Inverted:
 
 
 class Lanes:
-    """Several signals as one packed vector: separate ports for the elements, or the elements of an array.
+    """Several signals that together hold one packed vector: separate ports for the elements, or the elements of an array.
 
     Args:
         pins: the simulator's handles; element 0 comes first and is in the low bits.

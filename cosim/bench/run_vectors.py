@@ -29,50 +29,55 @@ SETTLE = Timer(1, "us")
 RESET_CYCLES = 4
 
 SOON, SELDOM = range(20, 50), range(1000, 2000)
-"""Cycles between most resets. The first is due before the first long pause, so that short runs have it too."""
+"""Cycles from one reset to the next, for most of `RESETS`. The first reset is due before the first long pause, so that short
+runs have it too."""
 
 RESETS = ((range(50), 1, 0), (SOON, 2, 2), (SOON, 3, 3), (SELDOM, 1, 0), (range(8), 2, 1), (SELDOM, 70, 70))
-"""Resets in the middle of a stream: cycles since the one before; clock edges if synchronous, and if asynchronous."""
+"""Resets in the middle of a stream: cycles since the previous reset; clock edges during a synchronous reset; clock edges
+during an asynchronous reset."""
 
 OFFERING = (0, 2, 5)
-"""The numbers, from 0, of those during which operands are on offer."""
+"""Indices in `RESETS` of the resets during which operands are offered."""
 
 DISABLED = (1, 2, 3)
-"""The numbers of those in which the design is not enabled, if they are asynchronous."""
+"""Indices in `RESETS` of the asynchronous resets during which the design is not enabled."""
 
 WITHOUT_PAUSE = 4
-"""The number of the first ones, after which operands come in the very next cycle."""
+"""Number of resets, the first ones of `RESETS`, after which operands come in the very next cycle."""
 
 STALLED_RESET = 3
-"""The number, from 0, of the one at the end of a stall."""
+"""Index in `RESETS` of the reset at the end of a stall."""
 
 STALL_BEFORE_RESET = 16
-"""Its length (cycles)."""
+"""Length (cycles) of the stall before that reset, index `STALLED_RESET`."""
 
 IDLE_BEFORE_RESET = 64
 """Cycles without new operands before the last reset, so that it comes to an idle design."""
 
 FIRST_JOINT_PAUSE = 100
-"""Cycle after which both sides pause together, operands at the ports that are not valid; each further one is eight times as
-late, and four times as long, up to `LONGEST`."""
+"""First cycle in which both sides pause together while invalid operands are at the ports. Each further joint pause begins
+eight times as late and is four times as long, up to `LONGEST`."""
 
 JOINT_PAUSE = 48
-"""Length of the first one (cycles)."""
+"""Length of the first joint pause (cycles)."""
 
 AT_SPEED_FROM = 4200
-"""Cycle from which on, after the last reset and outside of long pauses, a stretch begins in which no side pauses."""
+"""Cycle from which a stretch without pauses of any side may begin; it begins after the last reset and outside of long
+pauses."""
 
 AT_SPEED = 4500
-"""Its length (cycles): counters of up to 12 bits overflow that count transfers without a gap."""
+"""Length (cycles) of the stretch without pauses: counters of up to 12 bits that count back-to-back transfers overflow in
+it."""
 
 AFTER_LONG_PAUSE = 200
-"""Smallest number of cycles from a long pause to a reset, which would drop the vectors that come after the pause."""
+"""Smallest number of cycles from a long pause to a reset; an earlier reset would drop the vectors that come after the
+pause."""
 
 PATIENCE = 1000
 """Cycles without a transfer after which the run stops: the design is stuck."""
 
 EXTRA_CYCLES = 1000
-"""Cycles after the last result in which no other result may come; a tile's latency is up to 128."""
+"""Cycles after the last result in which no further result may come; a tile's latency is up to 128 cycles."""
 
 
 async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int) -> None:
@@ -156,7 +161,7 @@ class _Clocked:
 
     @property
     def _in_long_pause(self) -> bool:
-        """Whether a long pause of any side goes on in the next cycle."""
+        """Whether the next cycle belongs to a long pause of any side."""
         return any(stalls.in_long_pause for stalls in self._stalls)
 
     async def _reset_if_due(self, cycle: int) -> None:
@@ -321,7 +326,7 @@ class Answers:
         return self._sent - len(self.results)
 
     def vectors(self) -> Iterator[Vector]:
-        """The vectors to send."""
+        """An iterator over the vectors to send."""
         return iter(self._vectors)
 
     def send(self, vector: Vector) -> None:

@@ -43,12 +43,12 @@ class Board(Protocol):
 
 
 ALL_SHOWN = 100
-"""An error message lists all classes up to this number of them."""
+"""Number of classes up to which an error message lists all of them."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of the vectors of a run.
+    """Which vectors of a run are sent.
 
     Attributes:
         only: send only vectors with an element of one of these classes of the stimulus; empty for every class.
@@ -107,7 +107,8 @@ class Outcome:
     Attributes:
         vectors: number of vectors requested; a vector makes one result: a row of operands, or all steps of a tile.
         left_out: vectors that the run's selection did not send.
-        sent, received: vectors that the design accepted, and results for them; dropped: vectors that were sent more than
+        sent, received: numbers of vectors that the design accepted and of results for them; dropped: vectors that were
+            sent more than
             once because a reset in the middle of the stream dropped them.
         waiting: vectors without a result; surplus: results without a vector.
         first_surplus: cycle of the first surplus result (rising clock edges before it), or None.
@@ -121,7 +122,8 @@ class Outcome:
             installed.
         waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
         stopped: why the run ended before all vectors were sent and answered, or None.
-        classes: compared elements of each class and corner of the stimulus; result_classes: of each class of the expected
+        classes: numbers of compared elements of each class and corner of the stimulus; result_classes: the same of each
+            class of the expected
             results, zero to NaN. A result has one element, a tile's as many as D. result_pairs: pairs of classes of
             expected results, with their signs, that came one after the other in the same element.
     """
@@ -216,7 +218,7 @@ class Result:
 
     @property
     def agrees(self) -> bool:
-        """Whether no element differs."""
+        """Whether no element of the result differs."""
         return not self.wrong
 
     def __str__(self) -> str:
@@ -256,7 +258,7 @@ class Scoreboard:
     Attributes:
         engine: golden's engine that computes the expected results.
         sent: vectors that the design accepted. dropped: vectors that a reset dropped, which are sent again.
-        received: results for them. surplus: results without a vector; first_surplus: cycle of the first.
+        received: number of results for them. surplus: results without a vector; first_surplus: cycle of the first.
         left_out: vectors that the selection excludes.
         mismatches: number of results that differ; record: all of them, by group.
         now: returns the cycle and the simulated time, for the record; `exercise` sets it.
@@ -299,7 +301,7 @@ class Scoreboard:
 
     @property
     def first_mismatch(self) -> str | None:
-        """The first element that differs, in full; None where all agreed."""
+        """The first element that differs, described in full; None where all agreed."""
         return self.record.first_mismatch
 
     @property

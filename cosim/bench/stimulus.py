@@ -23,23 +23,23 @@ from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit_design import UnitDesign
 
 REPEATED = "repeated"
-"""The class of a vector that has operands of the one before it."""
+"""The class of a vector that has operands of the previous vector."""
 
 EVERY = 192
-"""Vectors for each run; shorter streams have one."""
+"""Number of vectors for each run of repeated operands; a shorter stream has one run."""
 
 LENGTHS = (*(2,) * 12, *(3,) * 4, *(4,) * 4, *(20,) * 3, 80)
-"""Vectors of a run, all equally likely: mostly pairs; long ones for what counts repetitions."""
+"""Lengths of runs (vectors), all equally likely: mostly pairs, and long runs for designs that count repetitions."""
 
 
 LONG = 272
-"""Vectors of a longer run at the beginning of each large chunk, for what counts repetitions in 8 bits."""
+"""Length of the longer run at the beginning of each large chunk (vectors), for designs that count repetitions in 8 bits."""
 
 BLOCK_OF_LONG = 1024
-"""Vectors among which its rows are chosen."""
+"""Number of vectors among which the rows of the longer run are chosen."""
 
 LARGE = 2048
-"""Vectors of a chunk that has one."""
+"""Number of vectors from which a chunk is large and has a longer run."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Specification(Protocol):
         return None
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        """Generate `count` vectors with their results, the same ones for the same count and seed, a few at a time.
+        """Generate `count` vectors with their results in chunks. The same count and seed give the same vectors.
 
         Args:
             engine: golden's engine that computes the results, None for the fastest available.
@@ -180,7 +180,7 @@ def specification_of(design: Design, results: int = 1, widths: OperandWidths = T
     """Golden's specification of a generated design.
 
     Args:
-        results: dot products in a vector; more than one only for a unit. widths: of c and d, likewise.
+        results: dot products in a vector; more than one only for a unit. widths: the widths of c and d, for a unit only.
 
     Raises:
         ValueError: a tile of an instruction that golden's catalogue does not have, several results or other widths of a
@@ -202,10 +202,10 @@ def specification_of(design: Design, results: int = 1, widths: OperandWidths = T
 
 @dataclass(frozen=True)
 class UnitSpecification:
-    """One step of a unit, or of several copies of it side by side.
+    """The specification of one step of a unit, or of several copies of the unit side by side.
 
     Attributes:
-        results: number of copies; a vector holds a dot product for each. widths: of c and d.
+        results: number of copies; a vector holds a dot product for each. widths: the widths of c and d.
     """
 
     unit: Unit
@@ -259,7 +259,7 @@ def place(k: int, results: int) -> str:
 
 @dataclass(frozen=True)
 class MultiFormatSpecification:
-    """One step of one of several units, which the vector's `format` selects."""
+    """The specification of one step of one of several units, which the vector's `format` selects."""
 
     units: tuple[Unit, ...]
 

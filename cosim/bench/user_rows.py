@@ -13,7 +13,8 @@ from golden import Format
 from golden.arrays import BitArray
 
 Model = Callable[[Mapping[str, BitArray], str | None], Any]
-"""Computes the codes of the results from the codes of each input port and the name of golden's engine (None: fastest)."""
+"""Function from the codes of each input port and the name of golden's engine (None: the fastest) to the codes of the
+results."""
 
 
 class PortCodes(NamedTuple):
@@ -33,7 +34,7 @@ class UserRows:
         expected: code of d of each row.
         model: computes d from the codes of the ports.
         label, names: `names[label[row]]` is the class of the row, for coverage and reports.
-        name: distinguishes these rows from others of the same vectors; empty where there are no others.
+        name: name that distinguishes these rows from others of the same vectors; empty where there are no others.
     """
 
     ports: Mapping[str, PortCodes]

@@ -12,7 +12,7 @@ SECOND_POWER_UP = 1000
 """Vectors of the second simulation, which tests other register contents before the reset."""
 
 WITH_ZEROS, THIRD_POWER_UP = 10_000, 200
-"""Smallest number of vectors of a run with a third simulation, and vectors of that one."""
+"""Smallest number of vectors of a run with a third simulation, and number of vectors of the third simulation."""
 
 MIN_POWER_UP = 50
 """Smallest number of vectors of a second simulation; a run too short for it has one simulation only."""

@@ -21,7 +21,7 @@ ASSERTIONS = ("--assert", "--no-assert-case")
 warnings, and glitches in combinational logic cause them."""
 
 NO_ASSERTIONS = ("--noassert",)
-"""A generated design has none."""
+"""The argument for a generated design, which has no assertions."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Covergroups: points that are looked at together, and a bin for each combination of what they can be."""
+"""Covergroups: properties of samples that are crossed, with a bin for each combination of their values."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ def read(path: Path) -> tuple[Counts, ...]:
 
 
 def add(path: Path, counts: Iterable[Counts]) -> tuple[Counts, ...]:
-    """Add counts to those of a file, also while other processes do so, and return all.
+    """Add counts to the counts in a file, and return the sums. Other processes may do so at the same time.
 
     Raises:
         ValueError: it holds something else. OSError: it cannot be read or written.

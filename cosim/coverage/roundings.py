@@ -23,7 +23,8 @@ OUTCOMES = (
 
 
 def rounding_groups(operation: Operation, chained: bool) -> list[Covergroup]:
-    """The covergroups of each rounding of a step, and those of the sticky bit and of overflow for units with these keys."""
+    """The covergroups of each rounding of a step, and for units with these keys the covergroups of the sticky bit and of
+    overflow."""
     found = []
     for shape in roundings_of(operation, chained):
         found += [remainder_group(shape), direction_group(shape)]
@@ -105,7 +106,7 @@ def remainder_group(shape: RoundingShape) -> Covergroup:
 
 
 def too_fine(shape: RoundingShape, bits: int) -> Reason:
-    """Return the reason why a rounding never cuts so many bits off; None if it can."""
+    """The reason why a rounding never drops this many bits; None if it can."""
     return None if bits <= shape.cut else f"at most {max(shape.cut, 0)} bits are cut off: what is rounded is never wider"
 
 

@@ -45,7 +45,7 @@ def special_groups(operation: Operation) -> list[Covergroup]:
 
 
 def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
-    """Return the reason why so many terms cannot be special in this combination; None if they can."""
+    """The reason why this number of terms cannot be special in this combination; None if they can."""
     a, b, L = operation.a, operation.b, operation.length
     infinite = a.infinity is not None or b.infinity is not None
     special = infinite or a.nan is not None or b.nan is not None

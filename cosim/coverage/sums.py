@@ -20,7 +20,7 @@ NO_TERM = "no term but zeros"
 
 
 def sum_groups(operation: Operation, chained: bool) -> list[Covergroup]:
-    """The covergroups of each sum of a step, and those of groups of products that have scales."""
+    """The covergroups of each sum of a step and of the groups of products that have scales."""
     found = []
     for shape in sums_of(operation, chained):
         found += [alignment_group(shape), distance_group(shape), sign_group(shape), cancellation_group(shape)]

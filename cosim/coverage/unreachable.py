@@ -104,4 +104,4 @@ ARGUED_ALONE = (
         "of sums with a c of int32 fewer bits cancel",
     ),
 )
-"""All such bins; each entry matches at least one bin that no unit hits."""
+"""All bins that are unreachable by argument only; each entry matches at least one bin that no unit hits."""

@@ -1,4 +1,5 @@
-"""The explanation of mismatches: the change of the model that gives what the design gave, and the trace of the first one."""
+"""The explanation of mismatches: the change of the model that gives the design's results, and the trace of the first
+mismatch."""
 
 import time
 from collections import Counter
@@ -238,7 +239,7 @@ class _Trial:
         self._found.append(self._on(variant, None) if tried.kept == tried.agreeing else tried)
 
     def _on(self, variant: Variant[Rows], limit: int | None) -> _Tried:
-        """Try the change on so many mismatches and agreeing rows, spread evenly over all of them."""
+        """Try the change on a number of mismatches and agreeing rows, spread evenly over all of them."""
         failing, agreeing = (_spread(len(rows), limit) for rows in (self._failing, self._agreeing))
         explains = np.zeros(len(self._failing), bool)
         explains[failing] = self._same(variant, self._failing.of(failing))
@@ -291,7 +292,7 @@ class _Trial:
 
 
 def _spread(count: int, limit: int | None) -> Codes:
-    """Indices of so many of `count` rows at even distances; None selects all."""
+    """Indices of some of `count` rows at even distances; None selects all."""
     if limit is None or count <= limit:
         return np.arange(count)
     return np.linspace(0, count - 1, limit).astype(int)
@@ -303,7 +304,7 @@ TRACED = 10
 """Groups of mismatches for whose first mismatch a trace is made too."""
 
 DIAGNOSED = 2000
-"""Mismatches that a diagnosis examines, beside those recorded in groups."""
+"""Number of mismatches that a diagnosis examines, besides the mismatches recorded in groups."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,5 @@
-"""Whether one operand of every result is that of another vector: it takes more or fewer cycles than the others."""
+"""Finds an operand that takes more or fewer cycles than the others: every result then uses that operand of another
+vector."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -88,7 +88,7 @@ def _of_class(model: Model, rows: Rows, k: int, mask: Callable[[Codes, Format], 
 
 
 def _is_no_chance(right: Codes, mismatches: int) -> bool:
-    """Whether so many rows, drawn like those that agreed, would hardly all be of the class."""
+    """Whether it is unlikely that this many rows, drawn like those that agreed, are all of the class."""
     share = (int(right.sum()) + 1) / (len(right) + 2)
     return bool(share**mismatches <= CHANCE)
 

@@ -1,5 +1,5 @@
-"""Whether a design gives right results at the wrong places: each is the one expected some vectors earlier or later, or in
-another element."""
+"""Finds right results at wrong places: each result is the one expected some vectors earlier or later, or in another
+element."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ SHARE = 0.9
 """Smallest share of the mismatches that a shift explains: pauses and resets break a few."""
 
 DISTINCT = 8
-"""Smallest number of different results that it explains: a constant is no shift."""
+"""Smallest number of different results that a shift must explain: a constant result is no shift."""
 
 
 @dataclass(frozen=True)

@@ -270,7 +270,7 @@ def _port(node: dict[str, Any], types: dict[str, Any]) -> Port:
 
 
 def resolved_type(kind: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
-    """The type that names, parameters and enumerations stand for."""
+    """The type that remains when names, parameters and enumerations are resolved."""
     while kind["type"] in ("REFDTYPE", "PARAMTYPEDTYPE", "ENUMDTYPE", "CONSTDTYPE", "MEMBERDTYPE"):
         kind = types[kind["refDTypep"] if kind["type"] == "ENUMDTYPE" else kind["dtypep"]]
     return kind

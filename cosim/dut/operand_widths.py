@@ -1,4 +1,4 @@
-"""`[operands]` of a `dut.toml`: c and d of the design, where they are not those of the unit."""
+"""Reads the table `[operands]` of a `dut.toml`: the widths of c and d where they differ from the unit's."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from cosim.bench.products import FixedPoint, OperandWidths
 from golden.checks import check_int, unknown
 
 MOST_BITS_OF_C = 32
-"""An integer c of a unit has 32 bits."""
+"""Number of bits of a unit's integer c."""
 
 
 def widths_from_table(table: Mapping[str, Any]) -> OperandWidths:

@@ -1,1 +1,1 @@
-"""Whether the text of a user design means one circuit: what other tools may read from it than the simulation."""
+"""Lint of a user design: why another tool could read its text as a different circuit than the simulation does."""

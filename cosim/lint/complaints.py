@@ -1,4 +1,4 @@
-"""Complaints of Verilator and Yosys about a design: a text that one complains about may mean another circuit to another."""
+"""Lint warnings of Verilator and Yosys which mean that another tool may read a different circuit."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def complaints_of_verilator(
     names that it declares within others of the same name.
 
     Args:
-        verilator_args: of the description; warnings about widths that they waive are not complaints.
+        verilator_args: arguments of the description; warnings about widths that they waive are not complaints.
         libraries: arguments that name folders, in which Verilator finds further modules.
     """
     source = folder / "lint.sv"

@@ -19,7 +19,7 @@ _MAY_SKIP = ("LOGAND", "LOGOR", "LOGIF", "COND")
 """Operators that need not evaluate all of their operands."""
 
 _SKIPPED = ("rhsp", "thenp", "elsep")
-"""Those operands."""
+"""Keys of the operands that the operators in `_MAY_SKIP` need not evaluate."""
 
 _INCREMENT = "__Vincrement"
 """Beginning of the name of Verilator's variable for the value of `i++` in an expression."""
@@ -59,8 +59,8 @@ def hidden_inputs(tree: Tree) -> list[str]:
 
 
 def effects_left_out(tree: Tree, checked: Tree, changes: Sequence[str]) -> list[str]:
-    """The variables that assertions and messages write, in their arguments or by the statements after an assertion, and the
-    increments and assignments in these arguments: synthesis leaves all of it out.
+    """The variables and effects that synthesis leaves out: those of assertions and messages, in their arguments or in
+    statements after an assertion. Also the increments and assignments in these arguments.
 
     Args:
         tree, checked: without and with assertions. changes: the increments and assignments.

@@ -6,7 +6,7 @@ from typing import Any
 from cosim.lint.storage_elements import names_of
 
 BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$pos", "$buf")
-"""Cells each bit of whose result depends on that bit of the operands."""
+"""Kinds of cells in which each bit of the result depends only on the operands' bits at its place."""
 
 _REPORTS = ("$check", "$print", "$assert", "$assume", "$cover", "$live", "$fair")
 
@@ -15,7 +15,8 @@ class FlatCircuit:
     """A flat module.
 
     Attributes:
-        module: as `write_json` has it. cells: those that compute or hold. names: of nets, by bit. driver: cell of each bit.
+        module: as `write_json` has it. cells: the cells that compute or hold. names: names of nets, by bit. driver: cell
+            of each bit.
     """
 
     def __init__(self, module: Mapping[str, Any]) -> None:
@@ -56,7 +57,7 @@ class FlatCircuit:
         return [bit for port, bits in cell["connections"].items() if directions[port] == "output" for bit in bits]
 
     def through(self, bits: Sequence[Any]) -> list[Any]:
-        """Bits before all buffers."""
+        """The given bits, each traced back through buffers to the bit that drives them."""
         found = list(bits)
         for place, bit in enumerate(found):
             while bit in self._same:

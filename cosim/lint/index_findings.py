@@ -1,4 +1,4 @@
-"""Findings in Verilator's tree of a design about indices that may lie beyond what they write.
+"""Findings, in Verilator's tree of a design, about indices that may lie beyond what they write.
 
 Verilator makes one index of those of a structure's member and of an array in an array: a sum of offsets, and of indices
 times the widths of what they choose from. It is taken apart by the type again.

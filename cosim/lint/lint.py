@@ -1,4 +1,4 @@
-"""Whether the text of a user design means one circuit: what other tools may read from it than the one that is simulated.
+"""Why another tool could read the text of a user design as a different circuit than the one simulated.
 
 `lint` looks at one text of a design: at its words, Verilator's warnings, and Verilator's tree. A co-simulation reports every
 finding, beside those of Yosys; a proof ends with the first one that it does not cover.
@@ -51,7 +51,7 @@ class Finding:
     """Why other tools may read another circuit.
 
     Attributes:
-        line: of a report; empty where it concerns proofs alone.
+        line: the line of a report; empty where it concerns proofs alone.
         ends_proof: why a proof decides nothing; empty where it covers the finding. assumed: what it then rests on.
     """
 
@@ -86,7 +86,7 @@ def other_readings(sources: Sources, folder: Path, simulator: str = "verilator")
 
 
 def lint_files(source: Source) -> Iterator[Finding]:
-    """What the macros of a design's files leave open."""
+    """Findings about the macros of a design's files."""
     yield from _found(
         "it is read without macros that its text asks for",
         source.macros_not_defined(),
@@ -105,7 +105,7 @@ UNREADABLE = Finding(f"it is not one text: {UNSEEN}", "it is not one text")
 
 
 def lint(source: Source, text: Text, waived: Sequence[str], libraries: Sequence[str] = ()) -> Iterator[Finding]:
-    """What other tools may read otherwise in a text of a design. What is not asked for any more is not looked for.
+    """What other tools may read differently in a text of a design. Only the findings that the caller takes are computed.
 
     Args:
         waived: arguments of Verilator that waive its warnings about widths.

@@ -9,7 +9,7 @@ CONTROLS = ("clk", "rst", "en")
 """Ports that are no operands."""
 
 MOST_CELLS = 64
-"""Cells in front of a condition through which controls are followed."""
+"""Number of cells before a condition through which controls are followed."""
 
 
 def of_other_cycles(circuit: FlatCircuit, latency: int) -> list[str]:
@@ -17,7 +17,7 @@ def of_other_cycles(circuit: FlatCircuit, latency: int) -> list[str]:
     front of that many: an earlier operand, what is kept, or what is there at power-up.
 
     Args:
-        latency: registers between an operand and its result.
+        latency: number of registers between an operand and its result.
     """
     ports = circuit.module["ports"]
     controls = {bit for name in CONTROLS if name in ports for bit in ports[name]["bits"]}

@@ -1,4 +1,5 @@
-"""Conditions of a circuit that random vectors hardly meet: those that fix many bits, however they are written, and registers
+"""Conditions of a circuit that random vectors hardly ever meet: conditions that fix many bits, however they are written,
+and registers
 that count by themselves.
 
 What a condition fixes is found on gates: a gate of which some pins are known fixes each other pin that has one value in all
@@ -14,17 +15,17 @@ from cosim.lint.flat_circuit import BITWISE, FlatCircuit
 from cosim.lint.other_cycles import CONTROLS
 
 RARE = 12
-"""Bits of a value, or of counters, from which random vectors hardly meet it."""
+"""Number of bits of a value, or of counters, from which random vectors hardly ever reach the value."""
 
 RARELY_EQUAL = 16
-"""Bits of two words from which random vectors hardly make them equal; exponents have fewer."""
+"""Number of bits of two words from which random vectors hardly ever make them equal; exponents have fewer."""
 
 CHANGES = 6
 """Neighbours of unlike value in the words of a condition, from which no special value (an infinity, the largest number, a
 single one) explains them."""
 
 NAMED = 4
-"""Words of a condition that are named."""
+"""Number of words of a condition that a finding names."""
 
 MOST_BRANCHES, MOST_CYCLES, MOST_BITS = 16, 8, 512
 """Choices around a choice, registers in a row, and bits of one condition that are followed."""
@@ -32,10 +33,10 @@ MOST_BRANCHES, MOST_CYCLES, MOST_BITS = 16, 8, 512
 Cell = Mapping[str, Any]
 
 Gate = tuple[str, tuple[Any, ...], Cell]
-"""A kind, the inputs, and the cell of which it is a part."""
+"""A gate: its kind, its inputs, and the cell of which it is a part."""
 
 Literal = tuple[Any, int, int]
-"""A bit, how many cycles before, and its value."""
+"""A literal: a bit, the number of cycles before, and the bit's value."""
 
 _KINDS: dict[str, Callable[..., int]] = {
     "and": lambda a, b: a & b,
@@ -79,13 +80,14 @@ class _Gates:
     """The gates of a circuit.
 
     Attributes:
-        driver: gate of each bit. users: the bits of arithmetic that depend on each bit. takers: number of the cells that
-            take each bit; a difference of two words that more than a comparison takes is that of an adder.
+        driver: gate of each bit. users: the bits of arithmetic that depend on each bit. takers: number of the cells and
+            ports that take each bit; a difference of two words that more than a comparison takes is that of an adder.
     """
 
     def __init__(self, circuit: FlatCircuit) -> None:
         self.circuit, self._cells = circuit, {id(cell): cell for cell in circuit.cells}
         self.takers = Counter(bit for cell in circuit.cells for bit in {b for _, bits in circuit.inputs(cell) for b in bits})
+        self.takers.update(bit for port in circuit.module["ports"].values() for bit in circuit.through(port["bits"]))
         self.driver, self.users = dict[Any, Gate](), defaultdict[Any, list[Any]](list)
         self._made = 0
         for cell in circuit.cells:
@@ -126,10 +128,12 @@ class _Gates:
             name = "xor" if kind == "$xnor" else kind[1:]
             made = [self._all(cell, name, pins) for pins in zip(*operands, strict=True)]
             return [self._gate(cell, "not", each) for each in made] if kind in ("$not", "$xnor") else made
-        if kind in ("$reduce_and", "$reduce_or", "$reduce_bool"):
-            return [self._all(cell, "and" if kind == "$reduce_and" else "or", ports["A"])]
+        if kind == "$reduce_and":
+            return [self._all(cell, "and", ports["A"])]
+        if kind in ("$reduce_or", "$reduce_bool"):
+            return [self._all(cell, "or", self._unlike(cell, ports["A"]))]
         if kind in ("$logic_not", "$logic_and", "$logic_or"):
-            words = [self._all(cell, "or", ports[port]) for port in ("A", "B") if port in ports]
+            words = [self._all(cell, "or", self._unlike(cell, ports[port])) for port in ("A", "B") if port in ports]
             return [self._gate(cell, "not", words[0]) if len(words) == 1 else self._gate(cell, kind[7:], *words)]
         if "A" not in ports or "B" not in ports:
             return []
@@ -160,6 +164,18 @@ class _Gates:
                 carry = self._gate(cell, "mux", one, carry, unlike)
             return total[:width]
         return []
+
+    def _unlike(self, cell: Cell, word: Sequence[Any]) -> Sequence[Any]:
+        """Bits that are all 0 where a word is: those of the word, or, if it is a difference of two words that nothing else
+        takes, those in which the two are unlike."""
+        source = self.circuit.driver.get(word[0])
+        if source is None or source["type"] != "$sub" or self.circuit.through(source["connections"]["Y"]) != [*word]:
+            return word
+        ports = dict(self.circuit.inputs(source))
+        a, b = (_extended(source, ports, port, len(word)) for port in ("A", "B"))
+        if any({*each} <= {"0", "1"} for each in (a, b)) or any(self.takers[bit] > 1 for bit in word):
+            return word
+        return [self._gate(cell, "xor", *pair) for pair in zip(a, b, strict=True)]
 
 
 def _is_signed(cell: Cell) -> bool:

@@ -20,10 +20,10 @@ SYNTHESIS = "SYNTHESIS"
 """The macro that synthesis tools define."""
 
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-"""Strings and comments."""
+"""Matches strings and comments."""
 
 _HIDING = re.compile(r"\b(translate)_(off|on)\b|^/[/*]\s*(?:\w+\s+)?(rtl_synthesis|synthesis)[_\s]+(off|on)\b")
-"""Comments between which synthesis tools read nothing, from `off` to `on` of the same word."""
+"""Comments between which synthesis tools read nothing: from `off` to `on` with the same word."""
 
 _READ, _UNREAD = (re.compile(rf"\bread_comments_as_HDL\s+{word}\b") for word in ("on", "off"))
 """Comments between which synthesis tools read other comments."""
@@ -53,7 +53,8 @@ class Text:
     """The design and its wrapper as one text without conditions on macros.
 
     Attributes:
-        name: the macros that it is read with, if other macros give another text. arguments: of Verilator, for these macros.
+        name: the macros that it is read with, if other macros give another text. arguments: Verilator's arguments for
+            these macros.
         promised: what comments promise to synthesis tools.
     """
 
@@ -197,7 +198,7 @@ class Source:
 
 
 def _by_file(verilog: str) -> dict[str, list[str]]:
-    """The words of a preprocessed text, by the file in which they stand."""
+    """The words of a preprocessed text, by the file that contains them."""
     found, name = dict[str, list[str]](), ""
     for line in verilog.splitlines():
         begins = _PLACE.match(line)
@@ -216,8 +217,8 @@ def _asked(plain: str) -> list[str]:
 
 
 def shown_to_synthesis(verilog: str) -> str:
-    """A text without the lines between `translate_off` and `translate_on`, and without comments, but for those between
-    `read_comments_as_HDL on` and `off`, which are read."""
+    """The text that synthesis reads: without lines between `translate_off` and `translate_on`, and without comments, except
+    lines between `read_comments_as_HDL on` and `off`, which are read."""
     kept, place, is_hidden, is_read = list[str](), 0, "", False
     for token in _TOKEN.finditer(verilog):
         kept += [] if is_hidden else [verilog[place : token.start()]]

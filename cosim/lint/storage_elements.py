@@ -26,7 +26,7 @@ def irregular_storage(module: Mapping[str, Any], is_combinational: bool) -> Iter
     that data set or reset without the clock, so that a hazard may: each by its name, and what is wrong with it.
 
     Args:
-        is_combinational: whether the description says that the design has none.
+        is_combinational: whether the description says that the design has no registers.
     """
     clock = module["ports"].get("clk", {}).get("bits")
     sources, names = _drivers(module), names_of(module)

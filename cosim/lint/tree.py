@@ -17,7 +17,7 @@ class Tree:
     """A tree of `verilator --json-only`.
 
     Attributes:
-        variables, tasks: the variables, and the functions and tasks, by their addresses. names: of the variables.
+        variables, tasks: the variables, and the functions and tasks, by their addresses. names: the names of the variables.
     """
 
     def __init__(self, root: Node) -> None:
@@ -91,7 +91,7 @@ def read_text(top: str, verilog: str, folder: Path, libraries: Sequence[str] = (
 
 
 def is_written(node: Node) -> bool:
-    """Whether a node is the place of a variable that is written."""
+    """Whether a node is a reference by which a variable is written."""
     return "varp" in node and node.get("access") in ("WR", "RW")
 
 
@@ -107,7 +107,8 @@ Place = tuple[tuple[int, int] | str, ...]
 
 
 def written_by_two_blocks(tree: Tree) -> list[str]:
-    """The variables of which two clocked blocks write the same bits, so that it depends on a tool whose value stays.
+    """The variables of which two clocked blocks write the same bits, so that the order of a tool decides which value
+    remains.
 
     A module of several instances that writes a memory outside itself writes it as often.
     """
@@ -168,8 +169,8 @@ def _overlap(one: Place, other: Place) -> bool:
 
 
 def races(tree: Tree) -> list[str]:
-    """The variables that a clocked block writes at once, itself or by a task, and that another block reads, or through an
-    output what is around the module: which of the two comes first at an edge is not defined."""
+    """The variables that a clocked block writes at once, itself or in a task, and that another block reads, or, through an
+    output, what surrounds the module. Which of the two happens first at an edge is not defined."""
     at_once, writers, readers = set[str](), defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for block in tree.of_type("ALWAYS"):
         later = {id(node) for side in _later_sides(tree, block) for node in tree.within(side)}

@@ -1,4 +1,4 @@
-"""Words of a design's text, outside of its strings, that not every tool reads alike."""
+"""Finds words of a design's text, outside of its strings, that tools read differently."""
 
 import re
 
@@ -37,10 +37,10 @@ _PROMISE_OF_COMMENT = re.compile(r"\b(?:full_case|parallel_case|one_hot|one_cold
 
 
 class Words:
-    """The words of a preprocessed text, by what is wrong with them.
+    """The words of a preprocessed text that may be read differently, by reason.
 
     Attributes:
-        promises: to synthesis, that no circuit shows: `unique if`, `priority if`, full_case, parallel_case.
+        promises: promises to synthesis that no circuit shows: `unique if`, `priority if`, full_case, parallel_case.
         cases_of_one: promises that one of several signals alone is 1: `unique case (1'b1)`, which a proof checks.
         strengths: words by which drivers of one net win, lose or let go, which not every synthesis reads.
         configurations: Verilator lets each choose modules, other tools only the one that is the top.
@@ -50,7 +50,7 @@ class Words:
         misread_by_yosys: functions that Yosys' reader evaluates wrongly without a complaint: `$rtoi` of a negative number.
         changes_left_out: increments and assignments in the arguments of assertions and of `$display` and its like, which
             synthesis leaves out.
-        may_assert: whether the text may have assertions. outside: every word outside of modules, of packages too.
+        may_assert: whether the text may have assertions. outside: every word outside of modules, also of packages.
     """
 
     def __init__(self, verilog: str) -> None:

@@ -17,8 +17,8 @@ from rtl.tools import MissingTool
 from rtl.yosys import LOG, YosysError, run_yosys
 
 READ_SLANG = "read_slang --threads 1 --relax-enum-conversions"
-"""The reading of a text by Yosys. The wrapper drives a port of an enumeration with bits, which changes none of them; of
-conversions in the design Verilator complains (`ENUMVALUE`)."""
+"""The command by which Yosys reads a text. `--relax-enum-conversions` because the wrapper drives a port of an enumeration
+with bits, which changes none of them. Verilator reports such conversions inside the design (`ENUMVALUE`)."""
 
 AS_WRITTEN = (
     f"{READ_SLANG} --top {WRAPPER} dut.sv; hierarchy -check -top {WRAPPER}; proc -noopt; flatten; "
@@ -30,7 +30,10 @@ while no pass has changed the circuit."""
 SECONDS = 180.0
 """Time limit of Yosys for a report (s)."""
 
-UNSEEN = "loops, storage elements, undefined values, operands of other cycles and rare conditions were not looked for"
+UNSEEN = (
+    "conflicting drivers, loops, storage elements, undefined values, operands of other cycles and rare conditions were not "
+    "looked for"
+)
 
 MERGED = "opt_merge t:* t:$*dff* %d;"
 """The pass after which equal conditions of a choice and of a choice around it are one. Registers stay apart: they may start
@@ -50,7 +53,7 @@ def findings_of_yosys(verilog: str, timing: Timing, folder: Path) -> list[tuple[
     is not installed, or does not read the text.
 
     Args:
-        timing: of the description. folder: where the design is simulated, for files that it loads into memories.
+        timing: the timing of the description. folder: where the design is simulated, for files that it loads into memories.
     """
     every = AS_WRITTEN.replace("-assert ", "")  # the first complaint does not end it
     passes = f"{every} chformal -remove; opt_expr -fine; {MERGED} opt_muxtree; opt_clean; write_json circuit.json"
@@ -102,7 +105,7 @@ def _without_folders(complaints: Sequence[str]) -> list[str]:
 
 
 class _Circuit(FlatCircuit):
-    """A flat module, and where its clock and undefined values go."""
+    """A flat module, with the places that its clock and its undefined values reach."""
 
     def clock_in_logic(self) -> list[str]:
         """The places of cells that take the clock as data."""

@@ -8,7 +8,7 @@ from cosim.rtl_coverage.file_coverage import FileCoverage, by_file
 
 
 class CoverageFiles:
-    """The coverage files of one run; those of an earlier run are removed.
+    """The coverage files of one run. The files of an earlier run are removed.
 
     Args:
         folder: folder of the run, where the simulator runs.

@@ -12,7 +12,7 @@ from golden import Trace
 from golden.html import Markup, details, element, joined, page, table
 
 OPENED = 3
-"""Groups of mismatches that are open at first; the others open by a click or the return key."""
+"""Number of groups of mismatches that are open at first; the others open by a click or the return key."""
 
 
 KnownOf = Callable[[Report], Sequence[str]]

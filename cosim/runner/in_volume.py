@@ -32,7 +32,7 @@ NOTHING: Mapping[str, Any] = {
     "seconds": 0.0, "classes": {}, "result_classes": [0] * len(Cls), "result_pairs": [],
     "waived": {}, "groups": [], "rows": [],
 }  # fmt: skip
-"""The counts of a program that broke off."""
+"""The counts of a program that ended without an outcome."""
 
 
 def part_of(

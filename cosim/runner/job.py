@@ -134,7 +134,7 @@ class Job:
 
     @property
     def simulated(self) -> Path:
-        """The file in which the testbench leaves what came of the simulation."""
+        """The file into which the testbench writes the results of the simulation."""
         return self.folder / "simulated.json"
 
     def write(self) -> Path:

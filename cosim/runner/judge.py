@@ -42,7 +42,7 @@ def judged(
     design: Design, request: Request, folder: Path, simulated: Simulated, explanation: "Explanation | None", send: Send
 ) -> dict[str, Any]:
     """The fields of a report beside the outcome. The files of a user design are read a second time, to check that they still
-    say what was simulated.
+    say what was simulated, also after they have been read for other readings.
 
     Raises:
         SimulationError: the files of a user design changed meanwhile.
@@ -58,7 +58,9 @@ def judged(
     sources = sources_of(design, request.dut, folder)
     if sources.digests != simulated.sources:
         raise SimulationError("the design's files changed while it was simulated: run again")
-    return found | {"reset": reset, "other_readings": other_readings(sources, folder, request.simulator)}
+    found |= {"reset": reset, "other_readings": other_readings(sources, folder, request.simulator)}
+    sources.check_unchanged()
+    return found
 
 
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:

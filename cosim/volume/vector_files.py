@@ -15,7 +15,7 @@ from rtl.designs.design import Design
 MAGIC = b"MMAUROW1"
 
 LABELS = 256
-"""Largest number of classes of a kind of dot product; the numbers of each kind's classes begin at a multiple of it."""
+"""Largest number of classes of one kind of dot product. Each kind numbers its classes from a multiple of this number."""
 
 
 @dataclass

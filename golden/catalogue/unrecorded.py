@@ -60,7 +60,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         r"must name the signs of A and B after the wave, such as .s\1.u\1",
     ),
 )  # fmt: skip
-"""Rules (architectures, pattern of names, sentence about them); in a sentence \1 is a group of the pattern. The first match
+"""Rules (architectures, pattern of names, sentence about them); in a sentence \\1 is a group of the pattern. The first match
 counts."""
 
 

@@ -48,7 +48,7 @@ def _entry(arch: str, name: str, n: list[int], m: int, keys: Parameters) -> str:
 
 
 def text() -> str:
-    """The whole file."""
+    """The content of src/catalogue.inc."""
     head = (
         "// Written by golden/native/catalogue_table.py from golden/catalogue/*.toml: arch, name, m, first, last and\n"
         "// step of n, then struct mmau_parameters in its order.\n"

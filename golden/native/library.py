@@ -76,7 +76,7 @@ def source_digest(folder: Path) -> str | None:
 
 
 BAD_ISA = 20
-"""MMAU_BAD_ISA of mmau.h."""
+"""Status of the library for a bad MMAU_ISA: MMAU_BAD_ISA of mmau.h."""
 
 
 def isa() -> str | None:

@@ -42,7 +42,7 @@ class TermFlag(IntFlag):
 
 
 class SumFlag(IntFlag):
-    """enum mmau_sum_flag."""
+    """Flags of a sum in a record, as enum mmau_sum_flag of mmau.h."""
 
     MADE = 1
     NONZERO = 2
@@ -51,7 +51,7 @@ class SumFlag(IntFlag):
 
 
 class RoundingFlag(IntFlag):
-    """enum mmau_rounding_flag."""
+    """Flags of a rounding in a record, as enum mmau_rounding_flag of mmau.h."""
 
     MADE = 1
     NONZERO = 2

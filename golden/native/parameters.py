@@ -13,31 +13,31 @@ from golden.operations.idpa import COMBINATIONS
 from golden.rounding import OVERFLOWS
 
 OPERATION_CODES = {name: code for code, name in enumerate(OPERATIONS)}
-"""enum mmau_operation."""
+"""Name of an operation to its number in enum mmau_operation."""
 
 FORMAT_CODES = {name: code for code, name in enumerate(FORMATS)}
-"""enum mmau_format."""
+"""Name of a format to its number in enum mmau_format."""
 
 RHO_CODES = {name: code for code, name in enumerate(CONVERSIONS | FP64_CONVERSIONS | TWO_STEP_CONVERSIONS)}
-"""enum mmau_rho."""
+"""Name of a conversion ρ to its number in enum mmau_rho."""
 
 TRUNCATION_CODES = {"RZ": 0, "RD": 1, "RO": 2}
-"""enum mmau_truncation."""
+"""Truncation mode to its number in enum mmau_truncation."""
 
 ORDER_CODES = {name: code for code, name in enumerate(ORDERS, start=1)}
 """enum mmau_fp16_order; 0 is not converted."""
 
 OVERFLOW_CODES = {name: code for code, name in enumerate((*OVERFLOWS, "wrap"))}
-"""enum mmau_overflow."""
+"""Name of a treatment of overflow to its number in enum mmau_overflow."""
 
 NAN_CODES = {name: code for code, name in enumerate(NANS)}
-"""enum mmau_nan."""
+"""Value of the key `nan` to its number in enum mmau_nan."""
 
 ZERO_CODES = {name: code for code, name in enumerate(ZEROS)}
-"""enum mmau_zero."""
+"""Value of the key `zero` to its number in enum mmau_zero."""
 
 COMBINATION_CODES = {name: code for code, name in enumerate(COMBINATIONS)}
-"""enum mmau_combination."""
+"""Name of a combination to its number in enum mmau_combination."""
 
 FLAGS = ("sticky", "flush_inputs", "flush_results")
 
@@ -68,7 +68,7 @@ KEYS = (
 
 
 class Parameters(ctypes.Structure):
-    """struct mmau_parameters."""
+    """The ctypes form of struct mmau_parameters."""
 
     _fields_ = [(key, ctypes.c_int32) for key in KEYS]
 

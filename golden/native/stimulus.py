@@ -12,7 +12,7 @@ KEYS = ("a", "b", "c", "d", "d_man_bits", "K", "scale", "K_block")
 
 
 class StimulusShape(ctypes.Structure):
-    """struct mmau_stimulus."""
+    """The ctypes form of struct mmau_stimulus."""
 
     _fields_ = [(key, ctypes.c_int32) for key in KEYS]
 

@@ -189,26 +189,26 @@ def format_of(key: str, value: Format | str, choices: Collection[str]) -> Format
 
 
 def check_flag(key: str, value: object) -> None:
-    """Check a boolean key."""
+    """Raise unless the value of a key is a boolean."""
     if not isinstance(value, bool):
         raise TypeError(f"{key} must be true or false, without quotes, got {value!r}")
 
 
 def check_length(value: int) -> None:
-    """Check the key L."""
+    """Raise unless the key L is an integer from 1 to MAX_LENGTH."""
     check_int("L", value, 1, MAX_LENGTH)
 
 
 def check_fraction(key: str, value: int) -> None:
-    """Check F or F2."""
+    """Raise unless the key F or F2 is an integer from 1 to MAX_FRACTION."""
     check_int(key, value, 1, MAX_FRACTION)
 
 
 def check_truncation(value: str, modes: Collection[str]) -> None:
-    """Check the key truncation."""
+    """Raise unless the key truncation is one of the modes."""
     check_choice("truncation", value, modes)
 
 
 def check_e_zero(value: int) -> None:
-    """Check the key e_zero."""
+    """Raise unless the key e_zero is an integer from −EXPONENT_LIMIT to EXPONENT_LIMIT."""
     check_int("e_zero", value, -EXPONENT_LIMIT, EXPONENT_LIMIT)

@@ -34,11 +34,13 @@ from golden.formats import Format
 from golden.rounding import Mode
 
 NanRule = Literal["quiet", "ones", "first", "cause", "none"]
-"""The code of a NaN result: the quiet NaN, whose encoding is not measured; all bits 1 but the sign (NVIDIA); the first NaN
-operand, made quiet (x86); one code for each cause (RDNA); integers have none."""
+"""The code of a NaN result. `quiet`: the quiet NaN, whose encoding is not measured. `ones`: all bits 1 but the sign
+(NVIDIA). `first`: the first NaN operand, made quiet (x86). `cause`: one code for each cause (RDNA). `none`: integers have no
+NaN."""
 
 ZeroRule = Literal["positive", "exact", "ieee"]
-"""The sign of a zero result: always +0; +0 of an exact zero, else the sign of what is rounded to zero; that of IEEE 754."""
+"""The sign of a zero result. `positive`: always +0. `exact`: +0 for an exact zero, else the sign of the value that is
+rounded to zero. `ieee`: that of IEEE 754."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ class Rounding:
     """A value that is rounded to a format in the course of a step.
 
     Attributes:
-        of: the value, as reports call it. mode: the rounding mode. to: the format to whose precision it is rounded.
+        of: name of the value in reports.
+        mode: rounding mode.
+        to: format to whose precision the value is rounded.
         flushes: whether a result below the normal numbers becomes a zero of its sign.
     """
 
@@ -61,10 +65,10 @@ class Product:
     """The exact product a_k·b_k.
 
     Attributes:
-        k: its place in the step.
-        headroom: how far it counts above its own exponent (exponent value).
+        k: index of the product in the step.
+        headroom: distance above its own exponent at which it counts (exponent value).
         scaled: whether the scales of its block are factors of it.
-        rounding: how it is rounded before it is added; None if it is not.
+        rounding: rounding of the product before it is added; None if it is exact.
     """
 
     k: int
@@ -78,7 +82,7 @@ class Addend:
     """The accumulator c.
 
     Attributes:
-        kind: what coverage calls it in a sum whose like add totals in its place.
+        kind: name of the term in coverage; if similar sums add a total in its place, the name of these totals.
     """
 
     kind: str = "c"
@@ -86,7 +90,7 @@ class Addend:
 
 @dataclass(frozen=True)
 class Zero:
-    """+0, with which a chain begins."""
+    """The +0 that a chain begins with."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,9 @@ class Partial:
     """The total of an earlier sum of the same step.
 
     Attributes:
-        of: the number of that sum.
-        kind, kinds: what coverage calls such terms, one and several.
-        scaled: whether the scales of its block are factors of it; it then has their exponent, not its own.
+        of: index of that sum in the step.
+        kind, kinds: name of such terms in coverage, singular and plural.
+        scaled: whether the scales of its block are factors of it; it then has their exponent instead of its own.
     """
 
     of: int
@@ -113,10 +117,11 @@ class Summand:
     """A node as a term of a sum.
 
     Attributes:
-        node: what is added.
-        F: the fraction bits that it retains at the sum's largest exponent; None if it retains all.
-        zero_exp: the exponent with which it counts where it is zero; None if it then counts with none.
-        reach: how far its exponent may lie below the largest; it counts as 0 where it lies lower. None if it always counts.
+        node: the node that is added.
+        F: fraction bits that it retains at the sum's largest exponent; None if it retains all.
+        zero_exp: exponent with which a zero counts; None if a zero has no effect on the largest exponent.
+        reach: largest distance of its exponent below the largest at which it still counts; it counts as 0 below that. None
+            for no limit.
     """
 
     node: Node
@@ -138,15 +143,16 @@ class Sum:
     """One sum of a step.
 
     Attributes:
-        of: what is added, as a trace says it. alike: the same of all sums of its kind, as coverage says it.
-        node: the node of the vocabulary that it is.
-        total: what its total is called as a term of a later sum; empty for the products from the first to the last of it.
-        terms: in the order in which they are added.
-        exponent: the name of the largest exponent; empty if the sum is exact.
+        of: name of the terms in a trace.
+        alike: name of the terms in coverage, the same for all sums of this kind.
+        node: the vocabulary's function that makes the sum.
+        total: name of the total as a term of a later sum; empty if the terms are consecutive products, which then name it.
+        terms: the terms, in the order in which they are added.
+        exponent: name of the largest exponent; empty if the sum is exact.
         truncation: how bits below F are dropped; None if the sum is exact.
-        in_frame: whether magnitudes are cut and added in the sign frame of c: those of the other sign are inverted.
-        cut: the truncation of the total, None if it is not truncated.
-        rounding: the rounding of the total, None if it goes unrounded into a later sum, or is an integer.
+        in_frame: whether magnitudes are cut and added in the sign frame of c, where those of the other sign are inverted.
+        cut: truncation of the total, None if it is not truncated.
+        rounding: rounding of the total, None if it enters a later sum unrounded, or is an integer.
     """
 
     of: str
@@ -162,7 +168,7 @@ class Sum:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """What is added."""
+        """The nodes that are added, in order."""
         return tuple(term.node for term in self.terms)
 
     @property
@@ -177,7 +183,8 @@ class Sum:
 
     @property
     def floor(self) -> int | None:
-        """The exponent of every zero term, below which the largest exponent never is; None if they have no common one."""
+        """The common exponent of all zero terms, which is a lower limit of the largest exponent; None if zero terms have no
+        common exponent."""
         exponents = {term.zero_exp for term in self.terms}
         return exponents.pop() if len(exponents) == 1 and len(self.terms) > 1 else None
 
@@ -187,14 +194,15 @@ class Structure:
     """One step of an operation.
 
     Attributes:
-        sums: in the order in which they are made; the last one has c.
-        rho: the conversion of the last total, which alone rounds; None if every sum rounds, or none does.
-        flushed: the formats of operands whose subnormals are read as zeros.
-        widened: the format to which elements are converted, exactly, before they are multiplied; None if they are not.
-        headroom: how far a product counts above its own exponent; None if products count with their own.
-        group: products of each group that is summed before it is aligned with c; None if there are no such groups.
+        sums: the sums, in the order in which they are made; the last one contains c.
+        rho: conversion of the last total, if nothing else rounds; None if every sum rounds, or none does.
+        flushed: formats of operands whose subnormals are read as zeros.
+        widened: format to which elements are converted, exactly, before they are multiplied; None if they are not.
+        headroom: distance above its own exponent at which a product counts; None if products count at their own.
+        group: number of products of each group that is summed before it is aligned with c; None without such groups.
         sticky: whether rounding sees that alignment dropped bits.
-        zero: the sign of a zero result. nan: the code of a NaN.
+        zero: sign of a zero result.
+        nan: code of a NaN result.
         product_limit: exponent from which on a product is an infinity; None if products have no limit.
     """
 
@@ -226,7 +234,7 @@ class Structure:
 
     @property
     def is_multiply_add(self) -> bool:
-        """Whether the step is one multiply-add, rounded by ρ: it has one product whatever the length of a dot product."""
+        """Whether the step is one multiply-add, rounded by ρ; it has one product, whatever the length of a dot product."""
         return self.is_exact and self.last.node == "fma"
 
     @property
@@ -236,12 +244,12 @@ class Structure:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether terms are cut to F fraction bits at the largest exponent, products and c at one."""
+        """Whether terms are cut to F fraction bits at the largest exponent, products and c at the same one."""
         return not self.last.is_exact
 
     @property
     def is_aligned_once(self) -> bool:
-        """Whether terms are cut at one exponent, their own counting, and their total is not cut (T-, ST-, GST-FDPA)."""
+        """Whether terms are cut at one exponent, by their own exponents, and their total is not cut (T-, ST-, GST-FDPA)."""
         return self.is_aligned and self.headroom is None and self.last.cut is None
 
     @property
@@ -261,7 +269,7 @@ class Structure:
 
     @cached_property
     def leaves(self) -> tuple[tuple[int, ...], ...]:
-        """The places of the products that each sum adds up, by itself and through earlier sums, in order."""
+        """For each sum, the indices of the products that it adds, directly or through earlier sums, in order."""
         found: list[tuple[int, ...]] = []
         for each in self.sums:
             places: list[int] = []
@@ -275,7 +283,7 @@ class Structure:
 
     @property
     def has_places(self) -> bool:
-        """Whether the place of a product matters within a step: for its scales, or for the sum that it goes into."""
+        """Whether the place of a product within a step matters, because of its scales or of the sum that it belongs to."""
         of_products = [each for each in self.sums if any(isinstance(node, Product) for node in each.nodes)]
         scaled = any(getattr(node, "scaled", False) for each in self.sums for node in each.nodes)
         return scaled or (len(of_products) > 1 and any(len(each.terms) > 1 for each in of_products))
@@ -286,7 +294,7 @@ C = Addend()
 
 
 def exact(of: str, nodes: Iterable[Node], *, alike: str = "", total: str = "", rounding: Rounding | None = None) -> Sum:
-    """The exact sum of some nodes, rounded at once where `rounding` says how."""
+    """The exact sum of some nodes, rounded at once as `rounding` says, if it is given."""
     return _exact("exact", of, nodes, alike or of, total, rounding)
 
 

@@ -1,4 +1,4 @@
-"""Sources of random numbers."""
+"""Sources of random numbers for generators of stimulus."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -175,14 +175,14 @@ def staircase(shape: OperandShape, draws: GeneratorDraws, top: IntArray, bottom:
 
 
 def shuffled(draws: GeneratorDraws, products: Products) -> Products:
-    """The same products in random places, row by row."""
+    """The given products in random places, shuffled row by row."""
     rows, K = products.lead.shape
     return rearranged(products, draws.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy()))
 
 
 def moved(shape: OperandShape, draws: GeneratorDraws, products: Products) -> Products:
-    """The same products in other places. Neighbours stay neighbours in half of the rows; with scales always, so that
-    products of one block stay in one block."""
+    """The given products in other places. In half of the rows neighbours stay neighbours; with scales they always do, so
+    that products of one block stay in one block."""
     rows, K = products.lead.shape
     block = K if shape.block_size is None or K % shape.block_size else shape.block_size
     place, start = np.arange(K), draws.integers(0, K, (rows, 1))

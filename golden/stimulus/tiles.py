@@ -49,7 +49,7 @@ class Tiles:
         )
 
     def part(self, start: int, stop: int) -> "Tiles":
-        """Some of the tiles."""
+        """The tiles start … stop − 1."""
         return Tiles(*(None if x is None else x[start:stop] for x in (self.a, self.b, self.c, self.scale_a, self.scale_b)))
 
 

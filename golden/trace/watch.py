@@ -33,7 +33,7 @@ class Event(NamedTuple):
 
 
 def watched(operation: Operation, events: list[Event]) -> Operation:
-    """The same operation, which appends every step that it executes to `events`."""
+    """A copy of the operation that appends every step it executes to `events`."""
     cls = type(operation)
     steps = {name: _noting(name, getattr_static(cls, name), events) for name in STEPS if hasattr(cls, name)}
     return operation.with_steps(**steps)

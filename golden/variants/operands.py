@@ -101,7 +101,7 @@ def has_places(model: Model, K: int) -> bool:
 
 
 def _in_order(order: tuple[int, ...]) -> Callable[[Codes], Codes]:
-    """Elements in another order."""
+    """A change that puts the elements of each row in another order."""
     return lambda codes: codes[:, list(order)]
 
 

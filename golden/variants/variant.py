@@ -12,7 +12,7 @@ from golden.chain import Chain, steps_for
 from golden.engines import Batch, run
 
 Codes = npt.NDArray[Any]
-"""Bit patterns."""
+"""Bit patterns of one operand or result, as an array."""
 
 
 Of = TypeVar("Of")
@@ -74,11 +74,11 @@ class Model:
         return self.chain.operation
 
     def with_operation(self, operation: Operation) -> Self:
-        """The same model with another operation."""
+        """A copy of the model with another operation."""
         return replace(self, chain=replace(self.chain, operation=operation))
 
     def results(self, rows: Rows, engine: str | None = None) -> Codes:
-        """d of every row."""
+        """Compute d [rows] of every row, as codes."""
         return run(engine, self.chain, Batch(rows.a, rows.b, rows.c, rows.scale_a, rows.scale_b))
 
 

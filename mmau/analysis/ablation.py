@@ -1,4 +1,5 @@
-"""Ablation of a rule by recorded rows: change one key of an instruction's model by one step, count the rows that disagree.
+"""Ablation of a rule by recorded rows: changes one key of an instruction's model by one step, and counts the rows that
+disagree.
 
 Only vectors that show it distinguish a change that no row notices from one that changes nothing at all (`Finding.status`).
 """
@@ -21,7 +22,7 @@ from golden.variants import Rows, Variant
 from golden.variants.keys import one_step_away
 
 VECTORS = 20_000
-"""Default vectors that are searched for one that shows a change which no row shows."""
+"""Default number of vectors that are searched for one that shows a change which no row shows."""
 
 PINNED, UNPINNED, UNSEEN, SAME = "pinned", "unpinned", "shown by no vector", "the same for every operand"
 

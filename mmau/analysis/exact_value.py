@@ -17,7 +17,8 @@ class Arithmetic:
     """An arithmetic: a chain, and the formats of the codes that it takes.
 
     Attributes:
-        name: its name in reports. chain: of steps of its operation. a, b: formats of the operands. K: products of a row.
+        name: its name in reports. chain: the chain of steps of its operation. a, b: formats of the operands. K: products
+            of a row.
     """
 
     name: str

@@ -14,7 +14,7 @@ from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.number_order import negated, next_up, number_of
 
 MAX_GAP = 45
-"""How far small products lie below the large term (exponents)."""
+"""Largest distance of small products below the large term (exponents)."""
 
 LATE_EXP = 16
 """Exponent of the large term where products alone make it: FP8's reach it, and what is 24 bits below."""

@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Asked:
-    """The result of a program for the input: its name, formats and value; it shows no steps."""
+    """The result of a program for the input: its name, formats and value. A program shows no steps."""
 
     name: str
     shape: OperandShape
@@ -67,7 +67,7 @@ class Comparison:
     asked: Asked | None = None
 
     HEADER = ("architecture", "d", "formats", "operation", "lost", "instructions")
-    """d comes early: a narrow screen shows three columns, and the result is the column to compare."""
+    """Columns of the table. d comes early: a narrow screen shows three columns, and the result is the column to compare."""
 
     def rows(self) -> list[tuple[str, ...]]:
         """The rows of the table, one per result."""

@@ -11,7 +11,7 @@ from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.number_order import negated, number_of
 
 MAX_GAP = 48
-"""How far apart the terms of the built rows lie (exponents)."""
+"""Largest distance between the terms of the built rows (exponents)."""
 
 
 @dataclass(frozen=True)

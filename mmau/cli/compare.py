@@ -93,7 +93,7 @@ def _numbers(text: str | None) -> tuple[float, ...]:
 
 
 def _from_file(arguments: argparse.Namespace) -> Input:
-    """The numbers that one row of codes stands for in the formats of `--arch` and `--instr`.
+    """The numbers that one row of codes represents in the formats of `--arch` and `--instr`.
 
     Raises:
         ValueError: numbers are given as well as a file, or the file has no such row. OSError: the file cannot be read.

@@ -19,7 +19,7 @@ class ReportFiles:
     """The JUnit file, the HTML page, the coverage and its UCIS XML, and the RTL's line coverage, each if requested.
 
     Args:
-        arguments: of the command: the seed and the path of each file. designs: the number of designs.
+        arguments: the command's arguments: the seed and the path of each file. designs: the number of designs.
         inputs: files that the command reads, which no report may overwrite. recorded: the evidence for the designs.
 
     Raises:

@@ -60,7 +60,7 @@ def run_distinguish(arguments: argparse.Namespace) -> int:
 
 
 def _against_program(arguments: argparse.Namespace) -> int:
-    """A model held against a program with its operands."""
+    """Compare a model with a program that has its operands."""
     model, _ = sides(chosen(arguments.x), chosen(arguments.x))
     with program_of(arguments, model.shape) as program:
         found = held_against(model, program, arguments.vectors, arguments.seed)

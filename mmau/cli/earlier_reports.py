@@ -18,7 +18,7 @@ MARKS = (
 """Text near the beginning of each kind of report that this project writes."""
 
 BEGINNING = 4096
-"""How much of a file is searched for it (bytes)."""
+"""Number of bytes of a file that are searched for a mark."""
 
 
 def remove_earlier(words: Sequence[str]) -> None:

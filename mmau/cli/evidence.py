@@ -108,7 +108,7 @@ def caption_of(caption: str, rows: Rows) -> str:
 
 
 def source_of(entry: dict[str, Any]) -> tuple[str, str, str]:
-    """Who, where and under which licence: of a recording's entry, or of a report."""
+    """Who reported it, where, and under which licence, for a recording's entry or a report."""
     where = " @ ".join(filter(None, (entry["source"], entry["commit"][:8]))) or "this project"
     return entry["who"], f"computed: {where}" if entry.get("kind") == "computed" else where, entry["licence"]
 

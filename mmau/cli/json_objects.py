@@ -21,7 +21,7 @@ def print_object(name: str, found: Mapping[str, Any]) -> None:
     """Print an object as one line of JSON that says which schema it follows.
 
     Args:
-        name: of `VERSIONS`.
+        name: a key of `VERSIONS`.
     """
     print(text(name, found))
 

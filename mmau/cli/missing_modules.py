@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, requires
 
 PACKAGES = {"z3": "z3-solver", "vcd": "pyvcd", "ucis": "pyucis", "hip": "hip-python"}
-"""Modules whose package has another name."""
+"""Package of each module whose package has another name."""
 
 SUFFICIENT = {"rtl": "rtl", "cosim": "cosim", "prove": "formal", "distinguish": "formal", "explore": "explore"}
-"""Commands, and the extra that holds all packages that they import."""
+"""For each command, the extra that contains all packages that it imports."""
 
 DEVELOPMENT = {"mutation", "dev", "peer"}
 """Extras for work on this project itself. A message names one of these only if no other extra contains the package."""

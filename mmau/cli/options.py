@@ -9,7 +9,7 @@ from mmau.cli.command_parser import CommandParser
 Group = argparse._ArgumentGroup
 
 WHICH_DESIGN = "no design is named; give --unit UNIT.toml, or --arch A --instr NAME"
-"""The message for a command line that names no design, or half of one."""
+"""Message for a command line that names no design, or half of an instruction."""
 
 DESIGN = "which design"
 STIMULUS = "how much stimulus"

@@ -60,7 +60,7 @@ def test_of(
     """The bytes of the test, in chunks.
 
     Args:
-        header: lines about the vectors. count: of rows. parts: blocks of rows, each with the d of its rows.
+        header: lines about the vectors. count: number of rows. parts: blocks of rows, each with the d of its rows.
     """
     yield _lines([*(f"// {line.lstrip('# ')}".rstrip() for line in header), *_begin(i, count)])
     data, texts = [], []

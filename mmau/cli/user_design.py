@@ -57,8 +57,8 @@ def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
 
 
 def changed(dut: Dut, arguments: argparse.Namespace) -> Dut:
-    """A described design changed by the options: files of -f come before those of the description, folders and arguments
-    after them; a macro or a parameter replaces that of the description."""
+    """A described design changed by the options. Files of -f come before the files of the description, folders and arguments
+    after them; a macro or a parameter replaces the same one of the description."""
     listed = _filelist(arguments)
     added = _build_options(listed, arguments)
     return replace(

@@ -46,7 +46,7 @@ COSTS: Mapping[str, Figure] = {
     "area_um2_per_product": Figure("area per product", "µm²", "low"),
     "energy_pj_per_product": Figure("energy per product", "pJ", "low"),
 }
-"""The numbers among the costs."""
+"""The figures of each numeric cost."""
 
 MEASURES: Mapping[str, Figure] = {
     "rows": Figure("rows", is_limited=False),

@@ -85,7 +85,7 @@ class Axis:
 AT_LEAST, AT_MOST = "min_", "max_"
 
 STAGES = "stages"
-"""The number among the keys of an implementation."""
+"""The key of an implementation whose value is a number."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ class Point:
     Attributes:
         name: text made of the swept keys and their values.
         kind: `POINT` or `REFERENCE`.
-        parameters: its keys, flat; all of them where it is a unit, those of the file where it is none.
-        unit: the unit; None where the keys are not those of one.
+        parameters: the flat keys: all keys where the point is a unit, else the keys in the file.
+        unit: the unit; None where the keys are invalid.
         message: the reason why it is not a unit, or not one of this space; empty if it is valid.
     """
 

@@ -33,13 +33,13 @@ STORE, RESULTS, SPACE = "store", "results.jsonl", "space.toml"
 """Names in the folder of an exploration, which also has the folders `units` and `verilog`."""
 
 WHAT = "explore"
-"""The kind of its store's results."""
+"""The kind of results in the store of an exploration."""
 
 SECONDS_A_TASK = 1800.0
 """Time limit of a task (s), some hundred times the time of a part of a usual unit: a tool that takes longer hangs."""
 
 SECONDS_BETWEEN = 30.0
-"""Between two times that results.jsonl is written while tasks run."""
+"""Seconds between two times that results.jsonl is written while tasks run."""
 
 INVALID_SHOWN = 3
 """Invalid points that are announced in full; all are in the records."""
@@ -49,7 +49,7 @@ class Exploration(NamedTuple):
     """The outcome of an exploration.
 
     Attributes:
-        records: of all points and references that were evaluated or found invalid, in their order.
+        records: the records of all points and references that were evaluated or found invalid, in their order.
     """
 
     records: Sequence[dict[str, Any]]
@@ -83,7 +83,7 @@ def explore(
     """Evaluate the points of a space; results in the folder are not computed again.
 
     Args:
-        folder: of the exploration, as `mmau.explore.explore` has it.
+        folder: the folder of the exploration, as `mmau.explore.explore` has it.
         engine: carries out the tasks. workers: how many it has, for the estimate.
         seconds: limit for a task (wall time). retry: whether tasks that failed or timed out run again.
         say: prints a line of progress. work: the work function.

@@ -42,7 +42,7 @@ FIRST_MEASURES = (ERROR, "ulp.mean", "bias.mean_ulp")
 FIRST_WORKLOADS = 2
 
 OPENED = 10
-"""Most messages that are open when the page is."""
+"""Number of messages that are open at first."""
 
 _PLACE = re.compile(r"\{\{([a-z-]+)\}\}")
 

@@ -45,7 +45,7 @@ def check_records(records: Sequence[Record]) -> None:
 
 
 def flattened(record: Record) -> dict[str, Cell]:
-    """The record's values under their names, those of inner tables joined with a dot.
+    """The values of a record, by flat names: names in inner tables are joined with a dot.
 
     >>> flattened({"name": "one", "cost": {"area_um2": 3.5, "fpga": {"ecp5": {"luts": 7}}}})
     {'name': 'one', 'cost.area_um2': 3.5, 'cost.fpga.ecp5.luts': 7}
@@ -91,7 +91,7 @@ class Verdict(NamedTuple):
 
 
 def verdict(record: Record) -> Verdict:
-    """The verification that the record states: the number of vectors that agreed, and `proved` if a proof stands."""
+    """The verification that the record states: the number of vectors that agreed, and `proved` if there is a proof."""
     counts, proof = record.get("cosimulation") or {}, record.get("proof") or {}
     vectors, mismatches = counts.get("vectors"), counts.get("mismatches")
     sent, received = counts.get("sent", vectors), counts.get("received", vectors)
@@ -137,7 +137,7 @@ HISTOGRAM = ("ulp", "histogram")
 """Path in a workload's measures of the histogram of errors: [lower edge (ulp), count] of each bin."""
 
 ERROR = "relative_error.p99"
-"""The measure that the plots show first: the 99th percentile, which the few results near zero do not settle."""
+"""The measure that the plots show first: the 99th percentile, which does not depend on the few results near zero."""
 
 
 def workloads(records: Sequence[Record]) -> list[str]:

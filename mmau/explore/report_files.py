@@ -13,7 +13,7 @@ from mmau.explore.html_report import page
 from mmau.explore.records import Cell, Record, check_records, flattened
 
 PLOTS = "plots"
-"""The folder of the plots, within that of the report."""
+"""The folder of the plots, within the folder of the report."""
 
 
 def write(records: Sequence[Record], folder: str | Path, *, title: str, space: str = "") -> list[Path]:
@@ -82,7 +82,7 @@ def parquet_bytes(records: Sequence[Record], metadata: Mapping[str, str]) -> byt
     """The table as Parquet. A column of several types that no number holds is text.
 
     Args:
-        metadata: of the file, stored beside the table.
+        metadata: the metadata of the file, stored beside the table.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.

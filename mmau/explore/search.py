@@ -23,7 +23,7 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
         evaluate: the records of points, none of which was evaluated before.
 
     Raises:
-        ModuleNotFoundError: optuna is not installed. ValueError: of a whole generation no point has all objectives.
+        ModuleNotFoundError: optuna is not installed. ValueError: no point of a whole generation has all objectives.
     """
     import optuna
 

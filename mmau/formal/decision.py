@@ -15,7 +15,7 @@ class WrongResult:
     """Operands for which a simulation shows a wrong result.
 
     Attributes:
-        inputs: codes by port. got, expected: of d. explanation: the mismatch explained, lines for a terminal.
+        inputs: codes by port. got, expected: codes of d. explanation: the mismatch explained, lines for a terminal.
     """
 
     inputs: Mapping[str, int]
@@ -66,7 +66,7 @@ class WrongCycles:
 Counterexample = WrongResult | WrongCycles
 
 MOST = 20
-"""Most obligations that a terminal shows as not proved."""
+"""Number of obligations that are not proved and that a terminal shows at most."""
 
 SPECIFICATION, DATAPATH = "the specification of the operation", "the generated datapath"
 """The description of a specification that a user design is compared with."""
@@ -185,7 +185,7 @@ EQUAL, DIFFERENT, UNDECIDED = "equal", "different", "undecided"
 
 @dataclass(frozen=True)
 class Equality:
-    """The result of a comparison.
+    """The result of comparing two arithmetics.
 
     Attributes:
         verdict: `EQUAL` if a solver proved it, `DIFFERENT` with `inputs`, codes of the operand ports, else `UNDECIDED`.

@@ -1,4 +1,4 @@
-"""The proof of one design in this process, within so many seconds; a refutation is shown by a simulation.
+"""Proves one design in this process, within a time limit; a simulation confirms a refutation.
 
 Nothing here can interrupt the construction of terms or a solver that takes longer than it was given;
 `mmau.formal.proofs_with_deadline` calls this in a process that it can kill.
@@ -31,7 +31,7 @@ LEAST = 0.5
 
 
 class NotShown(Exception):
-    """A refuted obligation without a counter-example of the whole design."""
+    """An obligation is refuted, but no counter-example of the whole design was found."""
 
 
 def prove(design: Design, seconds: float, report: Report = ignored) -> DesignDecision:

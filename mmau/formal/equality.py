@@ -3,7 +3,7 @@
 Both specifications are terms of the same operands. Step by step, each value of the second specification is compared with the
 value of the same name in the first one, as it is or shifted by the difference of their numbers of fraction bits. A value
 that is equal for every input is replaced by the first one's. So common parts become one term, and a small difference is
-settled where it occurs. One question about d remains. It is asked first with every common value as a free variable within
+decided where it occurs. One question about d remains. It is asked first with every common value as a free variable within
 its bounds, which may prove equality where the whole question is too hard, and then in full: an input that the solver then
 finds is valid for both operations.
 """

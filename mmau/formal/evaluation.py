@@ -77,7 +77,7 @@ class Evaluation:
         """The values of the roots.
 
         Args:
-            values: of the variables.
+            values: the values of the variables.
         """
         found = self._found(values)
         return [found[self._places[root]] for root in self._roots]

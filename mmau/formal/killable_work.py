@@ -32,7 +32,7 @@ class Refused(ValueError):
 
 
 class Failed(RuntimeError):
-    """An error of the work that is no fault of the request."""
+    """The work ended in an error that is no fault of the request."""
 
 
 @dataclass(frozen=True)

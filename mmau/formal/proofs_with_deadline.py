@@ -39,7 +39,7 @@ def prove(design: Design, seconds: float, dut: str | Path | None = None) -> Deci
     """Prove that a design computes golden's operation for every input, or find operands for which it does not: the generated
     Verilog of `design`, or the user design that `dut` describes and the unit `design` specifies.
 
-    It ends after so many seconds of elapsed time and `GRACE`; sample vectors of a user design are simulated after that.
+    It ends after `seconds` of elapsed time and `GRACE`; sample vectors of a user design are simulated after that.
 
     Raises:
         Refused: a program is missing or fails, or a user design and its description do not fit. ValueError: a user design

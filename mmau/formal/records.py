@@ -50,7 +50,7 @@ Row = Mapping[str, Any]
 
 
 class NotComparableError(Exception):
-    """The texts of a design cannot be made here."""
+    """The texts of a design cannot be made by this installation."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Simulated:
     """Simulated vectors, all of whose results equalled the golden model's.
 
     Attributes:
-        vectors: the number of vectors. date: of the campaign. simulator: its name.
+        vectors: the number of vectors. date: the date of the campaign. simulator: its name.
     """
 
     vectors: int
@@ -73,7 +73,7 @@ class Proved:
     Attributes:
         steps: number of obligations by step, all of them proved. assumed: assumptions about inputs and environment, a line
             each.
-        solvers: the solvers that proved them. date: of the campaign.
+        solvers: the solvers that proved them. date: the date of the campaign.
     """
 
     steps: Mapping[str, int]
@@ -241,14 +241,19 @@ def proof_rows(outcome: Mapping[str, Any]) -> list[Row]:
 
 
 def proof_of(row: Row) -> Proved | None:
-    """The proof of a row; None unless there are obligations, and every one of them is proved."""
+    """The proof of a row; None unless there are obligations, every one is proved, and no other solver contradicts one."""
     steps = {str(step): (_count(proved), _count(total)) for step, (proved, total) in row["steps"].items()}
     is_whole = all(0 < proved == total for proved, total in steps.values()) and bool(steps)
     counted = sum(total for _, total in steps.values()) == _count(row["obligations"])
-    if row["verdict"] != "proved" or row["problem"] or row["not_proved"] or not (is_whole and counted):
+    if row["verdict"] != "proved" or row["problem"] or row["not_proved"] or not (is_whole and counted) or _contradicted(row):
         return None
     counts = {step: total for step, (_, total) in steps.items()}
     return Proved(counts, tuple(map(str, row["assumed"])), tuple(map(str, row["solvers"])), row["date"])
+
+
+def _contradicted(row: Row) -> int:
+    """The number of questions whose answer a second solver contradicts."""
+    return _count(row.get("second", {"contradicted": 0})["contradicted"])
 
 
 def simulation_rows(outcome: Mapping[str, Any]) -> list[Row]:
@@ -360,7 +365,7 @@ def _known(row: Row | None, runs: Sequence[Row], not_proved: str, not_simulated:
     """Combine a proof and simulations that count.
 
     Args:
-        row: of the proof, if one counts. not_proved, not_simulated: the reason, if there is none.
+        row: the row of the proof, if one counts. not_proved, not_simulated: the reason, if there is none.
     """
     simulated = None
     if runs and all(run["passed"] and not run["mismatches"] for run in runs):
@@ -371,7 +376,8 @@ def _known(row: Row | None, runs: Sequence[Row], not_proved: str, not_simulated:
         return Known(simulated, not_proved=not_proved, not_simulated=not_simulated)
     proved, left = proof_of(row), sum(total - proved for proved, total in row["steps"].values())
     if proved is None:
-        not_proved = f"open obligations: {left}" if left else row["problem"] or "the record contradicts itself"
+        solvers = f"solvers contradict each other on its questions: {_contradicted(row)}" if _contradicted(row) else ""
+        not_proved = f"open obligations: {left}" if left else row["problem"] or solvers or "the record contradicts itself"
     return Known(simulated, proved, row["name"], row["built"], left, not_simulated, not_proved, is_compared)
 
 

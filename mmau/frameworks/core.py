@@ -49,7 +49,7 @@ class Part:
     """A named part: an architecture, and how its libraries spend K.
 
     Attributes:
-        arch: of the catalogue. order: of every product, without an instruction and an output.
+        arch: an architecture of the catalogue. order: the order of every product, without an instruction and an output.
         fp8_promote: products of FP8 after which a sum is promoted to fp32, unless fast accumulation is asked for; 0: never.
         tf32: whether operands of fp32 are read as tf32; else they are multiplied in fp32 where the part has such an
             instruction (AMD), and refused where it has none.

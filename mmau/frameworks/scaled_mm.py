@@ -138,7 +138,8 @@ def scaled_mm_v2(
     swizzle_a: list[int], scale_b: list[Any], recipe_b: list[int], swizzle_b: list[int], bias: Any = None,
     out_dtype: Any = None, contraction_dim: Any = (), use_fast_accum: bool = False,
 ) -> Any:  # fmt: skip
-    """`torch.nn.functional.scaled_mm` on a part: of one scale a side, or of blocks of 16 and of the whole tensor.
+    """`torch.nn.functional.scaled_mm` on a part: with one scale a side, or with scales of blocks of 16 and of the whole
+    tensor.
 
     Raises:
         ValueError: a recipe that is not computed.

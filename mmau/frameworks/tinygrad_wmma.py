@@ -30,7 +30,8 @@ def on(arch: str, a: str, b: str | None = None, d: str = "fp32") -> Iterator[Non
     """Context manager: tinygrad's Python device computes tiles as an architecture does.
 
     Args:
-        arch: of the catalogue, the one of DEV. a, b: formats of the operands; b is a's if None. d: format of C and D.
+        arch: an architecture of the catalogue, the one of DEV. a, b: formats of the operands; b is a's if None.
+        d: format of C and D.
     """
     tile = _Tile(arch, a, a if b is None else b, d)
     replaced = ops_python.generic_wmma_helper

@@ -39,10 +39,10 @@ FORMATS = {
 
 @contextmanager
 def on(arch: str, **keys: Any) -> Iterator["GemmMode"]:
-    """Within it, PyTorch's matrix products are those of a part.
+    """Context manager: PyTorch's matrix products are computed as on a part.
 
     Args:
-        arch: of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32.
+        arch: an architecture of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32.
     """
     mode = GemmMode(Part(arch, **keys))
     with _uncompiled(), _Functions(mode), mode:

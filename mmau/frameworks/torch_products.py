@@ -13,16 +13,16 @@ PHRASES = (
     "matrix_exp", "matrix_power", "euclidean_dist", "tensordot", "einsum", "chain_matmul", "multi_dot", "affine_grid",
     "per_sample_weights",
 )  # fmt: skip
-"""Parts of the names of further ones."""
+"""Parts of the names of further operators that multiply matrices."""
 
 SOLVERS = ("linalg_", "cholesky", "geqrf", "ormqr", "triangular_solve", "spsolve")
-"""How the names of solvers and decompositions begin, after underscores."""
+"""Beginnings of the names of solvers and decompositions, after underscores."""
 
 NOT_PRODUCTS = frozenset(
     ("linalg_vector_norm", "linalg_diagonal", "linalg_cross", "_linalg_check_errors", "upsample_linear1d",
      "upsample_linear1d_backward", "upsample_bilinear2d", "_upsample_bilinear2d_aa")
 )  # fmt: skip
-"""Operators with such a word that multiply no matrices."""
+"""Operators whose names contain such a word but that multiply no matrices."""
 
 
 def is_or_has_product(kernel: str) -> bool:

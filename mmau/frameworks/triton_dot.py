@@ -42,10 +42,11 @@ Codes = npt.NDArray[Any]
 
 @contextmanager
 def on(arch: str, **keys: Any) -> Iterator[Part]:
-    """Within it, the interpreter's dot products are those of a part.
+    """Context manager: the interpreter's dot products are computed as on a part.
 
     Args:
-        arch: of the catalogue. keys: other fields of `mmau.frameworks.core.Part`, of which fp8_promote is not used.
+        arch: an architecture of the catalogue.
+        keys: other fields of `mmau.frameworks.core.Part`, of which fp8_promote is not used.
     """
     part, builder = Part(arch, **keys), interpreter.interpreter_builder
     builder.create_dot, builder.create_dot_scaled = _Dot(part), _DotScaled(part)

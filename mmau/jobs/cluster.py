@@ -56,7 +56,7 @@ class Cluster:
     """The workers of a Dask scheduler.
 
     Args:
-        address: of the scheduler, such as tcp://host:8786.
+        address: the address of the scheduler, such as tcp://host:8786.
 
     Attributes:
         workers: threads of its workers when it was first asked; more may come and go.

@@ -44,7 +44,7 @@ class Progress:
             self.show()
 
     def show(self, last: bool = False) -> None:
-        """Print the progress."""
+        """Print the progress line."""
         self._printed = time.monotonic()
         if self._on_terminal:
             self._stream.write(f"\r\x1b[K{self.line()}" + "\n" * last)

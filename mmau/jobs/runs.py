@@ -90,7 +90,7 @@ def program(name: str, main: Callable[[], int], errors: tuple[type[Exception], .
     """The exit status of a program: main's; 2 after an error, 128 + signal after a signal, each with one line on stderr.
 
     Args:
-        name: of the program, printed before each line.
+        name: the name of the program, printed before each line.
         main: runs the program.
         errors: exceptions reported as one line besides ValueError, OSError and WorkerError.
     """

@@ -8,7 +8,7 @@ from typing import Any
 from golden.text import canonical
 
 SEAL = "digest"
-"""The key of a sealed table that holds the digest of the others."""
+"""The key of a sealed table whose value is the digest of all other keys and values."""
 
 
 def sealed(table: Mapping[str, Any]) -> str:

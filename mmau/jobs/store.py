@@ -46,8 +46,9 @@ class Record:
 
     Attributes:
         task: the task, with the name that it had when it ran. status: one of `mmau.jobs.task.STATUSES`.
-        result: of the work function, JSON; None unless done. message: the reason why it is not done; else empty.
-        seconds: its wall time. folder: of its files, None without files. log: its log, if it is not done and has one.
+        result: the result of the work function, JSON; None unless done. message: the reason why it is not done; else empty.
+        seconds: wall time of the task. folder: the folder of its files, None without files. log: its log, if it is not
+            done and has one.
     """
 
     task: Task
@@ -68,7 +69,7 @@ class Store:
     """A folder of results of one kind of tasks, open in one process at a time.
 
     Args:
-        folder: of the store; created if missing.
+        folder: the folder of the store; created if missing.
         what: the kind of tasks, such as `mutants`.
 
     Attributes:

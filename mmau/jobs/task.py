@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from golden.text import canonical
 
 DONE, FAILED, CRASHED, TIMED_OUT = STATUSES = ("done", "failed", "crashed", "timed out")
-"""A task has a result; its work raised an exception; its process ended; it did not end in time."""
+"""The statuses: a task has a result; its work raised an exception; its process ended; it did not end in time."""
 
 Work = Callable[[dict[str, Any], Path], Any]
 """A work function: takes the content of a task and an empty folder for files, returns JSON; found by name in its module."""
@@ -68,10 +68,10 @@ class Outcome:
         task: the task.
         status: one of `STATUSES`.
         seconds: its wall time.
-        result: of the work function, JSON; None unless done.
+        result: the result of the work function, JSON; None unless done.
         message: the reason why it is not done, one line; empty if it is done.
         log: the end of the output of the task and its programs on stdout and stderr.
-        folder: of the files that it wrote, which may be moved away; None without files.
+        folder: the folder of the files that it wrote, which may be moved away; None without files.
     """
 
     task: Task

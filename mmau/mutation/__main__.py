@@ -18,7 +18,7 @@ from rtl.yosys import YosysError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run and settle a unit's mutants; return 0 if each is killed or proved equal, else 1."""
+    """Run a unit's mutants and decide whether survivors are equal; return 0 if each is killed or proved equal, else 1."""
     parser = argparse.ArgumentParser(prog="python -m mmau.mutation", description="Mutants of a unit's generated Verilog.")
     parser.add_argument("--unit", type=Path, metavar="UNIT.toml")
     parser.add_argument("--arch")

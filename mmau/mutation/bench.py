@@ -52,12 +52,12 @@ class MutantBench:
 
     Args:
         design: the design of the golden model.
-        sources: of the simulator; the top module has the input `mutant`.
+        sources: the sources of the simulator; the top module has the input `mutant`.
         folder: for the program and the vectors.
-        vectors, seed, selection: of the stimulus, as for `mmau cosim`.
+        vectors, seed, selection: number, seed and selection of the vectors, as for `mmau cosim`.
 
     Attributes:
-        program: the executable. simulations: of a run; the first one has nearly all vectors.
+        program: the executable. simulations: the simulations of a run; the first one has nearly all vectors.
 
     Raises:
         SimulationError: Verilator or the compiler fails.

@@ -33,7 +33,7 @@ def judged_models(unit: Unit, bench: MutantBench, vectors: int, seed: int) -> li
     """Every mutant of the unit's model.
 
     Args:
-        vectors, seed: of the stimulus of one simulation.
+        vectors, seed: number and seed of the vectors of one simulation.
 
     Returns:
         For each its name, `vector`: the first one that shows it, None if none does, and `seen`: whether the design

@@ -23,7 +23,7 @@ OTHER_OPERATORS: dict[str, tuple[str, ...]] = {
     "<<": (">>",), ">>": ("<<",), "==": ("!=",), "!=": ("==",),
     "<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="),
 }  # fmt: skip
-"""Replacements of a binary operator."""
+"""The operators that replace each binary operator."""
 
 OTHER_REDUCTIONS: dict[str, tuple[str, ...]] = {"|": ("^", "&"), "&": ("|", "^"), "^": ("|", "&")}
 

@@ -74,7 +74,7 @@ def models_table(units: Sequence[Row]) -> str:
 
 
 def summary(unit: Row) -> str:
-    """One unit's mutants in a few lines: counts by kind, and what is not settled."""
+    """The mutants of one unit in a few lines: counts by kind, and the mutants whose equality is open."""
     mutants = unit["mutants"]
     lines = [f"{unit['unit']}: {len(mutants)} mutants, {unit['vectors']:,} vectors of seed {unit['seed']}", ""]
     lines.append(counts_table(grouped(mutants, lambda row: str(row["kind"]), KINDS), "kind"))

@@ -13,7 +13,7 @@ from mmau.mutation.wires import Wires
 from rtl.designs.ports import CONTROL_INPUTS
 
 Stage = tuple[str, ...]
-"""The enables from the operands on: () before the first register."""
+"""A stage: the enables of the registers from the operands on; () before the first register."""
 
 
 IDEMPOTENT = ("&", "|")
@@ -28,7 +28,8 @@ class Stages:
     """The stages of a pipeline with one of its mutants.
 
     Args:
-        modules: of the file with all mutants. top: its top module. mutant: the number of the active one, 0 for none.
+        modules: the modules of the file with all mutants. top: its top module.
+        mutant: the number of the active one, 0 for none.
         valid: the valid bits of the stages.
     """
 

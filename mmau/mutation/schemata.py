@@ -78,7 +78,7 @@ def _selected(assignment: Assignment, mutants: Sequence[Mutant]) -> str:
 
 
 def _connected(lines: list[str], connection: Connection, mutants: Sequence[Mutant]) -> str:
-    """Change the connection's line; the declarations that must stand before the instance."""
+    """Change the connection's line, and return the declarations that must precede the instance."""
     operand = connection.operand
     if operand is None:
         raise ValueError(f"line {connection.line}: an open port has nothing to mutate")

@@ -59,10 +59,10 @@ class Settlement:
 def settle(
     plain: Mapping[str, Module], modules: Mapping[str, Module], top: str, mutant: Mutant, operation: Operation
 ) -> Settlement:
-    """Settle one survivor.
+    """Decide whether a surviving mutant computes the same as the unit.
 
     Args:
-        plain: modules of the file. modules: of the file with all mutants in it.
+        plain: modules of the file. modules: the modules of the file with all mutants in it.
     """
     started = time.perf_counter()
     try:

@@ -51,10 +51,11 @@ def joined(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def mutation_of(
     unit: Unit, count: int, vectors: int, seed: int, folder: Path, numbers: range | None = None
 ) -> dict[str, Any]:
-    """Run and settle the mutants of a unit.
+    """Run the mutants of a unit, and decide whether survivors are equal.
 
     Args:
-        count: the number of mutants, which the seed chooses. vectors, seed: of the stimulus, as of `mmau cosim`.
+        count: the number of mutants, which the seed chooses. vectors, seed: number and seed of the vectors, as of `mmau
+            cosim`.
         folder: the folder for the built program.
         numbers: the numbers of the mutants to run; None for all. The mutants of the model are run with the first one.
 

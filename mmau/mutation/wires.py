@@ -8,14 +8,14 @@ from mmau.mutation.connections import names_of
 from mmau.mutation.schemata import SELECT, number_of_active
 
 NOT_READ = frozenset({"clk", SELECT})
-"""Inputs that are not data: with one mutant active, the selection is a constant."""
+"""Inputs that are not data: the clock, and the selection, which is constant with one mutant active."""
 
 
 class Wires:
     """The wires of a module.
 
     Args:
-        modules: of the file. name: of the module. mutant: the number of the active one, 0 for none.
+        modules: the modules of the file. name: the name of the module. mutant: the number of the active one, 0 for none.
     """
 
     def __init__(self, modules: Mapping[str, Module], name: str, mutant: int) -> None:

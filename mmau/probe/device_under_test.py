@@ -155,7 +155,7 @@ class Questioner:
         return np.concatenate(parts) if parts else np.empty(0, bits_dtype(self.dut.shape.d))
 
     def ask_again(self, operands: Operands, d: BitArray, some: np.ndarray, rng: np.random.Generator) -> None:
-        """Ask some rows a second time, in this order: the answers must be the same, wherever in a question a row stands.
+        """Ask some rows a second time, in this order: the answers must not depend on the place of a row in a question.
         Where one is not, all rows are asked again, and the journal does not keep those with two answers, nor, if it was one
         of these, any answer of an earlier run.
 

@@ -40,9 +40,9 @@ class Reading:
     """The findings from the rows of a recording.
 
     Attributes:
-        shape: of its operands. rows: their number.
+        shape: the shape of the recording's operands. rows: the number of rows.
         consistent: for each operation a model that reproduces all rows; empty where `best` misses some.
-        best: the model that misses the fewest rows. missed: their number.
+        best: the model that misses the fewest rows. missed: the number of rows that `best` misses.
     """
 
     shape: OperandShape
@@ -73,8 +73,8 @@ def read_rows(
     """Compare every operation that the formats allow with the rows.
 
     Args:
-        operands, d: of the recording, at least one row.
-        seed: of the search, and of the rows that are searched for distinguishing ones.
+        operands, d: operands and results of the recording, at least one row.
+        seed: the seed of the search, and of the rows that are searched for distinguishing ones.
         say: takes a line for each step.
 
     Raises:

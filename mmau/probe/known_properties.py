@@ -58,7 +58,7 @@ def established(dut: Device, evidence: Evidence, asked_twice: int) -> list[Estab
     """The properties of a device under test, each shown by vectors of its own.
 
     Args:
-        evidence: the answers so far. asked_twice: of them, those that were the same when they were asked again.
+        evidence: the answers so far. asked_twice: number of answers that were the same when they were asked again.
 
     Raises:
         DeviceUnderTestError: the device misbehaves.

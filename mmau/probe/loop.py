@@ -1,7 +1,7 @@
 """The closed loop: ask, infer a model, distinguish it from candidate models, validate it; a failure asks the next question.
 
 The steps are those of paper 000, section 3: feature probing, inference, validation by random vectors, revision; here nobody
-has to look at a failing vector, for it joins the evidence that the next model has to reproduce.
+has to look at a failing vector: it joins the evidence that the next model has to reproduce.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,13 +32,13 @@ FIRST_CHUNK, LAST_CHUNK = 512, 1 << 16
 that a wrong model costs few vectors. A chunk that fails ends the round."""
 
 CORNER_ROWS = 1 << 16
-"""Vectors of a validation that are those of `golden.stimulus.generate`, with its corners; the rest are made faster."""
+"""Vectors of a validation that `golden.stimulus.generate` makes, with its corners; the others are made faster."""
 
 TELLING_ROUNDS = 8
 """Number of times that rows are asked which separate the candidate models from the model found."""
 
 RIVAL_ROWS = 1 << 16
-"""Vectors on which candidate models are held against the device under test too."""
+"""Vectors on which candidate models, too, are compared with the device under test."""
 
 FAILING = 24
 """Failing vectors of a chunk that join the evidence."""
@@ -67,7 +67,8 @@ class Finding:
         candidates: models that give the same results, as far as was looked; `looked` says how many vectors that were.
         questions, vectors, seconds: what it cost.
         revisions: models that failed before.
-        smallest: an input that no model explains, and the device's answer; known, order: of such a device. stopped: why.
+        smallest: an input that no model explains, and the device's answer; known, order: properties and order of such a
+            device. stopped: why the probe ended.
         two_answers: an input that had two answers, and both.
     """
 
@@ -227,7 +228,7 @@ class _Probe:
 
     def _told_apart(self, evidence: Evidence, model: Model, pool: Operands) -> bool:
         """Ask questions that distinguish the model from candidate models, until the model fails or no such question remains.
-        Returns whether the model stands; the remaining candidate models are stored."""
+        Returns whether the model passes; the remaining candidate models are stored."""
         alike: list[Candidate] = []
         for _ in range(TELLING_ROUNDS):
             candidates = [candidate for candidate in consistent(model, evidence) if candidate not in alike]

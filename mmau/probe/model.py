@@ -32,10 +32,11 @@ CONVERTED = "converted "
 """Prefix of a family's name: FP8 operands are first converted to fp16 (`[chain] convert`). The operation's name follows."""
 
 PAIRED = "FMA in pairs"
-"""Every product and every sum rounded by itself: Arm's BFDOT (golden.chain.PAIRED); no unit file has it."""
+"""Family in which every product and every sum is rounded alone: Arm's BFDOT (golden.chain.PAIRED). No unit file has it."""
 
 SUMS = "sums"
-"""Programs of additions (golden.sum_chain), which are searched only where no operation explains the answers."""
+"""Family of the programs of additions (golden.sum_chain), which are searched only where no operation explains the
+answers."""
 
 
 def _families() -> list[str]:

@@ -48,10 +48,10 @@ COARSE = 24
 """Values spread over the whole range of a number that are tried in addition."""
 
 Programs = Callable[[], Sequence[Model]]
-"""Makes programs of additions to begin with."""
+"""Function that makes the programs of additions to begin with."""
 
 Suspect = Callable[[np.ndarray], None]
-"""Looks at the rows that a model misses."""
+"""Function that looks at the indices of the rows that a model misses."""
 
 
 class Search:

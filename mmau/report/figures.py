@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6a4c93", "#444444")
-"""Distinct for people who see few colours, too (after Okabe and Ito)."""
+"""Colours that people with colour blindness, too, can distinguish (after Okabe and Ito)."""
 
 DATELESS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "png": {"Software": None}}
 
@@ -41,7 +41,7 @@ def panels(draw: Sequence["Callable[[Axes], None]"], width: float = 4.6) -> byte
     """An SVG of panels side by side.
 
     Args:
-        draw: what fills each panel. width: of a panel (inches).
+        draw: functions that fill the panels. width: the width of a panel (inches).
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed.

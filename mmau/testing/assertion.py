@@ -16,7 +16,7 @@ from mmau.testing.changes import explanations
 from mmau.testing.product_under_test import KernelProduct, kernel_product
 
 SHOWN = 5
-"""Differing elements that a message lists."""
+"""Number of differing elements that a message lists."""
 
 
 def assert_gemm(
@@ -25,7 +25,7 @@ def assert_gemm(
 ) -> None:  # fmt: skip
     """Assert that `actual` is A·B + C as an instruction computes it under an order, bit for bit.
 
-    NaN codes and the sign of zero count; any NaN stands for any other only where the instruction's is unmeasured
+    NaN codes and the sign of zero count; any NaN equals any other only where the instruction's is unmeasured
     (`Operation.nan_is_fixed`). There is no tolerance.
 
     Args:
@@ -33,7 +33,7 @@ def assert_gemm(
         a: [M, K], b: [K, N], c: [M, N] or None for zeros; arrays or torch tensors, as of `golden.gemm`.
         arch, instr: an architecture and an instruction of the catalogue. order: None for one chain, an order, or the path
             of a gemm.toml.
-        scale_a, scale_b: of the instruction's blocks, or of the order's promotions.
+        scale_a, scale_b: scales of the instruction's blocks, or of the order's promotions.
 
     Raises:
         AssertionError: another shape, dtype or bits. The message lists the first differing elements, the single changes of

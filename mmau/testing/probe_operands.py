@@ -203,7 +203,7 @@ class _Draft:
         return number * self.layout.k + int(self.rng.integers(self.instruction.block_size or self.layout.k))
 
     def _exponents_apart(self, bits: int, one_step: bool = True) -> tuple[int, int]:
-        """Exponents of a large and a small product, so many bits apart, that the formats have.
+        """Exponents of a large and a small product, `bits` bits apart, that the formats have.
 
         Raises:
             ValueError: they have none.

@@ -19,8 +19,8 @@ class KernelProduct:
     """Operands as codes, with the instruction and the order that multiply them.
 
     Attributes:
-        model: the instruction, or a unit in its place. order: of its accumulation.
-        a: [M, K], b: [K, N], c: [M, N]; scale_a, scale_b: of the instruction or the order, else None.
+        model: the instruction, or a unit in its place. order: the order of its accumulation.
+        a: [M, K], b: [K, N], c: [M, N]; scale_a, scale_b: scales of the instruction or the order, else None.
     """
 
     model: golden.Instruction | golden.Unit

@@ -12,10 +12,10 @@ from mmau.testing.changes import wrong_kernels
 from mmau.testing.product_under_test import kernel_product
 
 PASSES = "P"
-"""The test lets a kernel pass whose results differ from the right one's."""
+"""Outcome of a kernel that the test accepts although its results differ, or of the right kernel if the test accepts it."""
 
 SAME_BITS = "="
-"""The wrong kernel gives the right bits on the test's data."""
+"""Outcome of a wrong kernel that gives the right bits on the test's data."""
 
 CAUGHT = "caught"
 """Outcome of a kernel for which the test fails, as it should."""

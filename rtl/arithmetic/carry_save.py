@@ -41,8 +41,8 @@ def magnitude_of_sum(m: Module, rows: Sequence[Value], increment: Value, adder: 
     One prefix network serves the sum S and its negative: −S = ~(S − 1), which is the inverted sum without the increment.
 
     Args:
-        m: where the network goes.
-        rows: of equal width, which holds the sum.
+        m: module that the network goes into.
+        rows: rows of equal width, which holds the sum.
         increment: one bit, set wherever the sum can be negative.
         adder: shape of the prefix network; as in `golden.Implementation`.
 

@@ -21,7 +21,7 @@ def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Valu
     """The product of two magnitudes, in the bits of both.
 
     Args:
-        m: where the multiplier goes.
+        m: module that the multiplier goes into.
         x, y: the factors.
         multiplier, adder: as in `golden.Implementation`.
     """

@@ -209,7 +209,7 @@ def groups(text: str, kind: str) -> list[tuple[str, str]]:
 
 
 def attribute(text: str, key: str) -> str | None:
-    """The value of the first `key : value ;`, whose semicolon a line's end may stand for."""
+    """The value of the first `key : value ;`; the end of a line may replace the semicolon."""
     found = re.search(rf"\b{key}\s*:\s*(\"[^\"]*\"|[^;\n]+?)\s*[;\n]", text)
     return None if found is None else found[1]
 

@@ -37,7 +37,7 @@ class MetClock:
     cells: str = DEFAULT
 
     def text(self) -> str:
-        """The result for people."""
+        """The stages and registers that meet the clock, with their timing, as text for people."""
         built = self.unit.implementation
         named = f": registers = [{', '.join(built.registers)}]" if built.registers else ""
         head = f"{self.unit.name}: clock_ns = {self.clock_ns:g} is met by {built.stages} stages{named}"

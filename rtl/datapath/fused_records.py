@@ -52,7 +52,7 @@ class Terms(Record):
 
 @dataclass(frozen=True, eq=False)
 class Products(Terms):
-    """Exact products and c."""
+    """Record after step multiply of operations that add plain products: exact products and c."""
 
     prod: tuple[Term, ...]
     c: Term

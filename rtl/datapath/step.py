@@ -68,7 +68,7 @@ class Build:
         self.assign(*(getattr(port, member).eq(getattr(record, member)) for member in port.signature.members))
 
     def ignore(self, *values: Value) -> None:
-        """Leave values unread on purpose; say why beside it."""
+        """Leave values unread on purpose; a comment beside the call gives the reason."""
         self.unused += values
 
 
@@ -131,8 +131,8 @@ class Step(Generic[Input, Output]):
         return result
 
     def _check(self, built: Build, record: Record, result: Record) -> None:
-        """The output depends on every value of the input and on every output of a component, but for those that are ignored.
-        All that it depends on is driven once, by a statement or a component, or is part of the input."""
+        """Check that the output depends on every value of the input and on every output of a component, except those that
+        are ignored; and that all it depends on is driven once, by a statement or a component, or is part of the input."""
         given = signals_in([value for _, value in record.values()])
         sources, outputs = self._sources(built, given)
         for name, value in result.values():

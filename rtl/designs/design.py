@@ -84,21 +84,21 @@ class FromComponent(ABC):
 
     @abstractmethod
     def component(self) -> Datapath | MMATile:
-        """As `Design.component`."""
+        """A new Amaranth component of the design; raises what `Design.component` raises."""
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
-        """As `Design.ports`."""
+        """Every port of the component once, in the order of the header."""
         return tuple(ports_of(self._interface.signature, self.meanings, self.operands))
 
     @property
     def port_lines(self) -> tuple[str, ...]:
-        """As `Design.port_lines`."""
+        """The ports as the header lists them."""
         return tuple(str(port) for port in self.ports)
 
     @cached_property
     def latency(self) -> int:
-        """As `Design.latency`."""
+        """Cycles from operands to result if nothing stalls; 0 if the component is combinational."""
         return self._interface.latency
 
     @cached_property

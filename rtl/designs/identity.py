@@ -22,7 +22,7 @@ TOKENS = re.compile(r"//[^\n]*|/\*.*?\*/|[A-Za-z_][\w$]*", re.DOTALL)
 
 
 def design_key(table: Mapping[str, Any]) -> str:
-    """SHA-256 of a design, independent of the names of its units.
+    r"""SHA-256 of a design, independent of the names of its units.
 
     Args:
         table: the table of `rtl.Design.as_table`.

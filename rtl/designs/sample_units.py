@@ -147,7 +147,7 @@ _GROUPS: tuple[dict[str, Any], ...] = (
     {"G": 1, "K_block": 4, "scale": "ue8m0"},
     {"G": 2, "K_block": 2, "scale": "ue4m3"},
 )
-"""The groups of GST-FDPA."""
+"""Keys G, K_block and scale of four GST-FDPA units."""
 
 _ROUNDED_SUMS: tuple[dict[str, Any], ...] = (
     {"c": "fp32", "F": 24, "F2": 31, "truncation": "RD"},
@@ -171,7 +171,7 @@ _RDNA: dict[str, Any] = {
 """Keys of the fp16 instructions of RDNA3 and RDNA4 under MODE.FP16_OVFL, which the catalogue does not have."""
 
 _PAIRED: tuple[dict[str, Any], ...] = ({"P": 1}, {"P": 3}, {"P": 1}, {"P": 2})
-"""The groups of PS-FDPA."""
+"""Keys P of four PS-FDPA units."""
 
 _LENGTHS = (2, 3, 1, 4)
 

@@ -41,7 +41,7 @@ class SignedProducts(Terms):
 
 
 class EFDPADatapath(FusedDatapath):
-    """d = ρ(c + Σ a_k·b_k): every term stands at its place in a sum that is wide enough for all of them."""
+    """d = ρ(c + Σ a_k·b_k); the sum is wide enough to hold every term at its own place."""
 
     operation: EFDPA
 

@@ -26,5 +26,5 @@ def with_paragraph(verilog: str, sentences: Sequence[str]) -> str:
 
 
 def commented(lines: Sequence[str]) -> str:
-    """Lines as a comment."""
+    """Lines as a Verilog comment."""
     return "".join(f"// {line}".rstrip() + "\n" for line in lines)

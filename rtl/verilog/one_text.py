@@ -11,7 +11,7 @@ _BITS = re.compile(
     r"|(?P<of>\\\S+) \[(?P<high>\d+)(?::(?P<low>\d+))?\]",
     re.MULTILINE,
 )
-"""In RTLIL: a connection of bits of a wire with one bit below them, whose copies they are; or else bits of a wire."""
+"""Pattern in RTLIL: bits of a wire that are connected to copies of one bit below them; or else any bits of a wire."""
 
 _DECLARATION = re.compile(r"((?:  (?:input|output) .*\n)?  (?:wire|reg) (?:\[.*?\] )?\\?([^; ]+) ?;\n)")
 

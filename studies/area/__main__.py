@@ -25,7 +25,7 @@ from studies.area.area_page import Records, page
 from studies.area.designs import Row, row_from_table, rows
 
 SOURCES = (*GOLDEN, "rtl/**/*.py")
-"""All that decides a circuit."""
+"""The sources that decide a circuit."""
 
 MOST_MINUTES = 10_000
 """Largest number of minutes of a run: a week."""

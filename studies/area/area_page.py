@@ -151,7 +151,7 @@ belongs to the circuit of the commit that measured it; `make area` measures agai
 
 
 GOALS = ((TARGET_NAME, 12_500, 120), (FMA_NAME, 13_000, 150))
-"""Designs, and the cells and the depth that one way to build them should reach together."""
+"""Designs, each with the cells and the depth that one way of building it should reach together."""
 
 
 def goal(records: Records, name: str, cells: int, depth: int) -> str:

@@ -24,10 +24,10 @@ VECTORS = 10**8
 SEEDS_A_UNIT = 2
 
 STEP = 100_000
-"""The vectors of a task are a multiple of this."""
+"""Number of which the vectors of a task are a multiple."""
 
 SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/**/*.cpp", "cosim/**/*.hpp")
-"""All that decides what is simulated, sent and expected."""
+"""The sources that decide what is simulated, sent and expected."""
 
 MAY_CHANGE = ("commit", "platform", "processor")
 """The keys of `made_with` that may differ when a campaign continues: they change no result."""

@@ -27,7 +27,7 @@ SOURCES = (
     "studies/golden_mutants/mutations.py", "studies/golden_mutants/witnesses.py", "studies/golden_mutants/literals.py",
     "studies/golden_mutants/boundary_rows.py", "studies/golden_mutants/boundary_rows.json", "tests/twin/*.py",
 )  # fmt: skip
-"""All that decides who notices."""
+"""The sources that decide which witnesses notice a mutation."""
 
 
 @cache

@@ -129,10 +129,10 @@ OC, PS = {"name": "OC-FDPA", "a": BF16}, {"name": "PS-FDPA", "a": BF16}
 GST = {"name": "GST-FDPA", "a": E5M2, "L": 4}
 
 NUMBER = (0x3C, 0x0C)
-"""1 · 1 in e5m2 and e3m2."""
+"""The product 1 · 1: the codes of 1 in e5m2 and in e3m2."""
 
 ONE, LARGE = 0x38, 0x70
-"""1 and 2^7 in ue4m3."""
+"""The codes of 1 and of 2^7 in ue4m3."""
 
 NAMED: tuple[tuple[str, Mapping[str, Any], Operands], ...] = (
     ("a product of exactly 2^128 is an infinity", TR, _of((bf16(128, 64), bf16(128, 64)), NOTHING)),

@@ -27,7 +27,7 @@ RECORDED, TWIN, NATIVE, SPECIFICATION, LITERALS = WITNESSES = ("recorded", "twin
 their literals beside numerics.md."""
 
 TRIES = 4
-"""Rows of a unit on which the witnesses that have not noticed a mutation are asked."""
+"""Number of rows of a unit on which the witnesses are asked that have not noticed a mutation."""
 
 NO_RULES = ("golden.checks", "golden.format_fields", "golden.operations.blocks")
 """Modules that check keys and compute nothing."""
@@ -74,7 +74,7 @@ class Judge:
         self._specifying = set().union(*(entered(unit, specify) for unit in units))
 
     def judged(self, module: str) -> list[Mutation]:
-        """The mutations of a module: of its constants, and of functions that a row enters."""
+        """The mutations of a module's constants, and of its functions that a row enters."""
         return [mutation for mutation in mutations(module) if any(self._reaching(mutation))]
 
     def not_entered(self, module: str) -> list[str]:

@@ -81,7 +81,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 def defaults_of(name: str, keys: Collection[str]) -> dict[str, Any]:
-    """The keys of an operation that have a default: those that stand here, else the keys for user designs, if any."""
+    """The keys of an operation that have a default: those written here, else the keys for user designs, if any."""
     return DEFAULTS.get(name, FLUSHES if "flush_inputs" in keys else {})
 
 

@@ -24,7 +24,7 @@ WORDS = {
     "infinity": "saturate", "saturate": "infinity", "by-mode": "infinity",
     "quiet": "first", "first": "quiet", "wrap": "saturate",
 }  # fmt: skip
-"""Words that choose a rule, each with another one."""
+"""Words that choose a rule, each with the word that replaces it."""
 
 NO_CONSTANTS = ("Mode", "Overflow", "Special", "NaN", "BeyondRange", "MAX_LENGTH", "MAX_FRACTION", "EXPONENT_LIMIT")
 """Names of types, and limits of keys, which tests of refusals hold to their values."""
@@ -97,7 +97,7 @@ def _replaced(parent: ast.AST, target: ast.AST, other: ast.AST) -> bool:
 
 
 def _arithmetic(body: list[ast.stmt], place: str, is_function: bool) -> Iterator[tuple[str, bool, ast.AST]]:
-    """The nodes of statements, each with where it stands and whether that is a constant or a default."""
+    """The nodes of statements, each with its place and whether that is a constant or a default."""
     for statement in body:
         match statement:
             case ast.FunctionDef(name=name, args=args):

@@ -34,13 +34,13 @@ SPECIFIED = {
 """The module and function of each operation's specification."""
 
 SECONDS = 0.5
-"""CPU time of one step of a mutant, which takes some 50 µs if it ends at all."""
+"""CPU time limit (s) of one step of a mutant, which takes some 50 µs if it ends at all."""
 
 LOADING = 3.0
-"""CPU time in which a mutant is loaded, its constants are read, or its specification is made."""
+"""CPU time limit (s) for loading a mutant, reading its constants, or making its specification."""
 
 WRONG = -1
-"""Stands for a result where computing it raised an error."""
+"""Used as the result where computing it raised an error."""
 
 
 def operation_or_none(modules: Modules, unit: BoundaryUnit) -> Any:
@@ -68,7 +68,7 @@ class Unending(Exception):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise `Unending` after so much CPU time."""
+    """Raise `Unending` after this much CPU time (s)."""
 
     def end(signum: int, frame: FrameType | None) -> None:
         raise Unending

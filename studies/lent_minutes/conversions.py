@@ -21,22 +21,22 @@ ENTRY = "convert"
 """convert(digests, differ, examples, fractions): a block row for each sign and exponent."""
 
 GROUPS = 512
-"""Signs and exponents of fp32."""
+"""Number of groups of fp32 numbers: one for each sign and exponent."""
 
 FRACTIONS = 1 << 23
-"""Fractions of each that are converted: all."""
+"""Number of fractions of each group that are converted: all."""
 
 BLOCKS, THREADS = 16, 256
 
 EXAMPLES = 16
-"""Numbers that differ, with both codes, that are kept."""
+"""Number of differing numbers that are kept, with both codes."""
 
 
 class Conversion(NamedTuple):
     """A `cvt` from fp32.
 
     Attributes:
-        ptx: the instruction, with %0 for the result and %1 for the number. to: golden's format. mode: of rounding.
+        ptx: the instruction, with %0 for the result and %1 for the number. to: golden's format. mode: the rounding mode.
         saturates: whether what is too large becomes the largest number.
     """
 

@@ -30,7 +30,7 @@ FIELDS = {
     "ALGO_ID": 0, "TILE_ID": 1, "SPLITK_NUM": 2, "REDUCTION_SCHEME": 3, "CTA_SWIZZLING": 4, "CUSTOM_OPTION": 5,
     "STAGES_ID": 6, "INNER_SHAPE_ID": 7, "CLUSTER_SHAPE_ID": 8,
 }  # fmt: skip
-"""cublasLtMatmulAlgoConfigAttributes_t: what is read of the algorithm."""
+"""Names and values of cublasLtMatmulAlgoConfigAttributes_t that are read of the algorithm."""
 
 SMALL_FIELDS = ("INNER_SHAPE_ID", "CLUSTER_SHAPE_ID")
 """The fields with 16 bits; the others have 32."""

@@ -28,4 +28,4 @@ ITEMS = (
     Item("conversions", 1.0, conversions.units, conversions.Conversions),
     Item("timed again", 3.0, timed_again.units, timed_again.TimedAgain),
 )
-"""An item more is a line here and the module that it names."""
+"""The items of the list. A further item needs a line here and the module that it names."""

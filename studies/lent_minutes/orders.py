@@ -35,7 +35,8 @@ def candidates(problem: Problem, parts: int, scaled: bool = False) -> Iterator[O
     """The orders that are tried, the plain chain first.
 
     Args:
-        parts: of K, as the library's algorithm says (SPLITK_NUM). scaled: whether the sum is multiplied by scales.
+        parts: number of parts of K, as the library's algorithm says (SPLITK_NUM). scaled: whether the sum is multiplied
+            by scales.
     """
     p = problem
     name = {

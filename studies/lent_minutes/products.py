@@ -18,10 +18,10 @@ from studies.lent_minutes.work import Entry, Progress
 from studies.library_products.drawn_codes import STREAMS, A, B, codes
 
 SHAPES = 100
-"""Shapes of each kind of product."""
+"""Number of shapes of each kind of product."""
 
 LARGEST_OPERAND, LARGEST_RESULT = 1 << 24, 1 << 20
-"""Elements of A and of B, and of D, at most."""
+"""Largest numbers of elements of A and of B, and of D."""
 
 M_OF = (1, 1, 8, 16, 64, 100, 128, 256, 512, 1000, 1024, 2048, 4096)
 N_OF = (16, 48, 64, 128, 256, 512, 1008, 1024, 2048, 4096)
@@ -30,7 +30,7 @@ K_OF = (16, 48, 64, 80, 128, 144, 512, 784, 1008, 1024, 2048, 4096, 4112, 8192, 
 takes alone."""
 
 SIDE = 8
-"""Rows and columns whose elements of D are kept."""
+"""Number of rows and of columns whose elements of D are kept."""
 
 SCALES = (0.7, 1.3)
 """The fp32 scales of A and of B where a product has scales; neither is a power of two."""
@@ -58,7 +58,8 @@ FP8 has no other form."""
 TIES, TORCH_TIES = "ties of tf32", "ties of tf32 by PyTorch"
 
 TIE_VALUES = (1024.5, 1025.5, 1026.5, -1024.5, -1025.5)
-"""fp32 numbers half-way between two of tf32: 1024.5 and 1026.5 go down to even and up away from zero, 1025.5 goes up by both
+"""fp32 numbers half-way between two of tf32: 1024.5 and 1026.5 go down to even and up away from zero, 1025.5 goes up in
+both modes
 and down where bits are cut."""
 
 

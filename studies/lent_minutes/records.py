@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 PART_BYTES = 12 << 20
-"""A file takes no further line once it is so large; a line has a few hundred kilobytes at most."""
+"""Size of a file (bytes) from which it takes no further line; a line has a few hundred kilobytes at most."""
 
 RUNNING, DONE = "running", "done"
 
@@ -22,7 +22,7 @@ class Records:
     """The records in a folder.
 
     Attributes:
-        machine: device and software; empty before the first run. runs: what tells each worker's machine and sources.
+        machine: device and software; empty before the first run. runs: what identifies each worker's machine and sources.
         units: the last entry of each unit, by item and unit: `status` and what was found.
         files: name to content of the files that are kept whole.
 

@@ -19,13 +19,13 @@ GRACE_SECONDS = 3.0
 """Seconds that a worker has to end by itself when its time is up; then it is killed."""
 
 HANG_SECONDS = 30.0
-"""A worker that says nothing for so long hangs, unless it announced a longer step."""
+"""Seconds without a message after which a worker counts as hanging, unless it announced a longer step."""
 
 START_SECONDS = 120.0
-"""A worker's first word may take so long: a driver's first call on a fresh machine does."""
+"""Seconds that a worker's first message may take: a driver's first call on a fresh machine takes long."""
 
 MOST_STOPS = 3
-"""An item ends for this call after so many workers in a row that hang or crash without a finished unit."""
+"""Number of workers in a row that hang or crash without a finished unit, after which an item ends for this call."""
 
 
 def run_list(

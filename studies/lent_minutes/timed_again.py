@@ -11,7 +11,7 @@ from studies.microbenchmarks.timed_loops import Benchmark
 
 @cache
 def _benchmarks() -> dict[str, Benchmark]:
-    """Those of loads first: of these a figure was above what the banks of shared memory can give."""
+    """The loops, loads first: a figure of these was above what the banks of shared memory can give."""
     return {b.name: b for b in sorted(benchmarks(ARCH), key=lambda b: b.unit != "bytes")}
 
 

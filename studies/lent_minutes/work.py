@@ -3,10 +3,10 @@
 from typing import Any, Protocol
 
 ARCH = "sm_90"
-"""The part that the list is for."""
+"""The architecture that the list measures."""
 
 COLD_SECONDS = 90.0
-"""A unit's first step loads kernels, and compiles those that were not brought along."""
+"""Seconds for a unit's first step, which loads kernels and compiles those that were not brought along."""
 
 Entry = dict[str, Any]
 """The state of a unit: `status`, and the findings."""

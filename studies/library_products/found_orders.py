@@ -36,7 +36,7 @@ OPERANDS = ("as they are", "rounded to tf32, to nearest even", "cut to tf32", "w
 """Conversions of the operands before a kernel multiplies."""
 
 MOST_PARTS = 64
-"""Parts of K that are tried, at most."""
+"""Largest number of parts of K that are tried."""
 
 FLOAT_OF_8 = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 

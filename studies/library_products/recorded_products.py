@@ -13,7 +13,7 @@ from mmau.testing import probe_data
 from studies.library_products.drawn_codes import STREAMS, A, B, C, codes
 
 SAMPLED = 64
-"""Rows and columns of D that are recorded, at most."""
+"""Largest numbers of rows and columns of D that are recorded."""
 
 ROUTES = {
     "mm": "torch.mm",
@@ -34,7 +34,7 @@ ROUTES = {
     "triton-plus": "Triton, acc += tl.dot(a, b)",
     "triton-imprecise": "Triton, acc = tl.dot(a, b, acc, max_num_imprecise_acc=64)",
 }
-"""How a product is asked for."""
+"""The ways to compute a product, each with a description."""
 
 
 class Tile(NamedTuple):
@@ -50,9 +50,9 @@ class Case:
     """One product D = A·B.
 
     Attributes:
-        route: one of `ROUTES`. a, b: names of the operands' formats; c: of the bias or of C; "" where there is none.
+        route: one of `ROUTES`. a, b: names of the operands' formats; c: format of the bias or of C; "" where there is none.
         M, N, K: its shape. tile: the tile of Triton's routes; other routes have none.
-        operands: "random", or the kind of `mmau.testing.probe_data`. seed: of the operands.
+        operands: "random", or the kind of `mmau.testing.probe_data`. seed: the seed of the operands.
     """
 
     route: str

@@ -79,7 +79,7 @@ SPARSE_A100: dict[str, Figures] = {
     "mma.sp.m16n8k64.s32.s8.s8.s32": _figures(24.7, (3, 27.7, 3544.7), (2, 33.1, 3961.5)),
     "mma.sp.m16n8k32.s32.s8.s8.s32": _figures(17.9, (3, 20.4, 2403.9), (2, 25.4, 2665.2)),
 }
-"""Table 6; the ILP of eight warps is the paper's."""
+"""Figures of table 6 (A100, sparse); the ILP of eight warps is the paper's."""
 
 SPARSE_3070TI: dict[str, Figures] = {
     "mma.sp.m16n8k32.f32.f16.f16.f32": _figures(33.0, (1, 33.0, 496.5), (1, 64.1, 511.2)),
@@ -105,7 +105,7 @@ GPUS: dict[str, dict[str, Figures]] = {
     "RTX 3070 Ti": DENSE_3070TI | SPARSE_3070TI,
     "RTX 2080 Ti": DENSE_2080TI,
 }
-"""By GPU and name."""
+"""All figures, by GPU and by instruction."""
 
 A100_LOADS: dict[str, float] = {
     "ld.shared.u32 1-way": 23.0, "ld.shared.u32 2-way": 25.0, "ld.shared.u32 4-way": 29.0, "ld.shared.u32 8-way": 37.0,

@@ -61,7 +61,7 @@ class Measured(NamedTuple):
 
 def benchmarks(arch: str) -> list[Benchmark]:
     """The benchmarks of an architecture: its unscaled mma.sync, on Hopper sparse mma and wgmma of a middle and the largest
-    N, and the loads. Signed integers that wrap stand for all."""
+    N, and the loads. Signed integers that wrap, and single bits, represent all integers."""
     timed = [i for i in golden.instructions(arch) if i.a.name not in INTEGERS or is_timed(i)]
     entries = [i for i in timed if i.name.startswith("mma.") and ".kind::" not in i.name]
     found = [mma_benchmark(i) for i in entries if i.c == i.d]
@@ -102,7 +102,7 @@ def measure(benchmark: Benchmark, timer: Timer, known: Iterable[Measured] = ()) 
 
 
 def check_warps(binary: bytes, warps: int) -> None:
-    """Raise PointError where a block of so many warps takes more registers than an SM has."""
+    """Raise PointError where a block of `warps` warps takes more registers than an SM has."""
     if warps > largest_block(binary):
         raise PointError(f"{registers(binary)} registers a thread leave room for {largest_block(binary)} warps")
 

@@ -48,7 +48,7 @@ class Benchmark:
 
     Attributes:
         name: name in tables. unit: the unit of `work`, `FMA` or `bytes`.
-        work: of one instruction of one warp, for wgmma of a quarter of a warpgroup.
+        work: work of one instruction of one warp (for wgmma, of a quarter of a warpgroup).
         sources: CUDA source by ILP. warps: the numbers of warps to run.
     """
 

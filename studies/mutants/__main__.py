@@ -75,7 +75,8 @@ def tasks(mutants: int, with_what: Mapping[str, str]) -> list[Task]:
     """The tasks of each unit, one for each `MUTANTS_A_TASK` of its mutants.
 
     Args:
-        mutants: of each unit. with_what: the provenance of results, as from `mmau.jobs.provenance.provenance`.
+        mutants: number of mutants of each unit. with_what: the provenance of results, as from
+            `mmau.jobs.provenance.provenance`.
     """
     depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE} | versions()
     found = []

@@ -36,7 +36,7 @@ SECONDS = 300.0
 """Limit of Yosys for one comparison (elapsed s)."""
 
 SOURCES = ("golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "mmau/formal/netlist/*.py", "studies/proofs/netlists.py")
-"""All that decides a verdict but the tools."""
+"""The sources that decide a verdict, besides the tools."""
 
 WAYS = ("apart", "flat")
 """How a unit is synthesised: every module by itself, or all as one circuit."""

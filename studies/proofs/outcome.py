@@ -25,8 +25,8 @@ class Settled:
     """A target with the answers to its questions.
 
     Attributes:
-        questions: its obligations. answers: of all targets.
-        identity: of the proof; None if the obligations could not be built.
+        questions: its obligations. answers: the answers of all targets.
+        identity: the identity of the proof; None if the obligations could not be built.
         problem: why there are no questions, if the obligations could not be built.
     """
 

@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def is_confirmed(row: Mapping[str, Any]) -> bool:
-    """Whether a design need not be asked again: another limit or another version may settle what is open."""
+    """Whether a design need not be asked again: another limit or another version may decide what is open."""
     second = row.get("second", {})
     return bool(second) and second["confirmed"] == second["asked"]
 

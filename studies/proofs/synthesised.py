@@ -24,7 +24,7 @@ TOP = "unit"
 """The name of the top module."""
 
 UNCONNECTED = "xz"
-"""The constants of Yosys' JSON that are no number."""
+"""The constants of Yosys' JSON that are not numbers."""
 
 _EQUAL, _DIFFERS = "SAT proof finished - no model found: SUCCESS!", "SAT proof finished - model found: FAIL!"
 
@@ -79,7 +79,7 @@ def compared(verilog: str, netlist: str, library: Library | None, limit: float, 
     """Compare a module of a netlist with that of the Verilog.
 
     Args:
-        netlist: as from `synthesise`. library: of its cells. limit: seconds of elapsed time.
+        netlist: as from `synthesise`. library: the library of its cells. limit: seconds of elapsed time.
         module: a module without those inside it; None for the top module with all of them.
 
     Raises:

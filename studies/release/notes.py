@@ -10,7 +10,7 @@ def release_notes(tree: Tree, out: Path) -> Path:
     """Write the release notes of the tree's version.
 
     Raises:
-        ValueError: changes stand under "Unreleased", or the version has no section with a date.
+        ValueError: changes are listed under "Unreleased", or the version has no section with a date.
     """
     (version,) = re.findall(
         r'^version = "(.*)"$', (tree.folder / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE

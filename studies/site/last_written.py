@@ -25,7 +25,7 @@ def last_written(path: str) -> str:
     """A sentence; empty outside of a clone, and in one without its history, where every file is as old as the last commit.
 
     Args:
-        path: of the file, from the project's folder.
+        path: the path of the file, from the project's folder.
     """
     try:
         said = _git("log", "-1", "--format=%cs %h", "--", path)

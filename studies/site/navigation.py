@@ -1,4 +1,4 @@
-"""Patterns in the navigation of mkdocs.yml: `evidence/*` stands for every page that matches and is not named elsewhere."""
+"""Patterns in the navigation of mkdocs.yml: `evidence/*` means every page that matches and is not named elsewhere."""
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase

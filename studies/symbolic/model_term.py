@@ -189,7 +189,7 @@ def model_term(terms: Terms, operation: Operation, ports: Mapping[str, Bits], mo
     """Golden's d of one step, and whether golden raises an error.
 
     Args:
-        ports: the packed operands by name, as a specification takes them. modules: of `symbolic_golden`.
+        ports: the packed operands by name, as a specification takes them. modules: the modules of `symbolic_golden`.
     """
     model = operation_in(modules, operation)
 

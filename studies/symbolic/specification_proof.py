@@ -24,7 +24,7 @@ from studies.symbolic.model_copy import Change, Modules, unchanged
 from studies.symbolic.model_term import model_term, symbolic_golden
 
 ROWS = 600
-"""Rows of operands for guesses about the values that both have."""
+"""Number of rows of operands that show which values may be equal."""
 
 SEED = 1
 
@@ -51,8 +51,8 @@ def agreement(operation: Operation, seconds: float, change: Change = unchanged) 
     """Prove that golden's step raises no error and gives the specification's d, for all operands, or find operands.
 
     Args:
-        seconds: of this process, for all questions; the last one may take some seconds longer.
-        change: of golden's source; none by default.
+        seconds: seconds of this process for all questions; the last one may take some seconds longer.
+        change: change of golden's source; none by default.
     """
     with deep_stack() as manager:  # no term may outlive its manager
         limits = Limits(time.process_time() + seconds, QUESTION, time.process_time)

@@ -25,9 +25,11 @@ CARRIED_TIES = TAIL_PLACES * len(TAILS) * 2 * 2
 
 
 def carried_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """c just under a power of two, and a product that carries it there and on to a tie or a result: the sum has one place
-    more above than its terms had, and loses the lowest places of a tail that another product adds. The tail has one or two
-    ones, at every distance."""
+    """c just under a power of two, and a product that carries it over that power and on to a tie or a result.
+
+    The sum has one more place above than its terms, and loses the lowest places of a tail that another product adds. The
+    tail has one or two ones, at every distance.
+    """
     end, tail, negative, tie = crossed(case, TAIL_PLACES, len(TAILS), 2, 2)
     rows, (low, high), tail = len(case), lead_range(shape), np.array(TAILS)[tail]
     end, bits = end + 1, min(shape.c.man_bits, shape.d.man_bits)
@@ -55,7 +57,7 @@ def _borrows(shape: OperandShape) -> int:
 
 
 def carried_or_paired_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Paired ties, where products have neighbours, and then carried ties."""
+    """The cases of `paired_ties` if products have neighbours, then those of `carried_ties`."""
     paired = paired_ties_cases(shape)
     if not paired:
         return carried_ties(shape, draws, case)
@@ -64,8 +66,11 @@ def carried_or_paired_ties(shape: OperandShape, draws: GeneratorDraws, case: Int
 
 
 def paired_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """A tie beside c that two products of one group make, 2^t − 2^s and 2^s, with s from just below t to as far as factors
-    reach: one product alone has bits below those that alignment keeps, their sum has none."""
+    """A tie beside c that two products of one group make, 2^t − 2^s and 2^s, with s from just below t down to the smallest
+    that the factors reach.
+
+    One of the products alone has bits below those that alignment keeps, while their sum has none.
+    """
     borrow, odd, negative, apart = crossed(case, _borrows(shape), 2, 2, 2)
     rows, half, (low, high) = len(case), borrow + 1, lead_range(shape)
     # 1. exponents: of the half of the last place, and of the smaller product
@@ -98,8 +103,8 @@ ones."""
 
 
 def largest_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """The largest products there are, as many as go into a power of two, others that complete it, and c a little of either
-    sign: sums that end at the top bits of an adder. The same some exponents below."""
+    """The largest products, as many as fit into a power of two, others that complete it, and a small c of either sign: the
+    sums end at the top bits of an adder. Further cases are the same sums some exponents lower."""
     below_top, beside, sign, down = crossed(case, BELOW_TOP, len(BESIDE), 2, 4)
     rows, (_, high) = len(case), lead_range(shape)
     down = np.where(down == 3, draws.integers(3, 16, rows), down)
@@ -115,8 +120,11 @@ def largest_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
 
 @lru_cache(maxsize=32)
 def _completed(shape: OperandShape, below_top: int) -> list[tuple[int, int, int]]:
-    """Products that add up to the largest power of two that all can reach, or to one of the next ones: exponent under that
-    of the largest products, and fractions of a and b. Each is the largest that goes into what is left."""
+    """Products that add up to the largest power of two that all can reach, or to one of the next lower ones.
+
+    Each product is the largest that fits into the rest, given as its exponent relative to that of the largest products, and
+    the fractions of a and b.
+    """
     man_a, man_b = shape.a.man_bits, shape.b.man_bits
     most_a, most_b = (
         of.max_finite >> of.pad_bits & ((1 << of.man_bits) - 1) | 1 << of.man_bits for of in (shape.a, shape.b)

@@ -40,8 +40,11 @@ def exponents_above(shape: OperandShape) -> int:
 
 def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """One, two or four equal products, and a c that cancels them except for a remainder near the smallest normal result, at
-    every distance below them. A factor may be subnormal, so that its product is far smaller than its exponent suggests. The
-    same at other exponents."""
+    every distance below them.
+
+    A factor may be subnormal, so that its product is far smaller than its exponent suggests. Further cases are the same sums
+    at other exponents.
+    """
     above, remainder, _ = crossed(case, exponents_above(shape), len(REMAINDERS), 3)
     rows, d, (low, high) = len(case), shape.d, lead_range(shape)
     pieces = np.minimum(draws.integers(0, 3, rows), int(np.log2(shape.K)))
@@ -89,9 +92,12 @@ def _ones_of_product(shape: OperandShape) -> int:
 
 
 def long_ones(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """c full of ones and products that go on with them below it: sums that lie under a power of two by one last bit, as far
-    down as the operands reach. Rounded away, such a sum carries through all of its bits. Or products alone are full of ones,
-    and c takes the power of two away, so that the last bit is left."""
+    """c full of ones, and products that continue them below it: sums that lie below a power of two by one last bit, as far
+    down as the operands reach.
+
+    When such a sum is rounded up, a carry runs through all of its bits. In other cases only products are full of ones, and c
+    subtracts the power of two, so that the last bit is left.
+    """
     run, kind, repeat = crossed(case, long_runs(shape), 3, REPEATS)
     rows, run, (low, high) = len(case), run + FIRST_RUN, lead_range(shape)
     in_c = np.array([shape.c.man_bits + 1, shape.c.man_bits, 0])[kind]
@@ -113,8 +119,8 @@ def long_ones(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
 
 
 def cancelled_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Many equal products with significands near four, and a c that cancels their sum: the remainder is a product `gap`
-    exponents below them, as deep below c as a sum can reach. At any exponent, or so that the remainder is below the smallest
+    """Many equal products with significands near four, and a c that cancels their sum. The remainder is a product `gap`
+    exponents below them, as deep below c as a sum can reach: at any exponent, or so that the remainder is below the smallest
     normal result."""
     gap, where, few, _ = crossed(case, DEPTHS, 3, 2, 3)
     gap = FIRST_DEPTH + gap

@@ -37,7 +37,7 @@ def _rounded_at(
     shape: OperandShape, draws: GeneratorDraws, lead: IntArray, half: IntArray, beside: IntArray, distance: IntArray,
     frac: IntArray,
 ) -> Operands:  # fmt: skip
-    """c at exponent `lead`, a product of its sign at `half`, and where `beside` is 1 or 2 a product `distance` + 1 below
+    """c at exponent `lead`, and a product of its sign at `half`; if `beside` is 1 or 2, another product `distance` + 1 below
     that one, of the same or of the other sign. A single product carries its own last bit instead."""
     rows = len(lead)
     sign = draws.integers(0, 2, rows)
@@ -51,7 +51,7 @@ def _rounded_at(
 
 
 def floors(shape: OperandShape) -> int:
-    """Kinds of `e_zero_floor`: two staircases, a result, and ties, the last two with no zero among the products."""
+    """Number of kinds of `e_zero_floor`: two staircases, a result, and ties; in the last two no product is zero."""
     return 8 if shape.K > 2 else 4
 
 

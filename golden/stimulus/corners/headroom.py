@@ -27,7 +27,7 @@ def opposed_cases(shape: OperandShape) -> int:
 
 
 def opposed_infinities(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """A product of +infinity and one of −infinity, an infinite a each and a finite b, and c a NaN."""
+    """A product of +infinity and one of −infinity, each of an infinite a and a finite b, and a c that is NaN."""
     start, rows, place = normal(shape, draws, len(case)), len(case), np.arange(shape.K)
     one = draws.integers(0, shape.K, (rows, 1))
     other = (one + draws.integers(1, shape.K, (rows, 1))) % shape.K

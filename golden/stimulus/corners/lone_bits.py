@@ -33,11 +33,14 @@ def lone_bit_cases(shape: OperandShape) -> int:
 
 
 def lone_bits(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """An even result or a tie above one, and a single bit below, which alone tells that the sum is not exact or which way
-    the tie goes. The bit goes through all places, anywhere in the result's range and about its smallest numbers;
-    there another one stands beside it in a third of the rows, so that their number is even, and in as many c holds two, its
-    smallest ones, below a single product. Elsewhere the factors and c are normal where the place allows it, for some
-    operations read subnormal ones as zeros."""
+    """An even result, or a tie above one, and a single bit below. Only this bit tells that the sum is not exact, or how the
+    tie is rounded.
+
+    The bit takes all places, anywhere in the result's range and near its smallest numbers. Near the smallest numbers a third
+    of the rows have another bit beside it, so that the number of bits is even, and in another third c holds two bits, its
+    smallest ones, below a single product. Elsewhere the factors and c are normal if the place allows it, because some
+    operations read subnormal numbers as zeros.
+    """
     reach = lone_bit_places(shape)
     step, tie, holder, at_low_end = crossed(case, len(reach), 2, len(HOLDERS), 2)
     place = reach[step]

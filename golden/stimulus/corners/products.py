@@ -41,8 +41,8 @@ def significant_products(shape: OperandShape, draws: GeneratorDraws, case: IntAr
 
 
 def completed_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """A product with all its bits, and a c that completes it to a tie or to a result: exactly, or but for a last bit at
-    every distance under the product's."""
+    """A product with all its bits, and a c that completes it to a tie or to a result: exactly, or except for a last bit at
+    every distance below the product."""
     step, target, off = crossed(case, GAPS, 2, len(OFF))
     rows, off = len(case), np.array(OFF)[off]
     man_a, man_b, man_c, man_d = shape.a.man_bits, shape.b.man_bits, shape.c.man_bits, shape.d.man_bits

@@ -193,8 +193,8 @@ def filled_result(shape: OperandShape, draws: GeneratorDraws, case: IntArray) ->
 
 
 def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Blocks under the largest scales, others under the smallest or the smallest normal ones; the smallest products there,
-    and c beside the largest or out of the way."""
+    """Blocks under the largest scales, and others under the smallest or the smallest normal scales with the smallest
+    products; c is at the exponent of the largest scales, or zero."""
     assert shape.scale is not None
     low, high, with_c, two_bits, uneven = crossed(case, 3, 3, 2, 2, 2)
     rows, scale = len(case), shape.scale
@@ -223,8 +223,8 @@ def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Op
 
 
 def scale_gaps(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Blocks whose scales lie `gap` exponents below those of the others, elements of exponents near zero, and c none or at
-    the exponent of the larger scales."""
+    """Blocks whose scales lie `gap` exponents below those of the others, elements with exponents near zero, and a c that is
+    zero or at the exponent of the larger scales."""
     assert shape.scale is not None
     gap, with_c, wide = crossed(case, GAPS, 2, 2)
     rows, scale = len(case), shape.scale

@@ -22,7 +22,7 @@ from golden.stimulus.volume.numbers import field_of
 from golden.stimulus.volume.plan import parameters
 
 NAMES = (*CLASSES, *CORNERS)
-"""Name of each label."""
+"""Name of the class or corner for each label."""
 
 LABEL, A_DOWN, A_UP, B_DOWN, B_UP, C_DOWN, C_UP = range(7)
 """Columns of `CornerTable.about`: the row's label, and how far exponents may be moved down and up without leaving the normal

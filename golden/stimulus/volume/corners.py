@@ -71,7 +71,7 @@ def corner_tiles(plan: Plan, table: CornerTable, key: Key, m: int, n: int) -> tu
 
 
 def _shift(words: Words, down: IntArray, span: IntArray) -> IntArray:
-    """By how much exponents of each row of A (or column of B) move, [tiles, rows]."""
+    """Distances by which exponents of each row of A (or column of B) move, [tiles, rows]."""
     return below(words >> np.uint32(16), span[:, None]) - down[:, None]
 
 

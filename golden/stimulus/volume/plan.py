@@ -73,7 +73,7 @@ class Plan:
         return not self.block and 1 << (self.K - 1).bit_length() != self.K
 
     def operand(self, of_a: bool) -> Format:
-        """a's format, or b's."""
+        """The format of a or of b."""
         return self.shape.a if of_a else self.shape.b
 
 

@@ -51,7 +51,7 @@ class DataSet:
 
     Attributes:
         shape: formats and number of products. exact: the exact results.
-        results: of other units and instructions over these rows, by name.
+        results: results of other units and instructions for these rows, by name.
     """
 
     shape: OperandShape
@@ -61,7 +61,7 @@ class DataSet:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the data set."""
         return len(self.operands.c)
 
     @property

@@ -1,4 +1,4 @@
-"""The measures of one unit over one workload: its errors, and how often it agrees with instructions of named GPUs."""
+"""Measures one unit over one workload: its errors, and how often it agrees with instructions of named GPUs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -28,8 +28,8 @@ TABLE_BITS = 16
 """Formats of at most this many bits are looked up in a table."""
 
 INTEGER_SCALES = {1: 1, 4: 2, 8: 32, 32: 32**2}
-"""Integer operands take numbers times this, by their width (bits), unsigned ones their magnitudes; int32, the accumulator,
-as products of int8 are scaled."""
+"""Factor by which integer operands are scaled, by their width (bits); for unsigned formats it applies to magnitudes. int32,
+the accumulator, has the factor of a product of int8."""
 
 
 class Parts(NamedTuple):
@@ -144,7 +144,7 @@ def quantised(values: Floats, operand: Format, scale: Format, block_size: int) -
 
 
 LIMB_BITS = 16
-"""Bits of a limb: a place in a sum."""
+"""Bits of a limb, which is one place in a sum."""
 
 PIECE_BITS = 22
 """Bits of a term that are added at once. With their place in a limb they have at most 37 bits, so 2**15 of them sum to less

@@ -21,16 +21,16 @@ DISTRIBUTIONS = ("normal", "uniform", "outliers")
 """N(0, 1); U(−1, 1); N(0, 1) + Bernoulli(0.001) · N(0, 100)."""
 
 CLASS_NORMAL = "class-normal"
-"""The stimulus' class `normal`, whose name is taken by the distribution."""
+"""Name of the stimulus' class `normal` as a workload: the distribution has the name `normal`."""
 
 OF_CLASSES = {CLASS_NORMAL if name == "normal" else name: name for name in CLASSES}
 """Workload to class of golden.stimulus."""
 
 PROPERTIES = "properties"
-"""Not a workload of operands, but properties that a search finds once for each unit."""
+"""The workload of properties that a search finds once for each unit, without operands of its own."""
 
 NETWORK = "network"
-"""Not a workload of operands either: a network trained on the unit (`mmau.explore.network`)."""
+"""The workload of a network trained on the unit (`mmau.explore.network`), without operands of its own."""
 
 MAX_CONDITION = 1e15
 """Largest condition number of generated rows: their partial sums are computed with 53 bits."""

@@ -71,7 +71,8 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
 
     Attributes:
         module: the module.
-        products: of each layer that ran, the shapes (M, K, N) of its forward products; where b is a batch of matrices, those
+        products: for each layer that ran, the shapes (M, K, N) of its forward products; where b is a batch of matrices,
+            those
             of one of them. The backward products sum over N and over M.
         skipped: names of the layers that are left to PyTorch.
         on_product: function that is called with the layer's name and the operands before each forward product.

@@ -17,7 +17,7 @@ OPERANDS = ("fp32", "tf32", "bf16", "fp16", "e5m2", "e4m3", "e5m2fnuz", "e4m3fnu
 """Formats of a and b that fp32 numbers are quantised to."""
 
 INFINITIES = ("keep", "saturate")
-"""The choices of what becomes of infinities in operands."""
+"""The choices for infinities in operands."""
 
 RESULTS = ("fp32", "fp16", "bf16")
 """Formats of c and d: fp32 holds their numbers exactly."""

@@ -13,7 +13,7 @@ class Settings:
 
     Attributes:
         promote_every, split_k: order of the unit's steps, as in gemm.toml, forward and backward.
-        steps: of the optimiser, which is Adam, its rate falling to zero.
+        steps: number of steps of the optimiser, Adam, whose rate falls to zero.
         batch, tests: texts a step (2 at least, for they are normalised together), and those that the network is tested on.
         rate: the learning rate of the first step.
     """

@@ -134,7 +134,7 @@ class Trained:
         loss: mean cross-entropy (nats); None where it is not finite: the training diverged.
         accuracy: share of texts whose class was found.
         longest: products of the longest sum, of the forward and of the backward pass; 0 in fp32.
-        errors: of the longest forward sums, in the trained network; None in fp32.
+        errors: the errors of the longest forward sums, in the trained network; None in fp32.
     """
 
     loss: float | None

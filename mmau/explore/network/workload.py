@@ -13,9 +13,9 @@ def measure(unit: golden.Unit | golden.Instruction, settings: Settings, seed: in
     """Train the network with every matrix product on the unit, forward and backward, and once in fp32.
 
     Args:
-        unit: whose formats its operands are scaled and quantised to (`mmau.explore.network.scaling`).
-        settings: of the training.
-        seed: of the first weights and of the texts, the same for both trainings.
+        unit: the unit to whose formats operands are scaled and quantised (`mmau.explore.network.scaling`).
+        settings: the settings of the training.
+        seed: the seed of the first weights and of the texts, the same for both trainings.
 
     Returns:
         Plain JSON: loss, accuracy (of the network trained and tested on the unit), loss_fp32, accuracy_fp32;

@@ -46,7 +46,7 @@ class Setting:
     """The state that all circuits of one file share.
 
     Attributes:
-        terms: makes terms. modules: of the file.
+        terms: makes terms. modules: the modules of the file.
         transparent: whether registers are wires. held: registers of the top module that hold a constant, with its value.
         states: the variable of each register, by path and name; circuits that share the table start in the same state.
         seen: sees the outputs of instances. driven: sees the assignments to wires.
@@ -70,7 +70,7 @@ class Circuit:
 
     Args:
         setting: the shared state. module: its module. inputs: the values of its input ports.
-        path: of instances from the top, each with a dot.
+        path: names of instances from the top, each with a dot.
     """
 
     def __init__(self, setting: Setting, module: Module, inputs: Mapping[str, Callable[[], Bits]], path: str = "") -> None:

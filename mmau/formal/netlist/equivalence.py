@@ -1,9 +1,9 @@
 """Equivalence of two circuits, decided by a solver.
 
 Both read the same inputs. If both have a sub-module of the same name at the same place, its outputs are compared first;
-outputs that are equal for all inputs become one wire. So a small difference is settled where it occurs, and not through the
+outputs that are equal for all inputs become one wire. So a small difference is decided where it occurs, and not through the
 logic behind it. If it is known in which kind of sub-module the circuits differ, each question assumes a difference in one of
-the outputs on which it depends; outputs behind an equal wire are not among them. So each adder of a chain is settled alone.
+the outputs on which it depends; outputs behind an equal wire are not among them. So each adder of a chain is decided alone.
 
 Registers are compared in one of two modes. Cut: from every common state, both circuits give the same outputs and the same
 next state; by induction they always do. Transparent: registers are wires, and a pipeline computes without delay; registers
@@ -44,11 +44,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of a comparison.
+    """The result of comparing two circuits.
 
     Attributes:
         verdict: `EQUAL`, `DIFFERENT` or `UNDECIDED`.
-        inputs: inputs for which they differ, by port. outputs: of both sides for these inputs.
+        inputs: inputs for which they differ, by port. outputs: the outputs of both sides for these inputs.
     """
 
     verdict: str

@@ -30,14 +30,14 @@ BITWISE = {"&": Kind.BV_AND, "|": Kind.BV_OR, "^": Kind.BV_XOR, "~^": Kind.BV_XN
 ARITHMETIC = {"+": Kind.BV_ADD, "-": Kind.BV_SUB, "*": Kind.BV_MUL}
 SHIFTS = {"<<": Kind.BV_SHL, "<<<": Kind.BV_SHL, ">>": Kind.BV_SHR}
 ARITHMETIC_SHIFT = ">>>"
-"""Copies the sign bit if the shifted operand is a signed number."""
+"""The shift that copies the sign bit if the shifted operand is a signed number."""
 ORDER = {
     "<": (Kind.BV_ULT, Kind.BV_SLT), "<=": (Kind.BV_ULE, Kind.BV_SLE),
     ">": (Kind.BV_UGT, Kind.BV_SGT), ">=": (Kind.BV_UGE, Kind.BV_SGE),
 }  # fmt: skip
 """Order relations of unsigned and of signed numbers."""
 EQUALITY = {"==": Kind.EQUAL, "!=": Kind.DISTINCT, "===": Kind.EQUAL, "!==": Kind.DISTINCT}
-"""No bit is x or z here."""
+"""Equality operators; no bit is x or z here, so that `===` equals `==`."""
 LOGIC = {"&&": "&", "||": "|"}
 """Logical operators, each with the bitwise operator of its one-bit operands."""
 REDUCTIONS = {"|": Kind.BV_REDOR, "&": Kind.BV_REDAND, "^": Kind.BV_REDXOR}

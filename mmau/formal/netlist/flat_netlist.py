@@ -27,7 +27,8 @@ class OpaqueModule:
 
 @dataclass(frozen=True)
 class Source:
-    """The origin of a variable: `kind` is input, register or opaque. `name`: of the port, the register, or the instance."""
+    """The origin of a variable: `kind` is input, register or opaque; `name` is the name of the port, the register or the
+    instance."""
 
     kind: str
     name: str
@@ -37,7 +38,7 @@ class FlatNetlist:
     """A top module with its instances.
 
     Args:
-        terms: makes terms. modules: of the file. top: the top module.
+        terms: makes terms. modules: the modules of the file. top: the top module.
         shared: variables by name, used in place of new ones: inputs, and outputs of opaque modules.
         undefined: takes a variable for each x or z, which may have any value at any time; None if x and z are refused.
         opened: modules without registers that are flattened too, by name.

@@ -32,7 +32,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number as it is written; `value` is None where it holds x or z."""
+    """A number as it is written; `value` is None if it has bits that are x or z."""
 
     text: str
     width: int
@@ -81,7 +81,7 @@ Operand = Slice | Constant | Concatenation | Signed
 
 @dataclass(frozen=True)
 class Copy:
-    """An operand as it is."""
+    """An operand without an operator."""
 
     operand: Operand
 
@@ -167,7 +167,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance of a module; the line is that of its name."""
+    """An instance of a module. `line` is the line of the instance's name."""
 
     line: int
     module: str
@@ -180,7 +180,8 @@ class Module:
     """A module of the file.
 
     Attributes:
-        line, end: the line that ends its list of ports, and its last line. ports: in order. directions: of the ports.
+        line, end: the line that ends its list of ports, and its last line. ports: in order.
+        directions: the directions of the ports.
         ranges: declared bits of every wire. signed: wires that are declared as signed numbers.
         assignments, instances: in order. registers: assignments at the rising edge of `clk`. Other statements are omitted.
     """

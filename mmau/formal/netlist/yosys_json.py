@@ -23,7 +23,7 @@ from mmau.formal.netlist.syntax import (
 )  # fmt: skip
 
 Bit = int | str
-"""A net, or a constant: "0", "1", "x", "z"."""
+"""A bit of a cell: the number of a net, or a constant "0", "1", "x", "z"."""
 
 UNARY = {
     "$not": "~", "$neg": "-", "$reduce_and": "&", "$reduce_or": "|", "$reduce_bool": "|", "$reduce_xor": "^",

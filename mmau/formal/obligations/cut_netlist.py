@@ -20,7 +20,7 @@ class CutNetlist:
     """A combinational top module whose cut wires are variables.
 
     Args:
-        terms: makes terms. modules: of the file. top: the top module.
+        terms: makes terms. modules: the modules of the file. top: the top module.
         cut_instances: the instances of the top module whose outputs are cut.
         cut_wire: which further wires are cut, by path and name.
         fixed: input ports with a constant value.
@@ -77,7 +77,7 @@ class CutNetlist:
         """A variable for the sum of two rows, modulo 2**(bits of the first): what `cut` gives for the first one's name.
 
         Args:
-            name, carry: of the outputs that hold the rows.
+            name, carry: names of the outputs that hold the rows.
 
         Raises:
             NoTerm: one of them is no cut wire.

@@ -1,4 +1,4 @@
-"""Step decode: what its proof says of an operand, beside its equality with `specification.steps.decode`."""
+"""Proof of step decode: the claims about an operand, in addition to its equality with `specification.steps.decode`."""
 
 from bitwuzla import Term
 

@@ -1,4 +1,4 @@
-"""Facts, each of which rests on an obligation for a solver and on earlier facts: what every proof is made of."""
+"""Facts, of which every proof is made: each follows from an obligation for a solver and from earlier facts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from mmau.formal.netlist.terms import Terms
 
 
 class IncompleteProof(Exception):
-    """Facts that do not lead to what is to be proved."""
+    """The facts do not lead to the statement that is to be proved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Obligation:
     """A formula that must never be true.
 
     Attributes:
-        name: of the step. violated: the formula: the assumptions and the negated conclusion.
+        name: the name of the step. violated: the formula: the assumptions and the negated conclusion.
         assumed, conclusions: its parts, with cut wires of the step replaced by their drivers.
     """
 

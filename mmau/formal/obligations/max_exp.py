@@ -1,4 +1,4 @@
-"""Step max_exp: what its proof says of the largest exponent, and the proof of one found by pairwise comparisons.
+"""Proof of step max_exp: the claims about the largest exponent, and the proof of one found by pairwise comparisons.
 
 There a wire for each pair compares the two exponents. Exponent i is selected if it loses no comparison. Separate facts state
 that one exponent is selected, that no two are, and that the selected one is the largest; later proofs need only these facts.

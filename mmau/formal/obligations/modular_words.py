@@ -44,7 +44,7 @@ class Words:
         return self.terms.apply(Kind.BV_NEG, [word], self.width)
 
     def inverted(self, word: Bits) -> Bits:
-        """Every bit inverted."""
+        """The word with every bit inverted."""
         return self.terms.apply(Kind.BV_NOT, [word], self.width)
 
     def choice(self, flag: Flag, yes: Bits, no: Bits) -> Bits:

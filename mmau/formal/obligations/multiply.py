@@ -1,4 +1,4 @@
-"""Step multiply, and c as a term: what its proof says, beside the equality with `specification.steps.multiply`."""
+"""Proof of step multiply, and of c as a term: the claims in addition to equality with `specification.steps.multiply`."""
 
 from collections.abc import Mapping
 

@@ -43,7 +43,7 @@ STEPS: dict[type[Value], tuple[str, Callable[[Any], list[Term]]]] = {
 """
 
 SIGNED = ("exp", "e_max")
-"""Parts that every component encodes in two's complement."""
+"""Parts of results that every component encodes in two's complement."""
 
 
 class StepFacts(Observer):

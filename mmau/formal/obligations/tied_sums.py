@@ -37,10 +37,10 @@ class Tied:
 
 
 class TiedSums:
-    """A netlist's sum and the exact one.
+    """Proves the relation of a netlist's sum to the exact one.
 
     Args:
-        steps: the surrounding proof. name: of the sum. summed: the specification in terms of wires.
+        steps: the surrounding proof. name: the name of the sum. summed: the specification in terms of wires.
         finite: that neither term is special; the guard of all facts.
     """
 

@@ -30,7 +30,7 @@ class TreeProof:
     """The proof of a tree of adders.
 
     Args:
-        proof: collects the facts. name: of the component. implementation: its options. width: bits of its rows.
+        proof: collects the facts. name: the name of the component. implementation: its options. width: bits of its rows.
         guard: condition under which facts hold. about: facts about the addends.
     """
 
@@ -79,7 +79,7 @@ class TreeProof:
         """The assumptions of a layer's compressors: none, for they preserve a sum modulo 2**width.
 
         Args:
-            rows: what the layer reduces. facts: of all layers before it.
+            rows: what the layer reduces. facts: facts of all layers before it.
         """
         return []
 

@@ -65,7 +65,8 @@ class Question:
     """An obligation as a script for a solver.
 
     Attributes:
-        name: of the step. text: the script, which must be unsatisfiable. wires: the wires of the variables v0, v1 ….
+        name: the name of the step. text: the script, which must be unsatisfiable.
+        wires: the wires of the variables v0, v1 ….
     """
 
     name: str

@@ -1,1 +1,2 @@
-"""Pipelines: that results, however registers stall, are those of the datapath without registers, each once and in order."""
+"""Proofs of pipelines: however registers stall, results are those of the datapath without registers, each once and in
+order."""

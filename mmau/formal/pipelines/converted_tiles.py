@@ -1,4 +1,4 @@
-"""Tiles whose operands are converted first (FP8 run as FP16): what converts them, and what adds c to the results."""
+"""Tiles whose operands are converted first (FP8 run as FP16): the proof of the converters and of the addition of c."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ def converted_questions(design: Design, verilog: str) -> list[Question]:
     the addition gives the rounded sum.
 
     Args:
-        verilog: of the tile, its top module called `unit`.
+        verilog: the Verilog of the tile, its top module called `unit`.
 
     Raises:
         NotProvable: the steps do not lead from the ports to the result. NoTerm: a statement that has no term.

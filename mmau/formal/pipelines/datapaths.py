@@ -72,6 +72,6 @@ def _output(netlist: FlatNetlist, wire: str) -> Bits:
 
 
 def _part(terms: Terms, bits: Bits, place: int, count: int) -> Bits:
-    """One of so many equal parts."""
+    """One of several equal parts."""
     width = bits.width // count
     return terms.part(bits, (place + 1) * width - 1, place * width)

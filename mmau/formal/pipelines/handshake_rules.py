@@ -59,7 +59,7 @@ class Handshake:
     """A pipeline, its bits and its book, as a transition system.
 
     Args:
-        registers, tokens: of the pipeline. logic: makes terms.
+        registers, tokens: the registers and tokens of the pipeline. logic: makes terms.
 
     Attributes:
         choose: an input: the next transfer of a first step becomes the token.

@@ -19,7 +19,7 @@ from rtl.designs.ports import CONTROL_INPUTS
 
 @dataclass(frozen=True)
 class Reference:
-    """A combinational netlist whose value is meant: its wires, and the modules of its file."""
+    """A combinational netlist that defines the intended values: its wires, and the modules of its file."""
 
     netlist: FlatNetlist
     modules: Mapping[str, Module]
@@ -30,7 +30,7 @@ class Element:
     """A datapath in a pipeline.
 
     Attributes:
-        path: of its instance, with a dot; "" if it is the whole design.
+        path: the path of its instance, with a dot; "" if it is the whole design.
         operands: the values of its input ports at the first step. c of a further step is the result of the step before.
         converters: the opaque modules that convert operands, by path, and the code that each takes.
         adder: first part of the names of the modules that add `addend` to the last result; "" if nothing is added.
@@ -46,7 +46,7 @@ class Element:
 @dataclass(frozen=True)
 class Call:
     """An opaque module of a datapath in one step: its inputs by port, and its output for each variable of the pipeline that
-    stands for one."""
+    represents one."""
 
     inputs: Mapping[str, Bits]
     outputs: Mapping[Term, Bits]
@@ -62,7 +62,7 @@ class Intended:
 
     Attributes:
         operands: for each step, from 1, a variable for each operand port of the pipeline.
-        calls: of opaque modules, by path and step. result: the value of d.
+        calls: the calls of opaque modules, by path and step. result: the value of d.
         variables: all variables here; they are the same in every cycle.
 
     Raises:
@@ -112,7 +112,7 @@ class Intended:
         return self._value(self._addition, operands, lambda name: f"{element.adder}{name.removeprefix('add')}", steps)
 
     def _converted(self, path: str, code: Bits, step: int) -> dict[Term, Term]:
-        """Terms that stand for the outputs of a converter."""
+        """Terms for the outputs of a converter."""
         if path not in self._pipeline.opaque:
             raise NotProvable(f"the pipeline has no {path}")
         (port,) = self._pipeline.opaque[path].inputs
@@ -129,7 +129,7 @@ class Intended:
         """d of a reference, and the calls of its opaque modules.
 
         Args:
-            operands: of its ports. path_of: the path in the pipeline for an opaque module of the reference.
+            operands: the operands of its ports. path_of: the path in the pipeline for an opaque module of the reference.
         """
         given: dict[Term, Term] = {}
         for variable, source in of.netlist.source.items():

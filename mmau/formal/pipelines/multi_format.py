@@ -64,7 +64,7 @@ def format_questions(design: MultiFormatDesign, verilog: str) -> list[Question]:
     """The questions of a combinational datapath of several formats, for each number that port `format` can hold.
 
     Args:
-        verilog: of the datapath, its top module called `unit`.
+        verilog: the Verilog of the datapath, its top module called `unit`.
 
     Raises:
         NotProvable: the steps do not lead from the ports to d.

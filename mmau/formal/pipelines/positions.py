@@ -13,7 +13,7 @@ class Positions:
     """The depths of registers and opaque modules, found on demand.
 
     Args:
-        registers: of the netlist.
+        registers: the registers of the netlist.
     """
 
     def __init__(self, registers: Registers) -> None:

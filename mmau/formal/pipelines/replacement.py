@@ -1,4 +1,4 @@
-"""Replacement of equals: what a wire of a pipeline holds while some premises hold, as a term of the token's values."""
+"""Replaces equals by equals: what a wire of a pipeline holds while some premises hold, as a term of the token's values."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

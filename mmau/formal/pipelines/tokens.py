@@ -31,7 +31,7 @@ class Group:
     """Registers whose bits always agree.
 
     Attributes:
-        names: of the registers. bits: for each step, whether they hold their intended values.
+        names: the names of the registers. bits: for each step, whether they hold their intended values.
         live: for each step, the first and the last stage of the step in which the bit must be set.
     """
 
@@ -44,10 +44,11 @@ class Tokens:
     """The bits of a pipeline, and their next states.
 
     Args:
-        registers: of the netlist. logic: makes terms.
+        registers: the registers of the netlist. logic: makes terms.
 
     Attributes:
-        groups: of registers that are read. arrives: for each step, that its operands are at the ports and are taken.
+        groups: the groups of registers that are read. arrives: for each step, that its operands are at the ports and are
+            taken.
         positions: depths of registers. result: the conditions under which the result is that of the token.
         output_registers: on which d depends. reads_registers_alone: whether d depends on nothing else.
 

@@ -10,11 +10,11 @@ Verdict = Literal["never", "sometimes", "unknown"]
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer.
+    """The answer of a solver to one question.
 
     Attributes:
         verdict: see `Verdict`.
-        values: of the question's variables, for which the formula is true, if it can be true.
+        values: the values of the question's variables, for which the formula is true, if it can be true.
         reason: why the verdict is unknown.
     """
 

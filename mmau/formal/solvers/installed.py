@@ -1,4 +1,4 @@
-"""The solvers: which there are, which are installed, and how much memory they may take."""
+"""The known solvers, which of them are installed, and how much memory they may use."""
 
 import resource
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ from mmau.formal.solvers.answer import Answer
 
 
 def solve(question: str, seconds: float) -> Answer:
-    """Answer a question within so many seconds of this process."""
+    """Answer a question within a number of seconds of this process."""
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     parser = bitwuzla.Parser(bitwuzla.TermManager(), options)

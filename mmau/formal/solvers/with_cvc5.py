@@ -6,7 +6,7 @@ from mmau.formal.solvers.answer import Answer
 
 
 def solve(question: str, seconds: float) -> Answer:
-    """Answer a question within so many seconds."""
+    """Answer a question within a number of seconds."""
     found = cvc5.Solver()
     found.setOption("produce-models", "true")
     found.setOption("tlimit-per", str(int(1000 * seconds)))

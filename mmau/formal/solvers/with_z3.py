@@ -6,7 +6,7 @@ from mmau.formal.solvers.answer import Answer
 
 
 def solve(question: str, seconds: float) -> Answer:
-    """Answer a question within so many seconds."""
+    """Answer a question within a number of seconds."""
     found = z3.SolverFor("QF_BV", ctx=z3.Context())
     found.set("timeout", int(1000 * seconds))
     found.from_string(question)

@@ -12,7 +12,7 @@ from mmau.formal.specification.step_results import Code, Result, Special, Total
 from mmau.formal.specification.steps import addend, decode
 
 TO_FP16 = Rounding(conversion("RNE-FP16"))
-"""Nothing is rounded: fp16 holds every FP8 number."""
+"""The rounding of a conversion to fp16, which rounds nothing: fp16 holds every FP8 number."""
 
 
 def to_fp16(terms: Terms, source: Format, code: Bits) -> Bits:

@@ -43,7 +43,7 @@ def rounded_sum(
     """The code of the sum of two terms, and its flags for results that are not finite.
 
     Args:
-        name: of the sum. specials: name of the component that combines the terms' flags.
+        name: the name of the sum. specials: name of the component that combines the terms' flags.
     """
     (x, x_special), (y, y_special) = pairs
     special = observer.value(specials, combine([x_special, y_special]))

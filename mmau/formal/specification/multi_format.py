@@ -89,7 +89,8 @@ def _idle(terms: Terms, operation: TFDPA, frac: int, place: int) -> tuple[Term, 
     """A lane without operands: zero, at an exponent not above c's.
 
     Args:
-        place: of the lane. Its numbers are slices of constants that no other lane uses: no two lanes are one term, and none
+        place: the place of the lane. Its numbers are slices of constants that no other lane uses: no two lanes are one
+            term, and none
             is folded as a constant, so its terms have the same structure as those of the wires that hold them.
     """
     lowest = min(operation.c.e_min, operation.e_zero)

@@ -43,7 +43,7 @@ class Found:
     """Ask Bitwuzla whether formulas can be true together.
 
     Attributes:
-        values: of the requested variables, if the formulas can be true.
+        values: the values of the requested variables, if the formulas can be true.
     """
 
     verdict: Verdict

@@ -27,9 +27,9 @@ class Decision:
 
     Attributes:
         verdict: whether results ever differ.
-        decided: cases in which they never do, each with its method. count: of all cases.
+        decided: cases in which they never do, each with its method. count: the number of all cases.
         open: why the next case is not decided.
-        values: of the variables, if results differ.
+        values: the values of the variables, if results differ.
     """
 
     verdict: Verdict

@@ -22,7 +22,7 @@ class Sums:
     """Extends sums term by term.
 
     Args:
-        assumed: formulas that hold. limits: of all questions.
+        assumed: formulas that hold. limits: the limits of all questions.
     """
 
     def __init__(self, manager: TermManager, assumed: Sequence[Term], limits: Limits) -> None:

@@ -11,7 +11,7 @@ class Folding:
     """Replaces terms by others.
 
     Args:
-        manager: of the terms. by: the replacement of each replaced term.
+        manager: the manager of the terms. by: the replacement of each replaced term.
     """
 
     def __init__(self, manager: TermManager, by: Mapping[Term, Term]) -> None:

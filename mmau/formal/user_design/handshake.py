@@ -21,10 +21,10 @@ from mmau.formal.user_design.machine import Cycle, Machine, State
 from mmau.formal.user_design.not_compared import NotCompared
 
 RESET = 4
-"""Cycles for which reset is held at least."""
+"""Least number of cycles for which reset is held."""
 
 MOST = 64
-"""Most pending operands: a design with more is assumed never to give a result."""
+"""Largest number of pending operands; a design with more is assumed never to give a result."""
 
 Operands = Mapping[str, Bits]
 
@@ -62,7 +62,8 @@ class Handshake:
     """A design with valid signals for operands and results.
 
     Args:
-        protocol: "valid" or "valid-ready". operands: variables of the first pending operands. controls: of reset and enable.
+        protocol: "valid" or "valid-ready". operands: variables of the first pending operands. controls: the controls of
+            reset and enable.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ class Guess:
     """A candidate value of a wire.
 
     Attributes:
-        base: a value of the specification; None for a constant. expression: of the base.
+        base: a value of the specification; None for a constant. expression: the expression of the base.
     """
 
     base: Term | None

@@ -71,7 +71,8 @@ class Reading:
     """A design as it was read.
 
     Attributes:
-        name: the macros that it is read with, if other macros give another text. arguments: of Verilator, for these macros.
+        name: the macros that it is read with, if other macros give another text. arguments: Verilator's arguments for
+            these macros.
         module: the wrapped design, flat, its registers all written at the rising edge of `clk`.
         assumed: what the circuit rests on beside its text: macros of the description, initial values that nothing changes.
         sources: the SHA-256 of each of its files, by path.

@@ -21,7 +21,7 @@ from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.designs.unit_design import UnitDesign
 
 VECTORS = 400
-"""Sample vectors, from seed 0."""
+"""Number of sample vectors, which have seed 0."""
 
 CHANGED = "the design's files changed: what was simulated is not what was read; prove it again"
 

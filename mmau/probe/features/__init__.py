@@ -25,10 +25,10 @@ ROUNDS = 3
 """Number of times that new questions of the features are drawn to separate candidate models."""
 
 RARE_ROUNDS = 6
-"""Times that those are made again whose keys few rows show."""
+"""Number of times that new questions of the features in `RARE` are drawn."""
 
 UNASKED_ROUNDS = 3
-"""Times that those are made that are not asked else."""
+"""Number of times that questions of the features in `UNASKED` are drawn."""
 
 
 def features_of(shape: OperandShape) -> tuple[Feature, ...]:

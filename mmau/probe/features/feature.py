@@ -18,13 +18,13 @@ models."""
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature, as the field names it.
+    """A feature of an arithmetic, with the questions that show it.
 
     Attributes:
-        name: of the feature.
+        name: the name of the feature.
         about: its questions, in one line.
-        keys: the keys of units that they settle.
-        questions: makes them, knowing formats and lengths alone.
+        keys: the keys of units that the answers determine.
+        questions: makes the questions from formats and lengths alone.
     """
 
     name: str

@@ -9,7 +9,7 @@ ROWS = 48
 
 
 def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:
-    """Rows of every class; those of huge ones lie around the ends of the range."""
+    """Rows of every class of the stimulus; rows of huge numbers lie around the ends of the range."""
     return concatenated(
         [drawn(name, ROWS)(shape, draws) for name in ("bits", "normal", "cancel", "specials", "tiny", "huge")]
     )

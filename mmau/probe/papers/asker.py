@@ -12,10 +12,10 @@ from mmau.probe.journal import Journal
 from mmau.probe.papers.operand_values import NotHeldError, Sum, at, codes_of, power, power_text, shifts, value_text
 
 EVERY = 40
-"""Extra bits after which counting ends."""
+"""Number of extra bits at which counting ends."""
 
 COUNTED = (EVERY, 20, 12, 8, 6, 4, 3, 2, 1)
-"""How many extra bits are looked for: the most that the formats' range admits."""
+"""Numbers of extra bits to look for, largest first; the first that the formats' range admits is used."""
 
 
 @dataclass(frozen=True)

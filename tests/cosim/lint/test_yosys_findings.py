@@ -84,6 +84,7 @@ RARE_CONDITIONS = {
     "!b[2] & b[3] & !b[4] & b[5]);",
     "a difference": "wire [31:0] t = c - 32'hdeadbeef; assign d = r ^ 32'(t == 0);",
     "a difference from a constant": "assign d = r ^ 32'(32'hdeadbeef - c == 0);",
+    "a difference of two words": "wire [31:0] t = c - {a, b, a, b}; assign d = r ^ 32'(t == 0);",
     "a sum": "wire [15:0] t = {a, b} + 16'h1357; assign d = r ^ 32'(&t);",
     "a range": "assign d = r ^ 32'(c > 32'h1234_5678 && c < 32'h1234_567a);",
     "a range below zero": "assign d = r ^ 32'($signed(c) > -32'sd1234567 && $signed(c) < -32'sd1234560);",

@@ -212,6 +212,13 @@ def test_what_is_open_is_not_proved(verdicts: list[str], problem: str, line: str
     assert of(said(tmp_path, outcome(*verdicts, problem=problem))).lines()[1] == line
 
 
+def test_a_proof_that_another_solver_contradicts_is_not_proved(tmp_path: Path) -> None:
+    proofs = proven()
+    second = {"asked": 3, "confirmed": 2, "contradicted": 1}
+    found = said(tmp_path, proofs | {"subjects": [proofs["subjects"][0] | {"second": second}]})
+    assert of(found).lines()[1] == f"{NO_PROOF}solvers contradict each other on its questions: 1."
+
+
 def row(**changed: Any) -> Callable[[dict[str, Any]], None]:
     return lambda found: found["subjects"][0].update(changed)
 
@@ -225,6 +232,8 @@ def row(**changed: Any) -> Callable[[dict[str, Any]], None]:
         row(obligations=4),
         row(not_proved=["d: open"]),
         row(problem="crashed"),
+        row(second={"contradicted": None}),
+        row(second=1),
         row(verdict="open"),
         row(assumed=["nothing\nmodule evil; endmodule"]),
         row(assumed=[7]),
