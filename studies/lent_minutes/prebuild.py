@@ -52,7 +52,6 @@ def sources() -> Iterator[Source]:
         yield Source(source(rows.chain, rows.k), ARCH, INCLUDE, False)
     for i in instructions:
         yield from (Source(kernel.source, kernel.target, None, True) for kernel in kernels_of(i))
-    for i in instructions:
         orders = [replace(i.chain, order=order) for order in ORDERS] if i.fp16_order is not None else []
         yield from (Source(source(chain, i.k), ARCH, INCLUDE, False) for chain in (i.chain, *orders))
         for chain in (i.chain, chain_with_another_e_zero(i.chain)):

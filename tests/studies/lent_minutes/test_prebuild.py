@@ -20,7 +20,7 @@ from tests.hwtests.compilers import needs_cuda_compiler
 
 def test_sources_are_all_that_the_list_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """On two instructions, a benchmark and a conversion: both routes, engine in every order, stimulus and comparison, with
-    another e_zero too."""
+    another e_zero too; an instruction's all before the next one's, so that a folder that is not full serves the first."""
     names = ("wgmma.sp.m64n8k32.f16.f16.f16", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32", "mma.m8n8k32.s32.s4.u4.s32")
     monkeypatch.setattr(module, "wanted", lambda: [golden.instruction("sm_90", name) for name in names])
     monkeypatch.setattr(module, "distinct", list)
@@ -29,10 +29,9 @@ def test_sources_are_all_that_the_list_compiles(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "benchmarks", lambda arch: one)
     found = list(sources())
     assert [next(word for word in ENTRIES if f" {word}(" in made.text) for made in found] == [
-        "run_tiles", "run_tiles", "run_tiles", "run_tiles",
-        "dot_rows", "compare_tiles", "compare_tiles", "fill_tiles",
-        "dot_rows", *["dot_rows"] * len(ORDERS), "compare_tiles", "compare_tiles", "fill_tiles",
-        "dot_rows", "compare_tiles", "fill_tiles",
+        "run_tiles", "run_tiles", "dot_rows", "compare_tiles", "compare_tiles", "fill_tiles",
+        "run_tiles", "dot_rows", *["dot_rows"] * len(ORDERS), "compare_tiles", "compare_tiles", "fill_tiles",
+        "run_tiles", "dot_rows", "compare_tiles", "fill_tiles",
         "convert", *["measure"] * len(one[0].sources),
     ]  # fmt: skip
     assert {made.target for made in found} == {"sm_90", "sm_90a"}
