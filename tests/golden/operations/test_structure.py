@@ -1,6 +1,9 @@
 """The structure that an operation declares is what its step computes: a reading of it, node by node, gives the step's d."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, note, settings
@@ -11,12 +14,18 @@ from golden import Operation, steps
 from golden.chain import steps_for
 from golden.formats import FP32, Cls, Decoded
 from golden.operations.ieee import is_zero_negative
-from golden.operations.structure import Addend, Partial, Product, Rounding, Sum, Summand, Zero
+from golden.operations.structure import Addend, Partial, Product, Rounding, Structure, Sum, Summand, Zero
 from golden.rounding import Overflow, shift_and_round
+from golden.specials import factor_nan, nvidia_nan
 from golden.steps import Term
+from golden.stimulus import OperandShape, generate
 from golden.unit_file import operation_from_table
 from tests.golden.inputs import Operands
 from tests.golden.strategies import cases
+
+MANY_ROWS = 4000
+"""Directed rows of an operation in which a bit is rarely the last that counts: T-FDPA is published in many forms, the others
+in few."""
 
 NOTHING = -999
 """Exponent of a zero term that does not count."""
@@ -25,8 +34,8 @@ NOTHING = -999
 class Reading:
     """One step, read from the structure of its operation, of operands that are finite."""
 
-    def __init__(self, operation: Operation, drawn: Operands) -> None:
-        self.operation, self.structure = operation, operation.structure
+    def __init__(self, operation: Operation, drawn: Operands, structure: Structure | None = None) -> None:
+        self.operation, self.structure = operation, structure or operation.structure
         a, b = drawn.a[: operation.length], drawn.b[: operation.length]
         self.x, self.y = ([self.decoded(f, code) for code in codes] for f, codes in ((operation.a, a), (operation.b, b)))
         self.z = self.decoded(operation.c, drawn.c)
@@ -202,6 +211,127 @@ def test_structure_read_node_by_node_is_the_step(name: str, data: st.DataObject)
     if operation.structure.is_integer:
         got = operation.narrowed(got)  # type: ignore[attr-defined]
     assert got == expected
+
+
+@cache
+def published(name: str, count: int = 500) -> tuple[tuple[Operation, tuple[Operands, ...]], ...]:
+    """The operation as the catalogue has it, once for each of its parameters but the formats of a and b and the length,
+    the shortest, with so many directed rows of one step."""
+    found: dict[object, Operation] = {}
+    for i in sorted(golden.instructions(), key=lambda i: i.operation.length):
+        if i.operation.name == name:
+            keys = {key: value for key, value in i.operation.parameters().items() if key not in ("a", "b", "L")}
+            found.setdefault(tuple(keys.items()), i.operation)
+    return tuple((operation, tuple(directed(operation, count))) for operation in found.values())
+
+
+def directed(operation: Operation, count: int) -> Iterator[Operands]:
+    """Rows of the stimulus without special operands, and one in which the last bit that T retains beside c decides."""
+    a, b, c, *scales = generate(OperandShape.of_operation(operation), count, 0).operands
+    for row in range(count):
+        scale_a, scale_b = ([] if scale is None else scale[row].tolist() for scale in scales)
+        drawn = Operands(a[row].tolist(), b[row].tolist(), int(c[row]), scale_a, scale_b)
+        if is_finite(operation, drawn):
+            yield drawn
+    if operation.structure.last.cut is not None:  # 2^13 − 3·2^−12 + 2^−19 is no tie; without its last bit it is one
+        x, y = [0] * operation.length, [0] * operation.length
+        x[:2] = operation.a.encode_scaled(-3, -6, "RNE"), operation.a.encode_scaled(1, -9, "RNE")
+        y[:2] = operation.b.encode_scaled(1, -6, "RNE"), operation.b.encode_scaled(1, -10, "RNE")
+        yield Operands(x, y, operation.c.encode_scaled(1, 13, "RNE"), [], [])
+
+
+def wrong_rows(operation: Operation, structure: Structure, rows: Sequence[Operands]) -> int:
+    """Of how many rows a structure, read node by node, gives another code than the operation's step."""
+    wrong = 0
+    for drawn in rows:
+        try:
+            got = Reading(operation, drawn, structure).d()
+        except OverflowError:
+            continue
+        if structure.is_integer:
+            got = operation.narrowed(got)  # type: ignore[attr-defined]
+        wrong += got != operation.step(*drawn)
+    return wrong
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_published_structures_are_the_steps_on_directed_rows(name: str) -> None:
+    assert published(name)
+    for operation, rows in published(name):
+        assert not wrong_rows(operation, operation.structure, rows), operation
+
+
+def with_term(structure: Structure, number: int, place: int, **keys: Any) -> Structure:
+    """A structure with another term in one of its sums."""
+    each = structure.sums[number]
+    terms = [replace(term, **keys) if n == place else term for n, term in enumerate(each.terms)]
+    return replace(structure, sums=tuple(replace(s, terms=tuple(terms)) if s is each else s for s in structure.sums))
+
+
+@pytest.mark.slow
+@pytest.mark.attack("a declared width of alignment that is one bit off, in one term of one sum")
+@pytest.mark.parametrize("name", ["T-FDPA", "ST-FDPA", "GST-FDPA", "TR-FDPA", "GTR-FDPA", "OC-FDPA", "PS-FDPA"])
+def test_width_that_is_one_bit_off_in_one_term_is_noticed(name: str) -> None:
+    every = published(name, 500 if name == "T-FDPA" else MANY_ROWS)
+    for shape in {tuple(len(each.terms) for each in operation.structure.sums) for operation, _ in every}:
+        alike = [(o, rows) for o, rows in every if tuple(len(s.terms) for s in o.structure.sums) == shape]
+        for number, count in enumerate(shape):
+            for place in sorted({0, count - 1}):
+                F = [o.structure.sums[number].terms[place].F for o, _ in alike]
+                if F[0] is None:
+                    continue
+                wrong = sum(
+                    wrong_rows(o, with_term(o.structure, number, place, F=(F or 0) - 1), rows)
+                    for (o, rows), F in zip(alike, F, strict=True)
+                )
+                assert wrong, (name, shape, number, place)
+
+
+def of_one_pair(operation: Operation, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """d of a step that begins with these elements and goes on with zeros, under scales of 1."""
+    scale = operation.scale_format
+    ones = [] if scale is None else [scale.encode(1)] * operation.scales_per_step
+    zeros = [0] * operation.length
+    return operation.step([*a, *zeros][: operation.length], [*b, *zeros][: operation.length], c, ones, ones)
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_declared_code_of_nan_is_the_steps(name: str) -> None:
+    """Of a NaN c with a payload; where that is kept, of a NaN factor, which RDNA writes by a code of its own."""
+    for operation, _ in published(name):
+        c, d, rule = operation.c, operation.d, operation.structure.nan
+        if c.nan is None:
+            assert rule == "none"
+            continue
+        codes = {"ones": nvidia_nan(d), "quiet": d.nan, "first": c.nan | 1, "cause": c.nan | 1}
+        assert of_one_pair(operation, [0], [0], c.nan | 1) == codes[rule], operation
+        if rule in ("first", "cause"):
+            assert operation.a.nan is not None
+            got = of_one_pair(operation, [operation.a.nan | 1], [0], 0)
+            assert (got == factor_nan(d)) == (rule == "cause"), operation
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_declared_limit_of_products_is_the_steps(name: str) -> None:
+    """Two products that cancel are infinities from it on."""
+    for operation, _ in published(name):
+        a, b, limit = operation.a, operation.b, operation.structure.product_limit
+        if not operation.structure.is_aligned or operation.length < 2 or min(a.e_max, b.e_max) < 64:
+            continue
+        for exponent in (127, 128):
+            products = [a.encode_scaled(sign, exponent - 64, "RNE") for sign in (1, -1)], [b.encode_scaled(1, 64, "RNE")] * 2
+            d = operation.d.decode(of_one_pair(operation, *products, 0))
+            assert (d.cls is Cls.NAN) == (limit is not None and exponent >= limit), (operation, exponent)
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_declared_headroom_and_groups_are_those_of_the_sums(name: str) -> None:
+    for operation, _ in published(name):
+        structure = operation.structure
+        headroom = {node.headroom for each in structure.sums for node in each.nodes if isinstance(node, Product)}
+        assert headroom == {structure.headroom or 0}
+        if structure.group is not None:
+            assert {len(leaves) for leaves in structure.leaves[:-1]} == {structure.group}
 
 
 def test_leaves_are_the_products_of_each_sum() -> None:
