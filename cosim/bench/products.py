@@ -154,7 +154,7 @@ def operand_lines(name: str, codes: Sequence[int], kind: Format | Bits, is_vecto
 
 
 def result_lines(result: int | str, expected: int, kind: Format | Bits) -> list[str]:
-    """The result and the expected result."""
+    """The result and the expected result as lines of text."""
     return [f"  got      {described_result(result, kind)}", f"  expected {kind.describe(expected)}"]
 
 

@@ -59,7 +59,7 @@ class Bins:
 
     @property
     def reachable(self) -> int:
-        """The number of reachable bins."""
+        """Number of reachable bins."""
         return self.bins - self.unreachable
 
     @property

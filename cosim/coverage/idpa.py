@@ -113,7 +113,7 @@ def _place(L: int) -> Point:
 
 
 def product_sign_group(a: IntegerFormat, b: IntegerFormat, L: int) -> Covergroup:
-    """The zero factors of each product, or the signs of both factors."""
+    """The covergroup of the zero factors of each product, or else of the signs of both factors."""
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:
         x, y, _ = _numbers(seen)
@@ -143,7 +143,7 @@ def extreme_group(a: IntegerFormat, b: IntegerFormat, L: int) -> Covergroup:
 
 
 def size_group(operation: Any, a: IntegerFormat, b: IntegerFormat) -> Covergroup:
-    """The place of each product's leading one, and its sign."""
+    """The covergroup of the place of each product's leading one, and of its sign."""
     bits = a.width + b.width
     names = tuple(f"leading one at bit {bit}" for bit in range(bits))
 

@@ -143,7 +143,7 @@ def _tops(shape: SumShape, largest: str) -> list[Kind]:
 
 
 def distance_group(shape: SumShape) -> Covergroup:
-    """The distance of terms below the largest exponent."""
+    """The covergroup of the distances of terms below the largest exponent."""
     names = tuple(_range(low, high) for low, high in DISTANCES)
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:

@@ -49,7 +49,7 @@ class Cause:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it explains every mismatch and contradicts no agreeing row."""
+        """Whether the change explains every mismatch and contradicts no agreeing row."""
         return self.explained == self.mismatches and self.kept == self.agreeing
 
     def __str__(self) -> str:

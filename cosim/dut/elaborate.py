@@ -160,7 +160,8 @@ def _modules(dut: Dut) -> list[str]:
 
 
 def read_tree(path: Path) -> Any:
-    """A file of `verilator --json-only`, which writes bytes of names that are no ASCII as in C, which JSON does not know."""
+    """Read a file of `verilator --json-only`, which escapes bytes of names that are not ASCII as C does and JSON does
+    not."""
     text = path.read_text(encoding="utf-8", errors="replace")
     return json.loads(_ESCAPED.sub(lambda found: f"\\u{int(found[1], 8):04x}" if found[1] else found[0], text))
 

@@ -206,7 +206,7 @@ class _Fixed:
                 self._explain(bit, cycles, value)
 
     def is_rare(self, places: Mapping[Any, tuple[str, int]], least: int) -> bool:
-        """Whether they are many, and have as many changes as no special number has."""
+        """Whether the fixed bits are many, and have more changes than a special number has."""
         words = defaultdict[tuple[str, int], list[tuple[int, int]]](list)
         for (bit, cycles), value in self.values.items():
             if bit in places:

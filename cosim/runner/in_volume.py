@@ -133,7 +133,7 @@ class Sent:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it ended before all its vectors were sent and answered."""
+        """Whether the segment ended before all its vectors were sent and answered."""
         return isinstance(self.outcome, Broken) or self.outcome["stopped"] is not None
 
     @property

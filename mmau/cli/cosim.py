@@ -198,7 +198,7 @@ def as_dict(report: Report, recorded: RecordedEvidence) -> dict[str, Any]:
 
 
 def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Design]:
-    """The designs to co-simulate if the options name none."""
+    """The designs that are co-simulated if the options name none."""
     if not (arguments.all or arguments.coverage):
         return cosim.main_job()
     designs = golden.catalogue_units() if arguments.all else cosim.coverage_job()

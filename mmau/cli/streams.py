@@ -80,7 +80,7 @@ def say(line: str) -> None:
 
 
 def progress(line: str) -> None:
-    """A line of progress, on stderr.
+    """Print a line of progress on stderr.
 
     Raises:
         OSError: stderr cannot be written.

@@ -166,7 +166,7 @@ class Point:
 
     @property
     def is_valid(self) -> bool:
-        """Whether it is to be evaluated."""
+        """Whether the point is to be evaluated."""
         return self.unit is not None and not self.message
 
     @property
@@ -309,7 +309,8 @@ class Space:
         return tuple(reversed(found))
 
     def point(self, values: Sequence[Value]) -> Point:
-        """The point with these values of the axes; its message says if it is beyond a limit or does not fit a workload."""
+        """The point with these values of the axes; its message says if the point exceeds a limit or does not fit a
+        workload."""
         found = point_of(self.name, self.fixed, self.axes, values)
         broken = broken_by_parameters(self.constraints, found.parameters) if found.is_valid else ""
         return replace(found, message=broken) if broken else self._measurable(found)

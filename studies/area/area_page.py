@@ -67,7 +67,7 @@ def encodings_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 
 
 def figures(each: Sequence[Row], records: Records) -> list[str]:
-    """The figures of one datapath in every encoding."""
+    """The figures of one datapath as text, one for each row given."""
     return [figure(records, row.key) for row in each]
 
 

@@ -52,7 +52,7 @@ class Verdict:
     @property
     def missing(self) -> list[str]:
         """The witnesses that should have noticed it and did not. The specification may follow golden in a constant that it
-        imports: then it is for the literals to notice."""
+        imports: then the literals must notice it."""
         silent = [witness for witness in WITNESSES if witness not in self.noticed]
         if LITERALS in self.noticed:
             return [witness for witness in silent if witness != SPECIFICATION]

@@ -35,7 +35,8 @@ SEED = 40
 
 
 def wanted() -> list[Instruction]:
-    """The instructions of which no rows of our own are kept: sparse ones first, those on floating point before those on
+    """The instructions of which the project has no rows of its own: sparse ones first, those on floating point before
+    those on
     integers; the largest N last, since it is the least likely to bring something new."""
     dense = [i for i in golden.instructions(ARCH) if isinstance(i.d, IntegerFormat)]
     found = [i for i in golden.sparse_instructions(ARCH) + dense if i.evidence != "recorded"]

@@ -165,7 +165,7 @@ def is_bad(entry: dict[str, Any]) -> bool:
 
 
 def summary(records: Records) -> str:
-    """How far each item is, and every unit of which something is wrong."""
+    """The progress of each item, and every unit with a fault."""
     lines = []
     for item in ITEMS:
         entries = records.units.get(item.name, {})

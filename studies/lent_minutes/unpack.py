@@ -28,7 +28,7 @@ REPORTS = {"instructions": "instructions.json", "products": "products.json", "co
 
 
 def unpack(out: Path, into: Path, place: str = "", *, kept: Path = recording_index.FOLDER) -> int:
-    """Write the files; returns how many recordings there are.
+    """Write the files, and return the number of recordings.
 
     Args:
         place: folder below `kept` for the recordings; empty for none.

@@ -20,7 +20,7 @@ class Progress(Protocol):
     """The words of an item while it is at work on a unit."""
 
     def report(self, entry: Entry) -> None:
-        """How far the unit is. Raises TimeUp."""
+        """Report the progress of the unit. Raises TimeUp."""
 
     def keep(self, name: str, content: bytes) -> None:
         """A file to keep whole."""

@@ -37,7 +37,7 @@ class _Telling:
 
 
 def main() -> int:
-    """Receive the request, do the units that are open, tell; returns the exit status.
+    """Receive the request, do the open units, and send what is found; returns the exit status.
 
     The request: `item`, its name; `units`, what is known of each open one; `files`, what was kept, in base64; `ends`, by the
     clock of `time.monotonic`, which the processes of a machine share.

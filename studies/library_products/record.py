@@ -65,7 +65,7 @@ def probe_key(case: Case) -> str:
 
 
 def write_probes(path: Path) -> None:
-    """All probe data, for a machine whose time is short."""
+    """Write all probe data ahead of time, for a machine whose time is short."""
     arrays = {}
     for case in cases():
         if case.operands != "random" and f"{probe_key(case)}.a" not in arrays:

@@ -35,7 +35,7 @@ def registers(cubin: bytes) -> int:
 
 
 def largest_block(cubin: bytes) -> int:
-    """Warps that a block of the kernel may have by its registers."""
+    """Largest number of warps of a block of the kernel that its registers allow."""
     of_a_warp = -(-registers(cubin) * 32 // _GRANULE) * _GRANULE
     return REGISTERS_PER_SM // of_a_warp
 

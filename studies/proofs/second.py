@@ -59,7 +59,7 @@ class Opinion:
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether they say the opposite."""
+        """Whether one answer says the opposite of the other."""
         return bool(self.second) and self.verdict != self.other
 
 

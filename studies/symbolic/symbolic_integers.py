@@ -42,7 +42,7 @@ class SymbolicInt:
 
     @property
     def flag(self) -> Flag:
-        """Whether it is not 0."""
+        """Whether the integer is not 0."""
         number = self.number
         return Flag(number.terms, number.bits) if (number.low, number.high) == (0, 1) else ~number.is_zero()
 

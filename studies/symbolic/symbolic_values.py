@@ -35,7 +35,7 @@ class Choice:
         return condition(self._flag(lambda value: value < other))
 
     def is_(self, other: Any) -> Integer:
-        """Whether it is that value."""
+        """Whether the choice is that value."""
         return condition(self._flag(lambda value: value is other))
 
     def _flag(self, holds: Callable[[Any], Any]) -> Flag:

@@ -79,7 +79,7 @@ class Number:
 
     @property
     def is_signed(self) -> bool:
-        """Whether it is encoded in two's complement."""
+        """Whether the number is encoded in two's complement."""
         return self.low < 0
 
     def held_in(self, width: int) -> Bits:

@@ -16,7 +16,7 @@ from mmau.formal.specification.steps import accumulate, addend, align, combine, 
 
 
 def tr_fdpa(terms: Terms, operation: TRFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """TR-FDPA: one group of products."""
+    """The code of d that TR-FDPA gives: one group of products."""
     return rounded_dot(terms, operation, ports, observer)
 
 

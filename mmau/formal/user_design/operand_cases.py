@@ -71,7 +71,7 @@ def check_complete(terms: Terms, cases: Sequence[Case]) -> None:
     """Check that all operands are in one of the cases.
 
     Raises:
-        IncompleteCases: the solver does not prove it.
+        IncompleteCases: the solver does not prove that they are.
     """
     make = terms.manager.mk_term
     outside = [make(Kind.NOT, [_all(terms, case.assumptions)]) for case in cases]
