@@ -334,6 +334,18 @@ def test_declared_headroom_and_groups_are_those_of_the_sums(name: str) -> None:
             assert {len(leaves) for leaves in structure.leaves[:-1]} == {structure.group}
 
 
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_declared_nodes_are_those_of_the_vocabulary(name: str) -> None:
+    """As the table in `golden.operations.structure` has them; processors' multiply-adds alone widen their elements."""
+    nodes = {
+        "E-FDPA": {"exact"}, "IDPA": {"exact"}, "FMA": {"fma"}, "GST-FDPA": {"exact", "align"}, "FTZ-AddMul": {"add"},
+        "FTZ-FMA": {"fma"}, "FTZ-EO-FMA": {"fma", "add"},
+    }.get(name, {"align"})  # fmt: skip
+    for operation, _ in published(name):
+        assert {each.node for each in operation.structure.sums} == nodes
+        assert operation.structure.widened == (FP32 if name in ("FTZ-FMA", "FTZ-EO-FMA") else None)
+
+
 def test_leaves_are_the_products_of_each_sum() -> None:
     table = {"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 4}
     assert operation_from_table(table).structure.leaves == ((0,), (1,), (2, 0), (3, 1), (2, 0, 3, 1), (2, 0, 3, 1))
