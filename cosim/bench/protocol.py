@@ -1,7 +1,7 @@
 """Timing of a design: its protocol, latency, enable and reset; and adapters for signals of another form."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from cocotb.types import LogicArray
@@ -56,6 +56,10 @@ class Timing:
         clocked = () if self.protocol == "combinational" else ("clk",)
         reset = () if self.reset == "none" else ("rst",)
         return (*clocked, *reset, *(("en",) if self.enable else ()), *HANDSHAKES[self.protocol])
+
+    def as_table(self) -> dict[str, Any]:
+        """The timing for JSON, by the names of the attributes."""
+        return asdict(self)
 
 
 class Inverted:

@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from cosim.bench.comparison_rules import Compare, Judge
@@ -93,6 +93,15 @@ class Selection:
                     raise ValueError(unknown(f"the class to {option}", name, known, ALL_SHOWN))
         if self.vector is not None and self.vector >= count:
             raise ValueError(f"the number of a vector must be from 0 to {count - 1}, got {self.vector}")
+
+    def as_table(self) -> dict[str, Any]:
+        """The selection for JSON; `from_table` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_table(cls, table: dict[str, Any]) -> "Selection":
+        """The selection that `as_table` converted."""
+        return cls(tuple(table["only"]), tuple(table["exclude"]), table["vector"])
 
 
 def _plain(name: str) -> str:

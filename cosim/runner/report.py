@@ -1,5 +1,6 @@
 """The report of a co-simulation."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from cosim.bench.minimise import Minimised
 from cosim.bench.scoreboard import Outcome
 from cosim.coverage.coverage_model import Bins, whole
 from cosim.coverage.coverage_model import report as coverage_report
-from cosim.runner.job import Simulated
+from cosim.runner.job import Simulated, read
 from rtl.designs.design import Design
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ class Report(Outcome):
 
     @classmethod
     def of(
+        cls, design: Design, outcome: Outcome, simulator: str, seed: int, seconds: float, mode: str = "cocotb"
+    ) -> "Report":
+        """The report of one simulation, with the scoreboard's outcome unchanged."""
+        return cls.of_run(design, Simulated(outcome=outcome, seconds=seconds), simulator, seed, mode=mode)
+
+    @classmethod
+    def of_run(
         cls,
         design: Design,
         simulated: Simulated,
@@ -75,6 +83,34 @@ class Report(Outcome):
         counts |= {each.name: getattr(simulated, each.name) for each in fields(Simulated) if each.name != "outcome"}
         counts |= {"unit": design.name, "operation": design.operation.name, "simulator": simulator, "seed": seed}
         return cls(**counts, explanation=explanation, **found)
+
+    def explained(self, design: Design, latency: int | None = None) -> "Report":
+        """The report with its explanation, and each group's diagnosis; the same report without mismatches.
+
+        Args:
+            latency: the design's latency by its description (cycles), None where its results have a valid signal.
+        """
+        from cosim.diagnosis.explain import diagnosed, explanation_of  # a report that needs no explanation does without
+
+        explanation = explanation_of(self, self.minimised, design, latency)
+        if explanation is None:
+            return self
+        return replace(self, explanation=explanation, groups=diagnosed(self.groups, self.differing, explanation))
+
+    def to_json(self) -> str:
+        """The report as text for `from_json`, without explanation and RTL coverage, which only whole runs have."""
+        plain = asdict(replace(self, explanation=None, coverage=(), rtl_coverage=None, minimised=None))
+        minimised = None if self.minimised is None else self.minimised.as_dict()
+        return json.dumps(plain | {"coverage": [each.as_dict() for each in self.coverage], "minimised": minimised})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Report":
+        """The report that `to_json` wrote."""
+        table = json.loads(text)
+        outcome = read(Outcome, table)
+        counts = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
+        others = {"minimised": read(Minimised | None, table["minimised"]), "other_readings": tuple(table["other_readings"])}
+        return cls(**(table | counts | others))
 
     @property
     def ran_in(self) -> str:

@@ -141,7 +141,7 @@ def _run(design: Design, request: Request) -> Report:
         simulated = send(design, request, folder)
         explanation = _explanation(design, request, simulated)
         found = judged(design, request, folder, simulated, explanation, send)
-        report = Report.of(design, simulated, request.simulator, request.seed, explanation, mode=request.mode, **found)
+        report = Report.of_run(design, simulated, request.simulator, request.seed, explanation, mode=request.mode, **found)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     request.report_progress(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")

@@ -12,7 +12,6 @@ from cosim.bench import coverage, stimulus
 from cosim.bench.coverage import ReferenceSample
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
-from cosim.runner.job import Simulated
 from rtl import Design, UnitDesign
 from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, expected, formats, joined
 
@@ -26,7 +25,7 @@ def judged(design: Design, count: int, seed: int = 1) -> Report:
     for vector in board.vectors():
         board.send(vector)
         board.receive(joined(expected(vector)))
-    return Report.of(design, Simulated(outcome=board.outcome(), seconds=1.0), "none", seed)
+    return Report.of(design, board.outcome(), "none", seed, 1.0)
 
 
 def break_native(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
@@ -111,8 +110,7 @@ def test_sample_depends_on_the_seed_alone() -> None:
 def test_run_without_a_cross_check_fails() -> None:
     board = Scoreboard(specification_of(UNIT), 10, 1)
     assert (
-        "no expected result was checked by the reference engine"
-        in Report.of(UNIT, Simulated(outcome=board.outcome(), seconds=1.0), "none", 1).failures
+        "no expected result was checked by the reference engine" in Report.of(UNIT, board.outcome(), "none", 1, 1.0).failures
     )
 
 

@@ -5,8 +5,6 @@ from functools import cache
 
 from cosim import Report
 from cosim.bench.scoreboard import Outcome
-from cosim.diagnosis.explain import explanation_of
-from cosim.runner.job import Simulated
 from golden import Cls
 from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
@@ -39,9 +37,7 @@ def explained() -> Report:
 
 def with_explanation(report: Report) -> Report:
     """The report of mismatches with their explanation."""
-    simulated = Simulated(outcome=report, seconds=report.seconds, minimised=report.minimised)
-    explanation = explanation_of(report, report.minimised, UnitDesign(T_UNIT))
-    return replace(Report.of(UnitDesign(T_UNIT), simulated, report.simulator, report.seed, explanation), unit=report.unit)
+    return report.explained(UnitDesign(T_UNIT))
 
 
 @cache
@@ -57,4 +53,4 @@ def hostile() -> Report:
 def nothing_done() -> Report:
     """A report of a simulation that broke off before the first vector."""
     outcome = Outcome(vectors=100, sent=0, received=0, waiting=0, engine="native", stopped="the simulation stood still")
-    return Report.of(UnitDesign(T_UNIT), Simulated(outcome=outcome, seconds=0.0), "none", 0)
+    return Report.of(UnitDesign(T_UNIT), outcome, "none", 0, 0.0)

@@ -116,7 +116,7 @@ def test_each_format_of_a_datapath_has_its_own_diagnosis() -> None:
         code = element.products.expected[element.row]
         board.send(vector)
         board.receive(code ^ 0x8000_0000 if element.products.name == "format 1 (other)" else code)
-    report = Report.of(UnitDesign(T_UNIT), Simulated(outcome=board.outcome(), seconds=1.0), "none", 3)
+    report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
     explanation = explanation_of(report, None, MultiFormatDesign(units))
     assert explanation is not None
     assert list(explanation.diagnoses) == ["format 1 (other)"]
@@ -130,7 +130,7 @@ def test_elements_of_a_tile_are_diagnosed() -> None:
         board.send(vector)
         codes = [int(element.products.expected[element.row]) | 1 for element in vector.elements]
         board.receive(sum(code << 32 * place for place, code in enumerate(codes)))
-    report = Report.of(UnitDesign(T_UNIT), Simulated(outcome=board.outcome(), seconds=1.0), "none", 3)
+    report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
     explanation = explanation_of(report, None, TileDesign(instruction, golden.Implementation(stages=1)))
     assert explanation is not None
     assert explanation.diagnoses[""].cause is not None
