@@ -104,7 +104,8 @@ def test_waves_of_icarus(tmp_path: Path) -> None:
     assert cosim.run(CLOCKED, vectors=60, seed=4, waves=waves, simulator="icarus").failures == ()
     check_signals(tmp_path / "clocked.gtkw", waves)
     assert len(saved(tmp_path / "clocked.gtkw")) == 14
-    assert results_in(waves) == expected(CLOCKED, 60, 4)
+    # Operands that a reset in the middle of the stream drops are sent again, behind others.
+    assert sorted(results_in(waves)) == sorted(expected(CLOCKED, 60, 4))
 
 
 def check_foreign(waves: Path) -> None:
