@@ -6,7 +6,7 @@
 // Vectors are packed as a unit's ports are: element k in bits [k*w, (k+1)*w), w the width of the format.
 package mmau_pkg;
 
-  localparam int WORDS = 20;   // members of struct mmau_parameters
+  localparam int WORDS = 24;   // members of struct mmau_parameters
   localparam int BITS = 2048;  // widest packed operand
 
   typedef int parameters_t[WORDS];

@@ -1,6 +1,7 @@
 """The C interface: lookups, and every bad argument answered with an error code and nothing written."""
 
 import ctypes
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -37,6 +38,12 @@ class Found(ctypes.Structure):
 def dot_batch(made: Parameters, batch: Batch, threads: int) -> str:
     """The message of `mmau_dot_batch`'s status."""
     return message(LIB.mmau_dot_batch(bytes(made), bytes(batch), threads))
+
+
+def test_systemverilog_package_has_room_for_every_parameter() -> None:
+    """DPI writes the whole struct into an array of the package's WORDS, whose size the library cannot see."""
+    package = (Path(__file__).parents[3] / "golden" / "native" / "sv" / "mmau_pkg.sv").read_text()
+    assert f"localparam int WORDS = {len(KEYS)}; " in package
 
 
 def find(arch: bytes | None, name: bytes | None) -> tuple[int, Found]:

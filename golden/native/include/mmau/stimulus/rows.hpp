@@ -38,10 +38,10 @@ struct CodeOf<uint64_t> {
     using Type = uint64_t;
 };
 
-/// Elements first … first + count − 1 of row i of A (or of column i of B), which are products with those factors.
+/// The next `count` elements of row i of A (or of column i of B), which are products with those factors.
 template <class Stored>
-MMAU_FN void fill_products(const Plan& plan, const Header& h, const Side& side, const FactorLanes& lanes, int i, int first,
-                           int count, Stored* __restrict out) {
+MMAU_FN void fill_products(const Plan& plan, const Header& h, const Side& side, const FactorLanes& lanes, int i, int count,
+                           Stored* __restrict out) {
     using Code = typename CodeOf<Stored>::Type;
     const Operand& x = side.is_a ? plan.a : plan.b;
     const Fractions& kind = side.is_a ? h.frac_a : h.frac_b;
@@ -134,7 +134,7 @@ MMAU_FN void fill_sides(const Plan& plan, const Corners& corners, const Header& 
                 if (h.is_corner) {
                     fill_corner(plan, corners, h, side, i, first, count, codes);
                 } else {
-                    fill_products(plan, h, side, lanes, i, first, count, codes);
+                    fill_products(plan, h, side, lanes, i, count, codes);
                 }
                 change_some(plan, h, side, i, first, count, codes);
             }
