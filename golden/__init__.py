@@ -14,6 +14,7 @@ the elementary operations of instructions and units.
 """
 
 from golden import recipes
+from golden.arithmetic.formats import FORMATS, Cls, Decoded, Format
 from golden.catalogue import (
     ARCHITECTURES,
     PROCESSORS,
@@ -23,16 +24,15 @@ from golden.catalogue import (
     instructions,
     sparse_instructions,
 )
-from golden.formats import FORMATS, Cls, Decoded, Format
-from golden.gemm_file import load_order
-from golden.gemm_order import GemmOrder
-from golden.instruction import EVIDENCE, Instruction
 from golden.native.engine import set_threads
 from golden.operations import OPERATIONS, Operation
-from golden.tiled import gemm
+from golden.products.gemm_file import load_order
+from golden.products.gemm_order import GemmOrder
+from golden.products.tiled import gemm
 from golden.trace import Trace
-from golden.unit import Implementation, Unit
-from golden.unit_file import load_unit
+from golden.units.instruction import EVIDENCE, Instruction
+from golden.units.unit import Implementation, Unit
+from golden.units.unit_file import load_unit
 
 __all__ = [
     "ARCHITECTURES",

@@ -15,17 +15,17 @@ from typing import Any
 
 from golden import OPERATIONS
 from golden.files import write_atomically
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.jobs import Store, Task, program, run
 from mmau.jobs.provenance import digest_of_sources
+from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.report import markdown
 from studies.golden_mutants.boundary_operations import UNITS
 from studies.golden_mutants.boundary_rows import operation_of
 from studies.symbolic.specification_proof import agreement
 
 SOURCES = (
-    "golden/*.py", "golden/operations/*.py", "golden/stimulus/**/*.py", "mmau/formal/specification/*.py",
-    "studies/symbolic/*.py", "mmau/formal/user_design/*.py", "mmau/formal/netlist/terms.py",
+    "golden/*.py", "golden/operations/*.py", "golden/stimulus/**/*.py", "mmau/prove/specification/*.py",
+    "studies/symbolic/*.py", "mmau/prove/user_design/*.py", "mmau/prove/netlist/terms.py",
 )  # fmt: skip
 """The sources that decide a verdict, besides the solver."""
 

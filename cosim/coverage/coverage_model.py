@@ -6,15 +6,14 @@ from functools import lru_cache
 from typing import Any
 
 from cosim.coverage.counts import Counts, Model
-from cosim.coverage.covergroup import Covergroup
+from cosim.coverage.covergroup import Covergroup, Seen
 from cosim.coverage.idpa import integer_groups
 from cosim.coverage.multiply_adds import multiply_add_groups
 from cosim.coverage.operands import operand_groups
 from cosim.coverage.roundings import rounding_groups
-from cosim.coverage.sampled_facts import Seen
 from cosim.coverage.specials import special_groups
 from cosim.coverage.sums import sum_groups
-from golden.chain import steps_for
+from golden.chains.chain import steps_for
 from golden.stimulus import Operands
 
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
+from cosim.coverage.covergroup import NAN, Covergroup, IntArray, Point, Reason, Seen, chosen
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, too_fine
-from cosim.coverage.sampled_facts import NAN, IntArray, Seen
 from cosim.coverage.widths import roundings_of
 from golden import Operation
-from golden.formats import FP32, Format
+from golden.arithmetic.formats import FP32, Format
 from golden.native.observe import RoundingFlag as Flag
 from golden.operations.structure import Partial, Product, Structure, Sum
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from golden.formats import UE8M0, Decoded, Format
-from golden.operations.blocks import check_block
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.steps import Term
+from golden.arithmetic.formats import UE8M0, Decoded, Format
+from golden.arithmetic.steps import Term
+from golden.operations.t_fdpa import TruncatedFDPA, check_block
 
 
 @dataclass(frozen=True, kw_only=True)

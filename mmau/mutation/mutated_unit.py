@@ -8,10 +8,10 @@ from pathlib import Path
 from cosim.bench.protocol import Timing
 from cosim.build.sources import NO_ASSERTIONS, Sources
 from golden import Unit
-from mmau.formal.netlist.syntax import Module
-from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.mutation.sample import Mutant, mutants_of
 from mmau.mutation.schemata import with_schemata
+from mmau.prove.netlist.syntax import Module
+from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
 

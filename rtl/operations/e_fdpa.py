@@ -9,7 +9,7 @@ from amaranth import Value
 
 from golden import Implementation
 from golden.operations import EFDPA
-from golden.unit import ACCUMULATORS
+from golden.units.unit import ACCUMULATORS
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import Aligned, Compared, Decoded, Operands, Products, Terms

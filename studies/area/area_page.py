@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from golden import Implementation, Operation
-from golden.unit import ENCODINGS
+from golden.units.unit import ENCODINGS
 from mmau.report import markdown
 from studies.area.designs import (
     DISCRETE_NAME,

@@ -15,11 +15,10 @@ from cosim.runner.needed_tools import check_tools
 from golden import OPERATIONS
 from golden.files import check_output, write_atomically
 from mmau.jobs import Store, engine_for, program, run
-from mmau.jobs.sealed import sealed
+from mmau.jobs.store import sealed
 from rtl.tools import MissingTool
-from studies.cosim_campaign.campaign_units import campaign_units
 from studies.cosim_campaign.outcome import merged, not_run, outcome_of, page, read_outcome
-from studies.cosim_campaign.tasks import VECTORS, made_with, simulate, tasks
+from studies.cosim_campaign.tasks import VECTORS, campaign_units, made_with, simulate, tasks
 
 SECONDS_A_TASK = 7200.0
 """Time limit of a task (s): a hundred times what a run takes, so that a task that reaches it would never end."""

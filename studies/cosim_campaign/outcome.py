@@ -6,16 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from golden.unit import Unit
-from golden.unit_file import unit_from_table
-from mmau.formal.proof_identity import operation_specification_digest
-from mmau.formal.records import made_of
+from golden.units.unit import Unit
+from golden.units.unit_file import unit_from_table
 from mmau.jobs import Record
-from mmau.jobs.sealed import unsealed
+from mmau.jobs.store import unsealed
+from mmau.prove.proof_identity import operation_specification_digest
+from mmau.prove.records import made_of
 from mmau.report import markdown
 from rtl.designs.identity import unit_key
-from studies.cosim_campaign.campaign_units import campaign_units
-from studies.cosim_campaign.tasks import VECTORS
+from studies.cosim_campaign.tasks import VECTORS, campaign_units
 
 VERSIONS = ("verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "isa", "processor")
 """The keys of `made_with` that the page shows beside the commit."""
@@ -93,7 +92,7 @@ def design_of(record: Record) -> str:
 
 def _run(records: Sequence[Record], text: str) -> dict[str, Any]:
     """All tasks of one unit. What is not done counts no vector, and one of two results that are missing is a failure.
-    `design`, `verilog` and `specification` are digests, by which the run is found (`mmau.formal.records`)."""
+    `design`, `verilog` and `specification` are digests, by which the run is found (`mmau.prove.records`)."""
     each = [record for record in records if design_of(record) == text]
     done = [record for record in each if record.done]
     unit = _unit(text)
@@ -156,7 +155,7 @@ def page(outcome: Mapping[str, Any], newer: Sequence[Unit] = ()) -> str:
 INTRODUCTION = f"""\
 `make campaign-cosim` sends at least {VECTORS:,} vectors of each operation through generated datapaths, compiled
 by Verilator, in volume mode, and compares every d with the golden model, bit for bit. It writes this page, and
-[simulations.json](../../mmau/formal/simulations.json), which holds more of it. With `--operation` it runs some
+[simulations.json](../../mmau/prove/simulations.json), which holds more of it. With `--operation` it runs some
 operations and leaves the others' lines as they are: each says from which commit it was run."""
 
 

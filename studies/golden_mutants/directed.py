@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 from golden import Operation
-from golden.formats import BF16, E4M3, E5M2, E5M2FNUZ, FP32, Format, IntegerFormat
+from golden.arithmetic.formats import BF16, E4M3, E5M2, E5M2FNUZ, FP32, Format, IntegerFormat
 
 Operands = tuple[Sequence[int], Sequence[int], int, Sequence[int], Sequence[int]]
 

@@ -64,7 +64,7 @@ REASONS: tuple[Reason, ...] = (
     ),
     Reason(
         "No step encodes into a format without sign, subnormals or infinities; tests of `Format.encode` hold these "
-        "rules (`tests/golden/test_encode.py`, `tests/golden/test_formats.py`)",
+        "rules (`tests/golden/arithmetic/test_encode.py`, `tests/golden/arithmetic/test_formats.py`)",
         ALL,
         (
             r"format\.Format\.encode_scaled: `(if )?negative and \(not self\.signed\)` → .*",

@@ -9,21 +9,21 @@ registers, is written with the reason and passed over.
 
 import csv
 import io
+import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import golden
+from golden.arithmetic.formats import INTEGERS
 from golden.files import write_atomically
-from golden.formats import INTEGERS
-from golden.native.cubins import cubin
+from golden.native.cuda import cubin
 from hwtests.device import first_line
 from hwtests.nvidia.cupy_device import CudaDevice
 from hwtests.nvidia.kernel import target_of
-from hwtests.nvidia.launch import cuda_errors, loaded
+from hwtests.nvidia.volume import cuda_errors, loaded
 from mmau.report.figures import line_plot
-from studies.microbenchmarks.cubin_info import largest_block, registers
 from studies.microbenchmarks.published import A100_LOADS, GPUS
 from studies.microbenchmarks.timed_loops import (
     ENTRY,
@@ -33,6 +33,59 @@ from studies.microbenchmarks.timed_loops import (
     shared_load_benchmark,
     wgmma_benchmark,
 )
+
+REGISTERS_PER_SM = 65536
+"""32-bit registers of an SM, which one block may take, from sm_70 to sm_120 (CUDA programming guide)."""
+
+_GRANULE = 256
+"""Registers are allocated to a warp in units of this many."""
+
+_SIZED, _REGCOUNT = 4, 0x2F
+
+
+def registers(cubin: bytes) -> int:
+    """Registers of a thread, the most of any kernel in the cubin.
+
+    Raises:
+        ValueError: the file does not say.
+    """
+    counts = [
+        int(struct.unpack_from("<II", value)[1])
+        for section in _info_sections(cubin)
+        for attribute, value in _attributes(section)
+        if attribute == _REGCOUNT
+    ]
+    if not counts:
+        raise ValueError("the cubin does not say how many registers its kernel takes")
+    return max(counts)
+
+
+def largest_block(cubin: bytes) -> int:
+    """Largest number of warps of a block of the kernel that its registers allow."""
+    of_a_warp = -(-registers(cubin) * 32 // _GRANULE) * _GRANULE
+    return REGISTERS_PER_SM // of_a_warp
+
+
+def _info_sections(cubin: bytes) -> Iterator[bytes]:
+    if not cubin.startswith(b"\x7fELF\x02"):
+        raise ValueError("a cubin must be a 64-bit ELF file")
+    (start,) = struct.unpack_from("<Q", cubin, 40)
+    size, count, names = struct.unpack_from("<HHH", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, start + size * index) for index in range(count)]
+    for header in headers:
+        at = headers[names][4] + header[0]
+        if cubin[at : cubin.index(b"\0", at)] == b".nv.info":
+            yield cubin[header[4] : header[4] + header[5]]
+
+
+def _attributes(section: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + 4 <= len(section):
+        kind, attribute, size = struct.unpack_from("<BBH", section, at)
+        length = size if kind == _SIZED else 0
+        yield attribute, section[at + 4 : at + 4 + length]
+        at += 4 + length
+
 
 ITERATIONS = 1024
 

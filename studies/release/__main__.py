@@ -5,20 +5,149 @@ recordings as an archive of their own, and the release's notes. Everything is bu
 """
 
 import argparse
+import io
+import json
+import os
 import re
 import shutil
+import stat
 import sys
+import tarfile
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from golden.processes import run_tool
-from studies.release.committed_tree import checked_out, exported
+from studies.release import compiler
+from studies.release.committed_tree import Tree, checked_out, exported, write_archive
 from studies.release.compiler import TARGETS
-from studies.release.materials import bill_of_materials
-from studies.release.notes import release_notes
-from studies.release.packages import build_sdist, build_wheel
-from studies.release.recordings import recordings_archive
+from studies.release.materials import bill_of_materials, sources
+
+
+def build_sdist(tree: Tree, folder: Path) -> Path:
+    """Build the source archive."""
+    _pip_build(tree, folder, "--sdist", os.environ)
+    (archive,) = folder.glob("*.tar.gz")
+    _without_times(archive, tree.epoch)
+    return archive
+
+
+def build_wheel(tree: Tree, folder: Path, platform: str) -> Path:
+    """The wheel of one of `compiler.TARGETS`."""
+    target, processor = compiler.TARGETS[platform]
+    with_program = folder / f"c++-{processor}"
+    with_program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{compiler.__file__}" {target} "$@"\n', encoding="utf-8")
+    with_program.chmod(with_program.stat().st_mode | stat.S_IXUSR)
+    settings = {
+        "CXX": str(with_program),
+        "CMAKE_ARGS": f"-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR={processor}",
+        "SKBUILD_BUILD_DIR": str(folder / f"build-{processor}"),
+    }
+    _pip_build(tree, folder, "--wheel", os.environ | settings)
+    (built,) = folder.glob("*-linux_*.whl")
+    with_program.unlink()
+    return _tagged(built, platform, tree.epoch)
+
+
+def _pip_build(tree: Tree, folder: Path, kind: str, environment: Mapping[str, str]) -> None:
+    _run(["build", kind, "--outdir", str(folder), str(tree.folder)], tree.epoch, environment)
+
+
+def _run(module: Sequence[str], epoch: int, environment: Mapping[str, str]) -> None:
+    """Run a Python program of packaging with the time of all files; its messages go to this process's standard error."""
+    settings = {**environment, "SOURCE_DATE_EPOCH": str(epoch)}
+    run_tool([sys.executable, "-m", *module], env=settings, stderr=None).check_returncode()
+
+
+def _tagged(wheel: Path, platform: str, epoch: int) -> Path:
+    """Give a wheel another platform. The files that say so get the one time, too."""
+    _run(["wheel", "tags", "--remove", "--platform-tag", platform, str(wheel)], epoch, os.environ)
+    (tagged,) = wheel.parent.glob(f"*-{platform}.whl")
+    return tagged
+
+
+def _without_times(archive: Path, epoch: int) -> None:
+    """Write a source archive again with one time and owner for all files, in order of names."""
+    with tarfile.open(archive) as read:
+        write_archive(archive.with_suffix(".new"), epoch, [(each, read.extractfile(each)) for each in read.getmembers()])
+    archive.with_suffix(".new").replace(archive)
+
+
+FOLDER = "hwtests/recordings"
+
+
+def recordings_archive(tree: Tree, out: Path) -> Path:
+    """Every file of the recordings' folder, the project's licence, and CITATION.cff of type dataset."""
+    file = out / "mmau-recordings.tar.gz"
+    names = sorted(path.relative_to(tree.folder).as_posix() for path in (tree.folder / FOLDER).rglob("*") if path.is_file())
+    contents = {name.removeprefix(f"{FOLDER}/"): (tree.folder / name).read_bytes() for name in names}
+    contents |= {"LICENSE": (tree.folder / "LICENSE").read_bytes(), "CITATION.cff": citation(tree).encode()}
+    members = []
+    for name, content in contents.items():
+        member = tarfile.TarInfo(f"mmau-recordings/{name}")
+        member.size = len(content)
+        members.append((member, io.BytesIO(content)))
+    write_archive(file, tree.epoch, members)
+    return file
+
+
+def citation(tree: Tree) -> str:
+    """The project's citation, of the data. No licence holds for all rows: those of others are references with theirs."""
+    lines = (tree.folder / "CITATION.cff").read_text(encoding="utf-8").split("\nabstract:")[0].splitlines()
+    kept = [line for line in lines if not line.startswith(("type:", "title:", "message:", "license:"))]
+    added = [
+        "message: If you use these recordings, please cite them as below, and the references whose rows you use.",
+        "type: dataset",
+        'title: "MMAU recordings: outputs of matrix multiply-accumulate units"',
+        f"commit: {tree.commit}",
+        "abstract: >-",
+        "  Operands and results of matrix instructions on GPUs and processors, bit for bit. Rows that this project recorded",
+        "  are under Apache-2.0; each folder of rows of others holds its LICENSE.",
+        "references:",
+    ]
+    for name, commit, licence in sources(tree.folder):
+        authors = [f"      - name: {json.dumps(each)}" for each in authors_of(tree.folder, name)]
+        added += ["  - type: data", f"    title: {json.dumps(name)}", "    authors:", *authors]
+        added += [f"    commit: {json.dumps(commit)}", f"    license: {licence}"]
+        added += [f"    repository-code: https://github.com/{name}"]
+    return "\n".join([*kept, *added]) + "\n"
+
+
+def authors_of(folder: Path, source: str) -> list[str]:
+    """Who recorded the rows of a source, as the index says."""
+    index = json.loads((folder / FOLDER / "index.json").read_text(encoding="utf-8"))
+    said = sorted({entry["who"] for entry in index.values() if entry["source"].startswith(source)})
+    return [name for each in said for name in each.split(", ")]
+
+
+def release_notes(tree: Tree, out: Path) -> Path:
+    """Write the release notes of the tree's version.
+
+    Raises:
+        ValueError: changes are listed under "Unreleased", or the version has no section with a date.
+    """
+    (version,) = re.findall(
+        r'^version = "(.*)"$', (tree.folder / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    text = section((tree.folder / "CHANGELOG.md").read_text(encoding="utf-8"), version)
+    file = out / f"mmau-{version}-notes.md"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def section(changelog: str, version: str) -> str:
+    """A version's section of a changelog.
+
+    Raises:
+        ValueError: as `release_notes`.
+    """
+    sections = dict(re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL))
+    if sections.get("Unreleased", "").strip():
+        raise ValueError(f'CHANGELOG.md must have no changes under "Unreleased" in a release; move them under {version}')
+    dated = [name for name in sections if re.fullmatch(rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", name)]
+    if len(dated) != 1:
+        raise ValueError(f'CHANGELOG.md must have one section "## {version} (YYYY-MM-DD)", got {len(dated)}')
+    return f"# MMAU {dated[0]}\n{sections[dated[0]].rstrip()}\n"
 
 
 def main() -> None:

@@ -13,13 +13,13 @@ from bitwuzla import Term
 
 from golden import Operation
 from golden.stimulus import OperandShape, generate
-from mmau.formal.netlist.terms import Bits, Terms, deep_stack
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS
-from mmau.formal.user_design.asking import Limits, ask
-from mmau.formal.user_design.deciding import Comparison
-from mmau.formal.user_design.operand_cases import CaseParts, cases_of
-from mmau.formal.user_design.row_evaluation import Column
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove.datapath.unit_questions import SPECIFICATIONS
+from mmau.prove.decision import OPEN, PROVED, REFUTED
+from mmau.prove.netlist.terms import Bits, Terms, deep_stack
+from mmau.prove.user_design.asking import Limits, ask
+from mmau.prove.user_design.deciding import Comparison
+from mmau.prove.user_design.operand_cases import CaseParts, cases_of
+from mmau.prove.user_design.row_evaluation import Column
 from studies.symbolic.model_copy import Change, Modules, unchanged
 from studies.symbolic.model_term import model_term, symbolic_golden
 

@@ -6,13 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from golden.stimulus.chosen_sums import Places
-from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
+from golden.stimulus.chosen_sums import Places, codes_of
+from golden.stimulus.codes import GeneratorDraws, IntArray, fractions, lowest_lead, number, zeros
 from golden.stimulus.corners.corner import crossed, either
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import codes_of
 
 TAIL_PLACES = 18
 """Number of places below the half of a tie at which a tail may end; the first is 1."""

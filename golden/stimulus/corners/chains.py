@@ -3,9 +3,8 @@
 import numpy as np
 
 from golden.stimulus.classes import normal
-from golden.stimulus.codes import IntArray, infinities, nans, number, zeros
+from golden.stimulus.codes import GeneratorDraws, IntArray, infinities, nans, number, zeros
 from golden.stimulus.corners.corner import crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import Products, lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
 

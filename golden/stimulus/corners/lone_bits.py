@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from golden.stimulus.chosen_sums import Places
-from golden.stimulus.codes import BoolArray, IntArray, lowest_lead
+from golden.stimulus.chosen_sums import Places, codes_of, factors, with_last_bit_alone
+from golden.stimulus.codes import BoolArray, GeneratorDraws, IntArray, lowest_lead
 from golden.stimulus.corners.corner import crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import lead_range, lowest_normal_product, operands_of
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import codes_of, factors, with_last_bit_alone
 
 HOLDERS = C_BELOW, PRODUCT_BELOW, TWO_OF_C = range(3)
 """The term that holds the lone bit. C_BELOW: c; products hold the rest. PRODUCT_BELOW: a product; c holds the retained bits.

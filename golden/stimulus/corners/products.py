@@ -3,13 +3,11 @@ cancellation that leaves their last bits."""
 
 import numpy as np
 
-from golden.stimulus.chosen_sums import Places
-from golden.stimulus.codes import IntArray, number
+from golden.stimulus.chosen_sums import Places, bit_length, codes_of, significands
+from golden.stimulus.codes import GeneratorDraws, IntArray, number
 from golden.stimulus.corners.corner import GAPS, crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import Products, lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import bit_length, codes_of, significands
 
 OFF = (0, 1, -1)
 """Distances of c from the negated product (units in the last place)."""

@@ -14,12 +14,11 @@ from golden.stimulus.chosen_sums import (
     Sums,
     operands_with,
     point_range,
+    significands,
 )
-from golden.stimulus.codes import IntArray, lowest_lead
+from golden.stimulus.codes import GeneratorDraws, IntArray, lowest_lead
 from golden.stimulus.corners.corner import GAPS, crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import significands
 
 FAR = (56, 64, 80, 100, 150, 250, 5000)
 """Distances from a tie to a term far below (exponent value); the last one stands for the smallest positive number."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from golden.arithmetic.formats import UE8M0
 from golden.arrays import bits_dtype
-from golden.formats import UE8M0
 from golden.stimulus import GeneratorDraws, Operands, OperandShape
 from golden.stimulus.codes import fractions, lowest_lead, number, zeros
 from golden.stimulus.placed_products import Products, lead_range, operands_of, window

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.integer_format import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from golden.native.library import library
 from hwtests.amd import kernels, layouts, wmma
 from hwtests.nvidia.fragments import scale_columns_of_b, scale_rows_of_a

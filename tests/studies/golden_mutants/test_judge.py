@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from studies.golden_mutants import unnoticed
+from studies.golden_mutants.__main__ import page
 from studies.golden_mutants.boundary_rows import BoundaryUnit, boundary_units
-from studies.golden_mutants.golden_mutants_page import page
 from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict
 from studies.golden_mutants.mutations import mutations
 from studies.golden_mutants.unnoticed import Reason, problems
@@ -82,7 +82,7 @@ def test_a_specification_that_cannot_be_made() -> None:
 
 
 RESULTS: dict[str, Any] = {
-    "golden.steps": {
+    "golden.arithmetic.steps": {
         "mutations": {
             "steps.f: `1` → `2`": {"noticed": [RECORDED, NATIVE, SPECIFICATION, TWIN], "missing": []},
             "steps.f: `1` → `0`": {"noticed": [RECORDED, NATIVE, SPECIFICATION], "missing": [TWIN]},
@@ -107,7 +107,9 @@ def test_what_is_not_noticed_needs_a_reason_and_a_reason_needs_that(monkeypatch:
 
 def test_a_function_that_no_row_enters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unnoticed, "REASONS", ())
-    assert problems({"golden.steps": {"mutations": {}, "not entered": ["_validate", "g"]}}) == ["no row enters steps.g"]
+    assert problems({"golden.arithmetic.steps": {"mutations": {}, "not entered": ["_validate", "g"]}}) == [
+        "no row enters steps.g"
+    ]
 
 
 def test_the_page_counts() -> None:

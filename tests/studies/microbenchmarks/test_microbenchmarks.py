@@ -11,7 +11,6 @@ import golden
 from golden.native.nvrtc import compile_cubin
 from hwtests.nvidia.disassembly import expected, sass
 from studies.microbenchmarks import run
-from studies.microbenchmarks.cubin_info import largest_block, registers
 from studies.microbenchmarks.published import A100_LOADS, DENSE_2080TI, GPUS
 from studies.microbenchmarks.run import (
     ITERATIONS,
@@ -20,8 +19,10 @@ from studies.microbenchmarks.run import (
     PointError,
     benchmarks,
     check_warps,
+    largest_block,
     measure,
     read_points,
+    registers,
     run_all,
     tables,
     write_plots,
