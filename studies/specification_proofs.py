@@ -24,7 +24,8 @@ from studies.golden_mutants.boundary_rows import operation_of
 from studies.symbolic.specification_proof import agreement
 
 SOURCES = (
-    "golden/*.py", "golden/operations/*.py", "golden/stimulus/**/*.py", "mmau/prove/specification/*.py",
+    "golden/*.py", "golden/arithmetic/*.py", "golden/chains/*.py", "golden/operations/*.py", "golden/stimulus/**/*.py",
+    "mmau/prove/specification/*.py",
     "studies/symbolic/*.py", "mmau/prove/user_design/*.py", "mmau/prove/netlist/terms.py",
 )  # fmt: skip
 """The sources that decide a verdict, besides the solver."""

@@ -21,10 +21,10 @@ from golden.recordings.recording import Recording, content, file_name, read
 
 INDEX = "index.json"
 
-FOLDER = Path(__file__).resolve().parents[1] / "hwtests" / "recordings"
+FOLDER = Path(__file__).resolve().parents[2] / "hwtests" / "recordings"
 """Rows of silicon that the project holds; they are installed with it."""
 
-COMPUTED = Path(__file__).resolve().parents[1] / "tests" / "data"
+COMPUTED = Path(__file__).resolve().parents[2] / "tests" / "data"
 """Folder of rows that another model computed; it is in the project's source tree alone."""
 
 ENTRY: dict[str, type] = {

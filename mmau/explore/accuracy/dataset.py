@@ -41,7 +41,7 @@ LEAST_CHAINS = 1000
 MEMORY = 1 << 29
 """Bytes of data sets that stay in memory."""
 
-SOURCES = ("mmau/explore/accuracy/*.py", "golden/stimulus/**/*.py", "golden/format*.py", "golden/arithmetic/formats.py")
+SOURCES = ("mmau/explore/accuracy/*.py", "golden/stimulus/**/*.py", "golden/arithmetic/format*.py")
 """The sources that determine operands and exact results."""
 
 

@@ -14,8 +14,8 @@ from golden.products.gemm_file import order_from_table
 from golden.products.gemm_order import GemmOrder
 from golden.stimulus import CLASSES
 from mmau.explore.accuracy.exact_sums import MAX_K
-from mmau.explore.network.workload import Settings
-from mmau.explore.network.workload import check as check_network
+from mmau.explore.network.settings import Settings
+from mmau.explore.network.settings import check as check_network
 
 DISTRIBUTIONS = ("normal", "uniform", "outliers")
 """N(0, 1); U(−1, 1); N(0, 1) + Bernoulli(0.001) · N(0, 100)."""

@@ -5,6 +5,7 @@
 """
 
 from mmau.explore.network.product_arithmetic import Product
-from mmau.explore.network.workload import Settings, check, measure
+from mmau.explore.network.settings import Settings, check
+from mmau.explore.network.workload import measure
 
 __all__ = ["Product", "Settings", "check", "measure"]

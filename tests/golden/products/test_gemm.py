@@ -144,7 +144,7 @@ def test_broadcast_that_fits_is_computed() -> None:
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    path = Path(__file__).parents[2] / "examples" / "accumulation.py"
+    path = Path(__file__).parents[3] / "examples" / "accumulation.py"
     spec = importlib.util.spec_from_file_location("accumulation", path)
     assert spec is not None
     assert spec.loader is not None

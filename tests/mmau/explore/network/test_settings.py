@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from mmau.explore.accuracy.workload import check_workload, workload_name
-from mmau.explore.network.workload import Settings, check
+from mmau.explore.network.settings import Settings, check
 
 
 def test_settings_left_out_have_their_defaults() -> None:

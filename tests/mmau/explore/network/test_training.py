@@ -7,15 +7,16 @@ import pytest
 
 import golden
 from mmau.explore.network.product_arithmetic import Product
-from mmau.explore.network.workload import check, measure
+from mmau.explore.network.settings import check
+from mmau.explore.network.workload import measure
 from tests.mmau.explore.network.network_units import t_fdpa
 
 pytestmark = pytest.mark.peer
 
 pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
-from mmau.explore.network import workload  # noqa: E402
-from mmau.explore.network.workload import errors, rounded, values  # noqa: E402
+from mmau.explore.network import training  # noqa: E402
+from mmau.explore.network.training import errors, rounded, values  # noqa: E402
 from mmau.frameworks.pytorch import torch  # noqa: E402
 
 SHORT = {"steps": 3, "batch": 4, "tests": 8}
@@ -31,8 +32,8 @@ def test_training_is_the_same_every_time() -> None:
     assert found == measured(unit, SHORT, 5)
     assert found["loss"] != found["loss_fp32"]
     assert found["loss"] != measured(t_fdpa(L=32, F=8), SHORT, 5)["loss"]
-    assert found["loss_fp32"] != workload.train(check(SHORT), 6, None).loss
-    assert found["loss_fp32"] == workload.train(check(SHORT), 5, None).loss
+    assert found["loss_fp32"] != training.train(check(SHORT), 6, None).loss
+    assert found["loss_fp32"] == training.train(check(SHORT), 5, None).loss
 
 
 def test_training_does_not_depend_on_threads() -> None:
@@ -50,7 +51,7 @@ def test_training_does_not_depend_on_threads() -> None:
 
 def test_sums_are_as_long_as_the_text() -> None:
     found = measured(t_fdpa(L=32), SHORT, 0)
-    assert found["longest_sum"] == {"forward": workload.LENGTH, "backward": SHORT["batch"] * workload.LENGTH}
+    assert found["longest_sum"] == {"forward": training.LENGTH, "backward": SHORT["batch"] * training.LENGTH}
 
 
 def test_few_fraction_bits_cost_most_of_a_long_sum_and_promotion_gives_it_back() -> None:
@@ -62,36 +63,36 @@ def test_few_fraction_bits_cost_most_of_a_long_sum_and_promotion_gives_it_back()
 
 
 def test_training_that_diverges_has_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = workload.network
+    made = training.network
 
-    def broken(seed: int) -> workload.Attention:
+    def broken(seed: int) -> training.Attention:
         network = made(seed)
         network.query.data[0, 0] = float("nan")  # an infinity would saturate on the unit
         return network
 
-    monkeypatch.setattr(workload, "network", broken)
+    monkeypatch.setattr(training, "network", broken)
     found = measured(t_fdpa(L=32), SHORT, 0)
     assert (found["loss"], found["loss_fp32"], found["sum_error"]) == (None, None, None)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 def test_texts_and_weights_follow_from_the_seed_alone() -> None:
-    first, again, other = (workload.texts(3, seed) for seed in (1, 1, 2))
+    first, again, other = (training.texts(3, seed) for seed in (1, 1, 2))
     assert torch.equal(first.tokens, again.tokens)
     assert not torch.equal(first.tokens, other.tokens)
     before = torch.random.get_rng_state()
-    networks = [workload.network(seed).state_dict() for seed in (1, 1, 2)]
+    networks = [training.network(seed).state_dict() for seed in (1, 1, 2)]
     assert torch.equal(torch.random.get_rng_state(), before)  # nobody else's draws are moved
     same = [all(torch.equal(networks[0][key], one[key]) for key in one) for one in networks]
     assert same == [True, True, False]
 
 
 def test_class_is_the_token_that_is_too_frequent() -> None:
-    texts = workload.texts(200, 3)
-    counts = torch.stack([(texts.tokens == token).sum(1) for token in range(workload.CLASSES)], 1)
+    texts = training.texts(200, 3)
+    counts = torch.stack([(texts.tokens == token).sum(1) for token in range(training.CLASSES)], 1)
     assert (counts.argmax(1) == texts.classes).double().mean() > 0.9
-    share = counts[torch.arange(200), texts.classes].double().mean() / workload.LENGTH
-    assert abs(share - (workload.SHARE + (1 - workload.SHARE) / workload.CLASSES)) < 0.002
+    share = counts[torch.arange(200), texts.classes].double().mean() / training.LENGTH
+    assert abs(share - (training.SHARE + (1 - training.SHARE) / training.CLASSES)) < 0.002
 
 
 def test_errors_are_apart() -> None:
