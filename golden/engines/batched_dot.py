@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from golden.arithmetic.formats import Format
 from golden.arrays import check_shape, from_bits, scale_codes, to_bits
 from golden.chains.chain import Chain
 from golden.engines.engine import Batch, run
-from golden.trace import Trace, trace_of
+
+if TYPE_CHECKING:
+    from golden.trace import Trace
 
 
 @cache
@@ -54,8 +56,10 @@ def explained(
     chain: Chain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
-) -> Trace:
+) -> "Trace":
     """Check one row of operands (a and b of shape [K]) and trace the chain over it; `name` is the model's, for the trace."""
+    from golden.trace import trace_of  # a dot product does without
+
     batch, lead = _batch(chain, K, operands)
     if lead:
         raise ValueError(f"explain takes one dot product: a and b must have shape [{K}], got {(*lead, K)}")

@@ -12,7 +12,6 @@ from golden.arrays import BitArray, bits_dtype, is_device_array
 from golden.chains.chain import Chain, fp16_codes
 from golden.chains.sum_chain import Node, SumTable, quiet_nan_of, summed, value_of
 from golden.checks import check_choice
-from golden.native import cuda
 from golden.native import engine as native
 from golden.native.parameters import is_one_call
 from golden.operations import Operation
@@ -145,6 +144,8 @@ def run_native(chain: Chain, batch: Batch) -> BitArray:
 
 def run_cuda(chain: Chain, batch: Batch) -> BitArray:
     """The cuda engine: the C++ library's headers, compiled for a GPU; operands and d are CuPy arrays."""
+    from golden.native import cuda  # a machine without a GPU does without
+
     d: BitArray = cuda.compute(chain, *batch)
     return d
 

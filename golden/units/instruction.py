@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from golden.checks import check_choice, check_int, check_name, check_type
 from golden.engines.matrix import matrix_product
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
-from golden.trace import Trace
 from golden.units.model import Model
+
+if TYPE_CHECKING:
+    from golden.trace import Trace
 
 Selections = dict[int, tuple[int, ...]]
 """Code of the metadata of a group to the positions in it whose elements are stored, ascending."""
@@ -240,7 +242,7 @@ class Instruction(Model):
             raise ValueError(f"{self.name} is dense and takes no metadata")
         return selected(self.name, to_bits("b", b, self.b), metadata, self.selections, self.k)
 
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None) -> Trace:
+    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None) -> "Trace":
         """Trace the steps of one dot product.
 
         Args:

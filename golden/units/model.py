@@ -2,13 +2,15 @@
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from golden.arithmetic.formats import Format
 from golden.chains.chain import Chain
 from golden.engines.batched_dot import batched_dot, explained
 from golden.operations import Operation
-from golden.trace import Trace
+
+if TYPE_CHECKING:
+    from golden.trace import Trace
 
 
 class Model(ABC):
@@ -95,7 +97,7 @@ class Model(ABC):
         K = self.products_of(a, "[..., K]")
         return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine)
 
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
+    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> "Trace":
         """Trace the steps of one dot product.
 
         Args:

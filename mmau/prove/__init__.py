@@ -3,9 +3,9 @@
 `prove` proves a design, or a user design equal to a unit, within a time limit, and returns a `Decision`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from golden.on_demand import on_demand
 from mmau.prove.decision import Decision
 
 if TYPE_CHECKING:
@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Decision", "prove"]
 
-
-def __getattr__(name: str) -> Any:
-    """`prove`, imported when it is first asked for: recorded proofs are read where no design can be made."""
-    if name == "prove":
-        return import_module("mmau.prove.deadline").prove
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = on_demand(__name__, {"prove": "deadline"})
+"""Recorded proofs are read where no design can be made."""

@@ -24,10 +24,10 @@ from rtl.designs.identity import design_key, operation_key
 if TYPE_CHECKING:
     from rtl.designs.design import Design
 
-PROOFS = ROOT / "mmau" / "formal" / "proofs.json"
+PROOFS = ROOT / "mmau" / "prove" / "proofs.json"
 """The file of recorded proofs, which `studies.proofs` writes."""
 
-SIMULATIONS = ROOT / "mmau" / "formal" / "simulations.json"
+SIMULATIONS = ROOT / "mmau" / "prove" / "simulations.json"
 """The file of recorded simulations, which `studies.cosim_campaign` writes."""
 
 SOURCES = ("golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "mmau/prove/**/*.py")

@@ -14,7 +14,7 @@ from studies.cosim_campaign.tasks import SEEDS_A_UNIT, VECTORS, campaign_units, 
 from tests.studies.cosim_campaign.test_campaign import MADE_WITH, done
 from tests.volume import one_in
 
-OUTCOME = ROOT / "mmau" / "formal" / "simulations.json"
+OUTCOME = ROOT / "mmau" / "prove" / "simulations.json"
 PAGE = ROOT / "docs" / "evidence" / "campaign-cosim.md"
 
 NEWER: set[tuple[str, str, int]] = set()
