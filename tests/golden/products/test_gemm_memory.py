@@ -29,7 +29,7 @@ def test_product_of_4096_takes_at_most_twice_its_operands(name: str, monkeypatch
     def run(engine: Any, chain: Any, batch: Batch) -> Any:
         return np.zeros(batch.c.shape, batch.c.dtype)
 
-    monkeypatch.setattr("golden.products.summation.run", run)
+    monkeypatch.setattr("golden.products.tiled.run", run)
     monkeypatch.setattr("golden.products.additions.run", run)
     a, b, c = np.zeros((4096, 4096), np.float16), np.zeros((4096, 4096), np.float16), np.zeros((4096, 4096), np.float32)
     bias = np.zeros(4096, np.float32) if name == "stripes" else None

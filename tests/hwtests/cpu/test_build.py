@@ -8,8 +8,7 @@ import pytest
 
 import golden
 from hwtests.cpu import host_processor
-from hwtests.cpu.host_processor import ARCHITECTURES
-from hwtests.cpu.processor_kernels import kernel_of
+from hwtests.cpu.host_processor import ARCHITECTURES, kernel_of
 from hwtests.device import DeviceError
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

@@ -13,8 +13,7 @@ from golden.stimulus import Tiles
 from hwtests import on_host
 from hwtests.conform.check import check
 from hwtests.conform.instruction_progress import Progress
-from hwtests.cpu.host_processor import ARCHITECTURES, Processor, ProcessorDevice, ProcessorProgram, this_processor
-from hwtests.cpu.processor_kernels import kernel_of
+from hwtests.cpu.host_processor import ARCHITECTURES, Processor, ProcessorDevice, ProcessorProgram, kernel_of, this_processor
 from hwtests.device import AbsentError, DeviceError
 from mmau.cli import main
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from mmau.mutation.mutated_unit import TOP
 from mmau.mutation.sample import Mutant
 from mmau.mutation.schemata import with_schemata
 from mmau.mutation.surviving_mutants import NoStage, Stages, enables_of_one_transfer
+from mmau.mutation.unit_work import TOP
 from mmau.prove.netlist.equivalence import reset_registers
 from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.verilog_text import read_netlist

@@ -14,7 +14,7 @@ from golden.arithmetic.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from golden.units.unit import ENCODINGS
 from mmau.jobs import CRASHED, FAILED, TIMED_OUT, Record, Store, Task, run
-from studies.cosim_campaign.outcome import merged, outcome_of, page, read_outcome
+from studies.cosim_campaign.__main__ import merged, outcome_of, page, read_outcome
 from studies.cosim_campaign.tasks import (
     REPORT,
     SEEDS_A_UNIT,

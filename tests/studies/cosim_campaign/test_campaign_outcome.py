@@ -9,7 +9,7 @@ from golden import OPERATIONS
 from golden.units.unit import ENCODINGS
 from mmau.jobs.provenance import ROOT
 from rtl.designs.identity import unit_key
-from studies.cosim_campaign.outcome import merged, not_run, outcome_of, page, read_outcome
+from studies.cosim_campaign.__main__ import merged, not_run, outcome_of, page, read_outcome
 from studies.cosim_campaign.tasks import SEEDS_A_UNIT, VECTORS, campaign_units, tasks
 from tests.studies.cosim_campaign.test_campaign import MADE_WITH, done
 from tests.volume import one_in

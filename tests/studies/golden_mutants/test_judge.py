@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from studies.golden_mutants import unnoticed
-from studies.golden_mutants.__main__ import page
+from studies.golden_mutants import __main__
+from studies.golden_mutants.__main__ import Reason, page, problems
 from studies.golden_mutants.boundary_rows import BoundaryUnit, boundary_units
 from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict
 from studies.golden_mutants.mutations import mutations
-from studies.golden_mutants.unnoticed import Reason, problems
 from studies.golden_mutants.witnesses import SPECIFYING, WRONG, Specified, golden_results, operation_or_none
 from studies.symbolic.model_copy import copied, unchanged
 from tests.golden.native.native_rows import needs_native
@@ -93,20 +92,20 @@ RESULTS: dict[str, Any] = {
 
 
 def test_what_is_not_noticed_needs_a_reason_and_a_reason_needs_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unnoticed, "REASONS", ())
+    monkeypatch.setattr(__main__, "REASONS", ())
     assert problems(RESULTS) == ["steps.f: `1` → `0`: not noticed by twin"]
     reason = Reason("because", frozenset({TWIN}), (r"steps\.f: `1` → `0`",))
-    monkeypatch.setattr(unnoticed, "REASONS", (reason,))
+    monkeypatch.setattr(__main__, "REASONS", (reason,))
     assert problems(RESULTS) == []
     other = Reason("because", frozenset({NATIVE}), (r"steps\.f: `1` → `0`", r"steps\.g: .*"))
-    monkeypatch.setattr(unnoticed, "REASONS", (reason, other))
+    monkeypatch.setattr(__main__, "REASONS", (reason, other))
     assert problems(RESULTS) == [
         r"no mutation that is not noticed needs steps\.f: `1` → `0`", r"no mutation that is not noticed needs steps\.g: .*"
     ]  # fmt: skip
 
 
 def test_a_function_that_no_row_enters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unnoticed, "REASONS", ())
+    monkeypatch.setattr(__main__, "REASONS", ())
     assert problems({"golden.arithmetic.steps": {"mutations": {}, "not entered": ["_validate", "g"]}}) == [
         "no row enters steps.g"
     ]

@@ -11,8 +11,10 @@ import golden
 from golden.native.nvrtc import compile_cubin
 from hwtests.nvidia.disassembly import expected, sass
 from studies.microbenchmarks import run
-from studies.microbenchmarks.published import A100_LOADS, DENSE_2080TI, GPUS
 from studies.microbenchmarks.run import (
+    A100_LOADS,
+    DENSE_2080TI,
+    GPUS,
     ITERATIONS,
     POINTS,
     Measured,

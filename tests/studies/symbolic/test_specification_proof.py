@@ -11,9 +11,9 @@ from mmau.prove.counterexample import golden_result
 from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.prove.evaluation import Evaluation
 from mmau.prove.netlist.terms import Terms, deep_stack
+from studies.specification_proofs import agreement, free_ports
 from studies.symbolic.model_copy import copied, operation_in
 from studies.symbolic.model_term import model_term, symbolic_golden
-from studies.symbolic.specification_proof import agreement, free_ports
 from tests.mmau.prove.provable_units import OPERATIONS, random_inputs, unit_of
 from tests.studies.symbolic.changes import UNNOTICED, replaced
 

@@ -9,7 +9,7 @@ import pytest
 from golden import Implementation, Unit
 from mmau.prove.datapath.unit_questions import NotProvable
 from mmau.prove.pipeline.converted_tiles import converted_questions
-from mmau.prove.pipeline.counterexample_stimulus import expected, flowing, stimulus
+from mmau.prove.pipeline.pipeline_replay import expected, flowing, stimulus
 from mmau.prove.pipeline.questions import register_questions
 from mmau.prove.proof_identity import specification_digest
 from rtl.designs.sample_designs import tile_designs

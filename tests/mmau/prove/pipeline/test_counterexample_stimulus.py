@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from mmau.prove.counterexample import golden_result
-from mmau.prove.pipeline.counterexample_stimulus import Given, Seen, complaint, expected, flowing, stimulus
+from mmau.prove.pipeline.pipeline_replay import Given, Seen, complaint, expected, flowing, stimulus
 from mmau.prove.pipeline.shortest_trace import Cycle
 from tests.mmau.prove.pipeline.designs import piped, small_tile
 
