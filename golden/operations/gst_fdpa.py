@@ -10,8 +10,9 @@ from golden.arithmetic.specials import NAN, Special, product_special
 from golden.arithmetic.steps import Term
 from golden.checks import check_int
 from golden.operations.base import MAX_LENGTH, format_of
+from golden.operations.blocks import check_block
 from golden.operations.structure import Partial, Structure, exact, products
-from golden.operations.t_fdpa import TruncatedFDPA, check_block
+from golden.operations.t_fdpa import TruncatedFDPA
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from golden.arithmetic.formats import UE8M0, Decoded, Format
 from golden.arithmetic.steps import Term
-from golden.operations.t_fdpa import TruncatedFDPA, check_block
+from golden.operations.blocks import check_block
+from golden.operations.t_fdpa import TruncatedFDPA
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,17 +10,9 @@ from golden.arithmetic.formats import Cls, Decoded
 from golden.arithmetic.rounding import Mode
 from golden.arithmetic.specials import Special, nvidia_nan, sum_special
 from golden.arithmetic.steps import Term, add_sticky, is_truncated
-from golden.checks import check_int
-from golden.operations.base import MAX_LENGTH, check_e_zero, check_flag, check_fraction, check_length, check_truncation
+from golden.operations.base import check_e_zero, check_flag, check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
 from golden.operations.structure import C, Node, Structure, Sum, align, products
-
-
-def check_block(K_block: int, L: int) -> None:
-    """Check that a step covers whole blocks, or lies inside one."""
-    check_int("K_block", K_block, 1, MAX_LENGTH)
-    if K_block % L and L % K_block:
-        raise ValueError(f"K_block must divide L or be a multiple of it; got K_block={K_block}, L={L}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from hwtests.device import DeviceError, Program
 from hwtests.nvidia import gpu_comparison
 from hwtests.nvidia.gpu_comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
 from hwtests.nvidia.kernel import target_of
+from hwtests.on_host import NAMES
 from hwtests.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero, rows_of
 
 MAX_BLOCKS = 4096
@@ -97,9 +98,9 @@ class Volume:
         if other is not None:
             self._compare(other, tiles, d, labels, E_ZERO_TILES, of_other, xp.empty_like(differences))
         on_host = xp.asnumpy(labels)
-        found = tally_of(xp.asnumpy(counters), xp.asnumpy(differences), on_host, i, on_host.NAMES, first)
+        found = tally_of(xp.asnumpy(counters), xp.asnumpy(differences), on_host, i, NAMES, first)
         found.rows = rows_of(tiles, found.differences, first, xp, xp.asnumpy)
-        with_other = tally_of(xp.asnumpy(of_other), (), on_host, i, on_host.NAMES, first)
+        with_other = tally_of(xp.asnumpy(of_other), (), on_host, i, NAMES, first)
         found.e_zero_results, found.e_zero_cases = sum(with_other.compared.values()), sum(with_other.wrong.values())
         return found
 

@@ -22,6 +22,7 @@ from mmau.jobs.provenance import GOLDEN, digest_of_sources
 from mmau.report import markdown
 from studies.golden_mutants.boundary_rows import boundary_units
 from studies.golden_mutants.judge import NATIVE, RECORDED, SPECIFICATION, TWIN, WITNESSES, Judge, reference_modules
+from studies.golden_mutants.mutations import short
 
 ROWS = frozenset({RECORDED, TWIN, NATIVE})
 """Witnesses of results; the literals notice these changes of constants."""
@@ -265,7 +266,7 @@ def problems(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _not_entered(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Functions that no row enters and that are not known to be no part of a step."""
     places = [(module, place) for module, found in results.items() for place in found["not entered"]]
-    names = [f"{module.removeprefix('golden.')}.{place}" for module, place in places]
+    names = [f"{short(module)}.{place}" for module, place in places]
     return [f"no row enters {name}" for name in names if not any(re.fullmatch(pattern, name) for pattern in NO_STEP)]
 
 
@@ -276,7 +277,7 @@ Results = Mapping[str, Mapping[str, Any]]
 def page(results: Results) -> str:
     """The text of the page, in Markdown."""
     judged = {module: result["mutations"] for module, result in results.items() if result["mutations"]}
-    rows = [_row(module.removeprefix("golden."), mutations) for module, mutations in judged.items()]
+    rows = [_row(short(module), mutations) for module, mutations in judged.items()]
     every = {name: found for result in results.values() for name, found in result["mutations"].items()}
     return markdown.document(
         "What notices a change of golden",
@@ -286,7 +287,7 @@ def page(results: Results) -> str:
         *_reasons(every),
         "## What no row enters",
         "These functions compute no step: they check keys, describe formats and units, or serve chains.",
-        ", ".join(f"`{module.removeprefix('golden.')}.{place}`" for module, result in results.items()
+        ", ".join(f"`{short(module)}.{place}`" for module, result in results.items()
                   for place in result["not entered"]) + ".",
     )  # fmt: skip
 

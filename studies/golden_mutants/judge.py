@@ -166,7 +166,7 @@ their literals beside numerics.md."""
 TRIES = 4
 """Number of rows of a unit on which the witnesses are asked that have not noticed a mutation."""
 
-NO_RULES = ("golden.checks", "golden.arithmetic.format", "golden.operations.t_fdpa")
+NO_RULES = ("golden.checks", "golden.arithmetic.format_fields", "golden.operations.blocks")
 """Modules that check keys and compute nothing."""
 
 

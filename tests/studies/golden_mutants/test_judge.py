@@ -7,7 +7,7 @@ import pytest
 from studies.golden_mutants import __main__
 from studies.golden_mutants.__main__ import Reason, page, problems
 from studies.golden_mutants.boundary_rows import BoundaryUnit, boundary_units
-from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict
+from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict, reference_modules
 from studies.golden_mutants.mutations import mutations
 from studies.golden_mutants.witnesses import SPECIFYING, WRONG, Specified, golden_results, operation_or_none
 from studies.symbolic.model_copy import copied, unchanged
@@ -35,10 +35,7 @@ def test_what_random_rows_do_not_show(name: str) -> None:
 def judged(name: str, operation: str) -> Verdict:
     """The verdict on a mutation of an operation's file, on the rows of that operation."""
     units = [unit for unit in boundary_units() if unit.keys["operation"] == operation]
-    module = (
-        f"golden.{name.split('.')[0]}" if not name.startswith("operations") else f"golden.{'.'.join(name.split('.')[:2])}"
-    )
-    (mutation,) = (each for each in mutations(module) if each.name == name)
+    (mutation,) = (each for module in reference_modules() for each in mutations(module) if each.name == name)
     return Judge(units).verdict(mutation)
 
 

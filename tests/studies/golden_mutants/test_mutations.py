@@ -47,7 +47,9 @@ def test_one_place_changes() -> None:
 def test_a_mutation_of_another_source() -> None:
     mutation = EVERY["steps.max_exp: `max` → `min`"]
     other = Mutation(mutation.module, mutation.where, mutation.is_constant, 0, mutation.text, mutation.node)
-    with pytest.raises(ValueError, match=r"^steps\.max_exp: `max` → `min`: the source of golden\.steps has changed$"):
+    with pytest.raises(
+        ValueError, match=r"^steps\.max_exp: `max` → `min`: the source of golden\.arithmetic\.steps has changed$"
+    ):
         other.change("golden.arithmetic.steps", tree_of("golden.arithmetic.steps"))
 
 

@@ -15,7 +15,7 @@ import golden
 import mmau.testing
 import rtl
 from studies.site.__main__ import build
-from studies.site.hooks import last_written
+from studies.site.last_written import last_written
 from tests.browser_page import BrowserPage
 from tests.docs.documents import ROOT
 

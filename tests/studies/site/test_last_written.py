@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from studies.site import hooks as module
-from studies.site.hooks import dated, last_written
+from studies.site import last_written as module
+from studies.site.last_written import dated, last_written
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from studies.site.hooks import expanded
+from studies.site.navigation import expanded
 
 
 def test_pattern_stands_for_the_pages_not_named_elsewhere() -> None:
