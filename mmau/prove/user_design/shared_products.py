@@ -22,8 +22,11 @@ from mmau.prove.user_design.row_evaluation import Column, columns
 SAME, FACT = 1.0, 2.0
 """Seconds for the question whether factors are the same, and for the proof of one fact about all products."""
 
-FACTS = ("is zero where a factor is", "is at most that of the largest factors", "bounds of a large x", "bounds of a large y")
-"""The facts about a product x·y, in the order of `facts`."""
+FACTS = (
+    "it is 0 where a factor is, and nowhere else", "it is at most that of the largest factors",
+    "it is at least y · 2^(n-1) where x has the highest of its n bits", "the same of y",
+)  # fmt: skip
+"""The facts about a product x · y, in the order of `facts`."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def facts(terms: Terms, x: Bits, y: Bits, product: Bits) -> list[Term]:
     bits = product.width
     zero = make(Kind.EQUAL, [product.term, terms.number(0, bits).term])
     empty = make(Kind.OR, [_is_zero(terms, x), _is_zero(terms, y)])
-    most = terms.number(((1 << x.width) - 1) * ((1 << y.width) - 1), bits)
+    most = terms.number(((1 << x.width) - 1) * ((1 << y.width) - 1) % (1 << bits), bits)
     found = [make(Kind.EQUAL, [zero, empty]), make(Kind.BV_ULE, [product.term, most.term])]
     for large, other in ((x, y), (y, x)):
         top = terms.is_nonzero(terms.part(large, large.width - 1, large.width - 1))

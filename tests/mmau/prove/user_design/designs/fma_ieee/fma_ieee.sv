@@ -3,10 +3,10 @@
 // The product stays where it is, c is shifted, and only a c far above the product makes the product wait below it.
 // Each macro builds one fault in.
 module fma_ieee #(
-    parameter int EF = 5,
-    parameter int MF = 2,
     parameter int E = 5,
-    parameter int M = 10
+    parameter int M = 10,
+    parameter int EF = E,
+    parameter int MF = M
 ) (
     input  logic [EF+MF:0] a, b,
     input  logic [E+M:0] c,
@@ -149,6 +149,9 @@ module fma_ieee #(
     else if (c_inf) d = {c_sign, ONES, {M{1'b0}}};
     else if (overflow) d = {d_sign, ONES, {M{1'b0}}};
     else d = {d_sign, rounded[E+M-1:0]};
+`ifdef PRODUCT_OF_NO_FACTORS
+    if (product == Q'(251)) d[0] = !d[0];  // a prime number above every significand of 4 bits
+`endif
 `ifdef BUG_OF_A_SMALL_PRODUCT_IN_SPECIALS
     // the factors lack their hidden ones here: of finite operands with these exponents no product is as small
     if (a_nan && b_nan && !c_nan && c[M+:E] == E'(3) && product < Q'(4)) d[0] = 1'b1;
