@@ -40,10 +40,15 @@ class Gather:
     scale_order: Indices
 
     @classmethod
-    def of(cls, model: Instruction | Unit, K: int, k_order: Any, taken: tuple[int, ...] | None) -> "Gather":
+    def of(
+        cls, model: Instruction | Unit, K: int, k_order: Any, taken: tuple[int, ...] | None, places: Indices = None
+    ) -> "Gather":
         """The padding and order for K products of a model, under the `k_order` of an order and the `taken` instructions of a
-        plan."""
+        plan; `places` of a layout, where there are any, have the order within, and K for a product of the padding."""
         k = instruction_products(model)
+        if places is not None:
+            ordered = places if taken is None else places[_each(taken, k)]
+            return cls(1, 0, 0, ordered, None)
         whole = k * instructions_along(model, K, k_order)
         scale, block_size = model.operation.scale_format, model.operation.block_size
         order = None if taken is None else _each(taken, k)

@@ -10,9 +10,11 @@ from golden.arrays import BitArray
 from golden.chain import PAIRED, Chain
 from golden.engines import Batch, run
 from golden.epilogue import finished
+from golden.formats import Format
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.gemm_pieces import Plan, Run
 from golden.instruction import Instruction
+from golden.sum_order import folded, order_of
 from golden.unit import Unit
 
 Scale = Callable[[int], BitArray]
@@ -41,29 +43,44 @@ class Summation:
             return self._chained(batch, plan.pieces[0][0])
         additions = Additions(operation, self.engine)
         zeros = batch._replace(c=np.zeros_like(batch.c))
-        total = self._piece(batch if order.starts_from_c else zeros, zeros, plan.pieces[0], additions, scale)
-        if order.split_sum != "fp32":
-            total = additions.widened(additions.rounded(total, output), output)
-        for piece in plan.pieces[1:]:
-            part = self._piece(zeros, zeros, piece, additions, scale)
-            if order.split_sum == "workspace":
-                part = additions.widened(additions.rounded(part, output), output)
-            total = additions.add(total, part)
-            if order.split_sum == "in-place":
-                total = additions.widened(additions.rounded(total, output), output)
+        total = self._parts(batch, zeros, plan, additions, scale, output)
         if order.epilogue:
             c = additions.widened(batch.c, operation.c)
             total = finished(additions, total, order.epilogue, (order.alpha, order.beta), c, bias, output)
         return additions.rounded(total, output)
 
+    def _parts(
+        self, batch: Batch, zeros: Batch, plan: Plan, additions: Additions, scale: Scale | None, output: Format
+    ) -> BitArray:
+        """The sum of all pieces in the wide format; the first that is added starts from C, unless the epilogue takes it."""
+        order, starts = self.order, [batch if self.order.starts_from_c else zeros]
+
+        def rounded(total: BitArray) -> BitArray:
+            return additions.widened(additions.rounded(total, output), output)
+
+        def piece(number: int) -> BitArray:
+            is_first, first = bool(starts), starts.pop() if starts else zeros
+            part = self._piece(first, zeros, plan.pieces[number], additions, scale)
+            return rounded(part) if order.split_sum == "workspace" or (is_first and order.split_sum == "in-place") else part
+
+        def add(total: BitArray, part: BitArray) -> BitArray:
+            both = additions.add(total, part)
+            return rounded(both) if order.split_sum == "in-place" else both
+
+        return folded(order_of(order.split_order, order.split_k, len(plan.pieces)), piece, add)
+
     def _piece(
         self, first: Batch, zeros: Batch, runs: tuple[Run, ...], additions: Additions, scale: Scale | None
     ) -> BitArray:
-        """The sum of a piece's runs in the wide format; the first run starts from the c of `first`, the others from +0."""
-        total = self._run(first, zeros, runs[0], additions, scale)
-        for following in runs[1:]:
-            total = additions.add(total, self._run(zeros, zeros, following, additions, scale))
-        return total
+        """The sum of a piece's runs in the wide format; the first run that is added starts from the c of `first`, the others
+        from +0."""
+        starts = [first]
+
+        def run_of(number: int) -> BitArray:
+            return self._run(starts.pop() if starts else zeros, zeros, runs[number], additions, scale)
+
+        count = 1 if self.order.stripes is None else self.order.stripes[0]
+        return folded(order_of(self.order.stripe_order, count, len(runs)), run_of, additions.add)
 
     def _run(self, batch: Batch, zeros: Batch, run: Run, additions: Additions, scale: Scale | None) -> BitArray:
         """A chain from c, or with promotion chains from +0 that are added to c, scaled where the order says so."""

@@ -10,11 +10,13 @@ from golden.additions import Additions
 from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
 from golden.engines import Batch
 from golden.epilogue import bias_codes
-from golden.gather import Gather, instructions_along
+from golden.gather import Gather
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.instruction import Instruction
+from golden.k_layout import k_layout
 from golden.matrix import matrix_scales
 from golden.memory import check_memory
+from golden.operand_parts import operand
 from golden.promoted_scales import PromotedScales
 from golden.summation import Summation
 from golden.unit import Unit
@@ -67,11 +69,13 @@ def gemm(
     order = GemmOrder() if order is None else order
     k = instruction_products(model)
     operation = model.operation
-    a, b = to_bits("A", A, model.a), to_bits("B", B, model.b)
+    made = order.convert, order.passes, order.pass_tile
+    a, b = operand("A", A, model.a, *made, is_b=False), operand("B", B, model.b, *made, is_b=True)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:
         raise ValueError(f"A must be [M, K] and B [K, N] with the same K, at least 1; got {a.shape} and {b.shape}")
     (M, K), N = a.shape, b.shape[1]
-    instructions = instructions_along(model, K, order.k_order)
+    layout = k_layout(model, order, K)
+    instructions = layout.instructions
     output = order.result_format(model)
     row_bytes = instructions * k * max(a.itemsize, b.itemsize)
     element_bytes = (output.storage_bits + (operation.c.storage_bits if C is None else 0)) // 8
@@ -90,8 +94,8 @@ def gemm(
     summation = Summation(model, order, engine)
     d = np.empty_like(c, bits_dtype(output))
     bytes_between = ADDITION_BYTES if order.adds else c.itemsize + d.itemsize
-    for rows, columns, plan in order.regions(M, N, instructions, k):
-        gather = Gather.of(model, K, order.k_order, plan.taken)
+    for rows, columns, plan in order.regions(M, N, instructions, k, layout.pieces):
+        gather = Gather.of(model, K, order.k_order, plan.taken, layout.places)
         for j in _slices(columns, WORKSPACE // row_bytes):
             b_j, beta_j = gather.products(b.T, j), gather.scales(beta if beta is None else beta.T, j)
             for i in _slices(rows, min(WORKSPACE // row_bytes, WORKSPACE // (len(b_j) * bytes_between))):
@@ -117,14 +121,14 @@ def dots_in_order(model: Instruction | Unit, batch: Batch, order: GemmOrder) -> 
         ValueError: another number of products, or an order that does not fit the model or says more than the order along K.
     """
     order.check(model)
-    if order.scale_at != "unit" or order.epilogue or order.output is not None:
-        raise ValueError("an order of dot products must have scale_at = 'unit', no epilogue and no output")
+    if order.scale_at != "unit" or order.epilogue or order.output is not None or order.converts:
+        raise ValueError("an order of dot products must have scale_at = 'unit', no epilogue, output, convert and passes")
     check_products(model, batch.a.shape[-1])
-    instructions = instructions_along(model, batch.a.shape[-1], order.k_order)
+    layout = k_layout(model, order, batch.a.shape[-1])
     d = np.empty_like(batch.c, bits_dtype(model.operation.d))
     summation = Summation(model, order, None)
-    for rows, _, plan in order.regions(len(batch.c), 1, instructions, instruction_products(model)):
-        gather = Gather.of(model, batch.a.shape[-1], order.k_order, plan.taken)
+    for rows, _, plan in order.regions(len(batch.c), 1, layout.instructions, instruction_products(model), layout.pieces):
+        gather = Gather.of(model, batch.a.shape[-1], order.k_order, plan.taken, layout.places)
         a, b = gather.products(batch.a, rows), gather.products(batch.b, rows)
         scale_a, scale_b = gather.scales(batch.scale_a, rows), gather.scales(batch.scale_b, rows)
         d[rows] = summation(Batch(a, b, batch.c[rows], scale_a, scale_b), plan)

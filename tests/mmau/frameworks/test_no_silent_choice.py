@@ -42,7 +42,9 @@ def test_fp32_becomes_tf32_as_said(part: str, tf32: bool | str, x: float, d: flo
 
 @pytest.mark.parametrize("part", ["sm_80", "sm_89", "sm_100", "sm_120"])
 def test_tf32_is_refused_where_nobody_has_recorded_it(part: str) -> None:
-    with pytest.raises(ValueError, match=f"^tf32 = True asks for what the library of {part} does, which nobody has recorded"):
+    with pytest.raises(
+        ValueError, match=f"^tf32 = True asks for what the library of {part} does, which nobody has recorded"
+    ):
         times_one(part, TIE, tf32=True)
     with pytest.raises(ValueError, match="^tf32 must be one of rne, rna, rz; got 'rn'"):
         times_one(part, TIE, tf32="rn")
@@ -64,7 +66,9 @@ def test_promotion_of_fp8_is_said_or_known() -> None:
     assert same(product("sm_100"), product("sm_100", fp8_promote=0))
     assert not same(product("sm_100"), product("sm_100", fp8_promote=128))
     for part in ("sm_89", "sm_120"):
-        with pytest.raises(ValueError, match=f"^nobody has recorded after how many products of FP8 the library of {part} pro"):
+        with pytest.raises(
+            ValueError, match=f"^nobody has recorded after how many products of FP8 the library of {part} pro"
+        ):
             product(part)
         assert same(product(part, fp8_promote=0), product(part, fast=True))
     with pytest.raises(ValueError, match=r"^fp8_promote must be a multiple of the 32 products of sm_90 wgmma.*, got 48$"):
