@@ -137,9 +137,7 @@ def _finished(d: Any, bias: Any, factor: Any, out: Any) -> Any:
     return d.to(out)
 
 
-def with_operand_scales(
-    mode: Mode, a: Any, b: Any, scale_a: Any, scale_b: Any, swizzled: bool, whole: Any = None
-) -> Any:
+def with_operand_scales(mode: Mode, a: Any, b: Any, scale_a: Any, scale_b: Any, swizzled: bool, whole: Any = None) -> Any:
     """The product of a block-scaled instruction: fp32 sums, times `whole`.
 
     Args:
@@ -218,7 +216,7 @@ def scaled_mm_v2(
     if not set(recipes) <= computed or any(swizzle_a) or any(swizzle_b) or contraction_dim:
         raise ValueError(
             f"aten._scaled_mm_v2 with recipes {list(recipe_a)} and {list(recipe_b)}, swizzles {list(swizzle_a)} and "
-            f"{list(swizzle_b)} cannot be computed as on {mode.part.arch}: take TensorWise, RowWise, BlockWise1x128 or 128x128, "
-            f"or for both sides BlockWise1x32 of float8_e8m0fnu or BlockWise1x16 of float8_e4m3fn"
+            f"{list(swizzle_b)} cannot be computed as on {mode.part.arch}: take TensorWise, RowWise, BlockWise1x128 or "
+            f"128x128, or for both sides BlockWise1x32 of float8_e8m0fnu or BlockWise1x16 of float8_e4m3fn"
         )
     return scaled_mm(mode, a, b, scale_a[0], scale_b[0], bias, None, out_dtype, use_fast_accum)

@@ -46,7 +46,7 @@ def test_tf32_is_refused_where_nobody_has_recorded_it(part: str) -> None:
         ValueError, match=f"^tf32 = True asks for what the library of {part} does, which nobody has recorded"
     ):
         times_one(part, TIE, tf32=True)
-    with pytest.raises(ValueError, match="^tf32 must be one of rne, rna, rz; got 'rn'"):
+    with pytest.raises(ValueError, match=r"^tf32 must be one of rne, rna, rz; got 'rn'"):
         times_one(part, TIE, tf32="rn")
 
 
@@ -111,9 +111,7 @@ def test_report_lists_instruction_order_conversions_and_who_says_so() -> None:
             "one chain unless the caller says", "rounded to tf32, to nearest even", TF32["sm_90"].source,
         ),
     ]  # fmt: skip
-    assert str(report).splitlines()[0].split() == "products M x N x K instruction evidence order order from operands".split() + [
-        "operands", "from",
-    ]  # fmt: skip
+    assert str(report).startswith("products  M x N x K   instruction ")
     assert "<table>" in report._repr_html_()
     assert "rounded to tf32, to nearest even" in report._repr_html_()
 
