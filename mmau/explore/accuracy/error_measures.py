@@ -323,7 +323,7 @@ def measure(
         return properties(unit, seed)
     if checked.network is not None:
         return network.measure(named or unit, checked.network, seed)
-    shape = OperandShape.of_unit(unit, products(unit, checked))
+    shape = OperandShape.of(unit, products(unit, checked))
     data = data_set(checked, shape, rows_of(checked, shape.K, rows), seed, folder)
     order = checked.order
     if named is not None:
