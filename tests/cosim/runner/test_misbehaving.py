@@ -59,7 +59,7 @@ class Described:
 
 def run(unit: Unit, dut: cosim.Dut, how: str, vectors: int = 300, **options: Any) -> cosim.Report:
     """A run in one of the ways."""
-    way = {"mode": "volume"} if how == "volume" else {"simulator": how}
+    way: dict[str, Any] = {"mode": "volume"} if how == "volume" else {"simulator": how}
     return cosim.run(unit, vectors=vectors, dut=dut, **way, **options)
 
 

@@ -124,7 +124,7 @@ NARROW_MAGNITUDES = after(within("aligned", terms=narrow_terms))
 NARROW_MAXIMUM = after(within("largest", exp=of_two_bits))
 NARROW_E_NORM = after(within("sum", e_norm=of_two_bits))
 
-BROKEN = [
+BROKEN: list[tuple[str, str, Callable[..., Any], Operation, str]] = [
     ("WithoutSpecial", "accumulate", UNDRIVEN_SPECIAL, OPERATION, " leaves special_nan of Total undriven"),
     ("TotalOfOtherWidth", "accumulate", WITHOUT_TOP, OPERATION, ": total of SignedTotal must have 10 bits, got 9"),
     ("WithoutOneTerm", "align", before(without_one_term), OPERATION, " leaves prod_1_sign of Compared unread; .*"),
