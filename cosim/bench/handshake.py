@@ -6,7 +6,7 @@ from typing import Any
 
 from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
-from cosim.bench.schedule import LONG, STALL_ODDS, Manner, Schedule, Side, side
+from cosim.bench.schedule import STALL_ODDS, Manner, Schedule, Side, side
 from cosim.bench.scoreboard import Board
 from cosim.bench.waits import GAP, STALL
 
@@ -48,7 +48,9 @@ class Stalls:
     @property
     def in_long_pause(self) -> bool:
         """Whether the next cycle belongs to a long pause."""
-        return self._held > 0 or (self._at % 2 > 0 and self._left > 0 and self._side.runs[self._at] >= LONG)
+        return self._held > 0 or (
+            self._at % 2 > 0 and self._left > 0 and self._side.runs[self._at] >= self.schedule.rules.long_from
+        )
 
     def pause(self) -> bool:
         """Whether to pause in this cycle."""

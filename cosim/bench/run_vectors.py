@@ -22,15 +22,12 @@ from cosim.bench.handshake import Driver, Monitor, Pins, Stalls, code_of, is_hig
 from cosim.bench.mismatch import Arrival
 from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
-from cosim.bench.schedule import CALM, Reset, Schedule, schedule
+from cosim.bench.schedule import CALM, Reset, Rules, Schedule, schedule
 from cosim.bench.scoreboard import Board, Scoreboard
 from cosim.bench.waits import Waits
 
-SETTLE = Timer(1, "us")
-"""Simulated time for signals to settle: half a clock period, far more than any delay of a design."""
-
-RESET_CYCLES = 4
-"""Clock edges of the reset before the first vector."""
+SETTLE = Timer(Rules.half_period, "ns")
+"""Simulated time for signals to settle."""
 
 
 async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int) -> None:
@@ -220,7 +217,7 @@ class _Clocked:
         """Run a few cycles with reset asserted, where there is one; every input is defined already."""
         if self._timing.enable:
             self._pins["en"].value = 1
-        await self._reset(RESET_CYCLES)
+        await self._reset(self._schedule.rules.power_up)
 
     async def _reset_in_the_middle(self, reset: Reset) -> None:
         """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear."""

@@ -4,22 +4,20 @@ Python (`run_vectors`) and in C++ (cosim/volume/native) replay it; no other cons
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import accumulate
+from itertools import accumulate, cycle
+from pathlib import Path
 from typing import NamedTuple
 
 STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
 """Probabilities that a side pauses in a cycle. One of them is drawn for each period, so that full speed and backpressure
 both occur."""
 
-REGULAR, EVERY = 1 / 3, (2, 2, 3)
-"""Probability that in a period with pauses they are regular instead: only every second cycle, or every third, has none."""
+REGULAR, EVERY = 1 / 3, (2, 3, 2)
+"""Probability that in a period with pauses they are regular instead; then one cycle in so many has none, in turn."""
 
 FIRST_LONG = 64
 """Length of the first long pause, and the cycle near which it begins. Each further pause is four times as long and begins
 four times as late."""
-
-LONG = 48
-"""Cycles from which a pause counts as long: shortly after it there is no reset, and in it no stretch without pauses begins."""
 
 WAITS = 64
 """Longest gap and longest stall that meet every class of results (cycles); each shorter one does too."""
@@ -57,13 +55,13 @@ class Side(NamedTuple):
     """The pauses of one side: of the operands, of the results, or of the enable.
 
     Attributes:
-        runs: numbers of decisions, in turn without and with a pause. again: index of the first one that comes after the last.
+        runs: numbers of decisions, in turn without and with a pause. again: index of the one that comes after the last.
         shown: numbers that decide what the side shows while it pauses, one after the other.
     """
 
-    runs: tuple[int, ...] = (1, 0)
-    again: int = 0
-    shown: tuple[int, ...] = (0,)
+    runs: tuple[int, ...]
+    again: int
+    shown: tuple[int, ...]
 
     @property
     def ever_pauses(self) -> bool:
@@ -71,12 +69,15 @@ class Side(NamedTuple):
         return any(self.runs[1::2])
 
 
+NO_PAUSES = Side(runs=(1, 0), again=0, shown=(0,))
+
+
 def side(seed: str, manner: Manner = DIRECTED) -> Side:
     """The pauses of a side, drawn by a seed."""
     shows = random.Random(f"further {seed}")
     shown = tuple(shows.randrange(60) for _ in range(SHOWN))  # a multiple of the 3, 4 and 5 things that are chosen among
     if not any(manner.odds):
-        return Side(shown=shown)
+        return NO_PAUSES._replace(shown=shown)
     runs = [0]
     for pauses, count in _drawn(seed, manner):
         if (len(runs) % 2 == 0) is not pauses:
@@ -91,19 +92,20 @@ def side(seed: str, manner: Manner = DIRECTED) -> Side:
 def _drawn(seed: str, manner: Manner) -> Iterator[tuple[bool, int]]:
     """Whether to pause, and for how many decisions, one after the other."""
     drawn, long = random.Random(seed), random.Random(f"long {seed}")
+    regular = cycle(EVERY)
     usual, next_long = FIRST_LONG, long.randrange(FIRST_LONG, 2 * FIRST_LONG)
     for start in range(0, manner.cycles, manner.period):
         is_drawn = start < manner.early or drawn.random() < manner.later
         odds = drawn.choice(manner.odds) if is_drawn else 0.0
-        every = drawn.choice(EVERY) if odds and drawn.random() < REGULAR else 0
+        every = next(regular) if odds and drawn.random() < REGULAR else 0
         end = start + manner.period
-        for cycle in range(start, end) if odds or next_long < end else ():
-            if cycle >= next_long:
+        for at in range(start, end) if odds or next_long < end else ():
+            if at >= next_long:
                 longest = min(usual, manner.longest)
                 yield True, long.randrange(longest * 3 // 4, longest)
                 usual *= 4
                 next_long = long.randrange(usual, 2 * usual)
-            yield (cycle % every > 0 if every else drawn.random() < odds), 1
+            yield (at % every > 0 if every else drawn.random() < odds), 1
         if not odds and next_long >= end:
             yield False, manner.period
 
@@ -159,8 +161,12 @@ class Rules:
     """The numbers by which a bench paces itself; C++ reads them by these names.
 
     Attributes:
-        after_long_pause: smallest number of cycles from a long pause to a reset; an earlier reset would drop the vectors that
-            come after the pause.
+        half_period: simulated time for signals to settle (ns): half a clock period, far more than any delay of a design.
+        power_up: clock edges of the reset before the first vector.
+        long_from: cycles from which a pause counts as long: no reset comes shortly after it, nor does the stretch without
+            pauses begin in it.
+        after_long_pause: smallest number of cycles from a long pause to a reset; an earlier reset would drop the vectors
+            that come after the pause.
         resets_first: resets that come before the stretch without pauses of any side.
         at_speed_from: cycle from which on that stretch begins, outside of long pauses.
         at_speed: its length (cycles): counters of up to 12 bits that count back-to-back transfers overflow in it.
@@ -177,6 +183,9 @@ class Rules:
         extra_cycles: cycles after the last result in which no further result may come; a tile's latency is up to 128.
     """
 
+    half_period: int = 1000
+    power_up: int = 4
+    long_from: int = 48
     after_long_pause: int = 200
     resets_first: int = len(RESETS)
     at_speed_from: int = 4200
@@ -202,8 +211,8 @@ JOINT_PAUSES = ((100, 48), (800, 192), (6400, 768), (51200, 2048), (409600, 2048
 """First cycle in which both sides pause together while invalid operands are at the ports, and for how many cycles."""
 
 LATE_INPUTS = (32, 32) * 16 + (31 * 32, 32)
-"""Cycles in which inputs change as the clock falls, then cycles in which they change while it is high, as after the edge of a
-register, and so on; the last two repeat."""
+"""Cycles in which inputs change as the clock falls, then cycles in which they change while it is high, as after the edge of
+a register, and so on; the last two repeat."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,9 +229,9 @@ class Schedule:
         rules: the numbers by which a bench paces itself.
     """
 
-    offers: Side = Side()
-    takes: Side = Side()
-    enables: Side = Side()
+    offers: Side = NO_PAUSES
+    takes: Side = NO_PAUSES
+    enables: Side = NO_PAUSES
     resets: tuple[Reset, ...] = ()
     joint: tuple[tuple[int, int], ...] = ()
     late_inputs: tuple[int, ...] = LATE_INPUTS
@@ -243,6 +252,11 @@ class Schedule:
             else:
                 yield _line(each.name, [number for row in value for number in (row if isinstance(row, tuple) else (row,))])
 
+    def write(self, path: Path) -> Path:
+        """Write the file for C++, and return its path."""
+        path.write_text("\n".join([*self.lines(), ""]), encoding="utf-8")
+        return path
+
 
 def _line(name: str, numbers: Sequence[int]) -> str:
     return " ".join([name, *(str(int(number)) for number in numbers)])
@@ -259,9 +273,14 @@ def schedule(seed: int, manner: Manner = DIRECTED, rounds: int = 1) -> Schedule:
     Args:
         seed: equal seeds give equal schedules. manner: how often the sides pause.
         rounds: how many times `RESETS` come.
+
+    Native vectors meet no gaps and stalls of each length: the directed ones have met them.
     """
-    sides = {name: side(f"{of} {seed}", manner) for name, of in (("offers", "in"), ("takes", "out"), ("enables", "enable"))}
-    return Schedule(**sides, resets=tuple(resets(str(seed), rounds)), joint=JOINT_PAUSES, waits=waits(seed))
+    offers, takes, enables = (side(f"{name} {seed}", manner) for name in ("in", "out", "enable"))
+    return Schedule(
+        offers=offers, takes=takes, enables=enables, resets=tuple(resets(str(seed), rounds)), joint=JOINT_PAUSES,
+        waits=waits(seed) if manner is DIRECTED else (),
+    )  # fmt: skip
 
 
 CALM = Schedule(rules=Rules(extra_cycles=1))

@@ -120,8 +120,8 @@ def repeated(stimulus: Stimulus, runs: Sequence[Run], of_vector: int) -> Stimulu
 
 
 def with_rare_results(products: DotProducts, runs: Sequence[Run], of_vector: int) -> DotProducts:
-    """The rows with copies of those whose results are of a rare class, in the place of rows of random classes with results of
-    the most frequent one: each class must meet gaps and stalls of many lengths. Runs of repeated operands stay."""
+    """The rows with copies of those whose results are of a rare class, in the place of rows of random classes with results
+    of the most frequent one: each class must meet gaps and stalls of many lengths. Runs of repeated operands stay."""
     found = np.array(class_numbers(products))
     counts = np.bincount(found)
     is_free = np.isin(products.label, [n for n, name in enumerate(products.stimulus.names) if name in CLASSES])

@@ -1,7 +1,7 @@
 """Gaps and stalls of each length that meet each class of results: some designs fail for one count of waiting cycles and one
 rare value at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -50,7 +50,7 @@ class Waits:
     def __init__(self, lengths: Sequence[int]) -> None:
         self._lengths = lengths
         self._kinds: list[str] = []
-        self._classes: tuple[str, ...] = ()
+        self._result: Format | Bits | None = None
         self._met: dict[tuple[str, int], set[int]] = {}
         self._numbers: dict[int, tuple[Rows, list[int]]] = {}
 
@@ -74,11 +74,8 @@ class Waits:
 
     def met(self) -> dict[str, str]:
         """The lengths that each class has met, by kind and class, as text like `1-40, 42`."""
-        return {
-            f"{kind}, {name}": as_ranges(self._met.get((kind, number), ()))
-            for kind in self._kinds
-            for number, name in enumerate(self._classes)
-        }
+        found = {kind: [self._met.get((kind, number), ()) for number in range(len(FLOAT_CLASSES))] for kind in self._kinds}
+        return {} if self._result is None else waits_by_name(found, self._result)
 
     def _numbers_of(self, vector: Vector) -> list[int]:
         """The class of each element of a vector's result."""
@@ -88,12 +85,18 @@ class Waits:
                 while len(self._numbers) >= 64:  # rows of earlier chunks
                     self._numbers.pop(next(iter(self._numbers)))
                 self._numbers[id(products)] = products, class_numbers(products)
-                self._classes = self._classes or classes_of(products.result)
+                self._result = self._result or products.result
             found.append(self._numbers[id(products)][1][row])
         return found
 
 
-def as_ranges(lengths: Sequence[int] | set[int] | tuple[()]) -> str:
+def waits_by_name(met: Mapping[str, Sequence[Collection[int]]], result: Format | Bits) -> dict[str, str]:
+    """The lengths that each class has met, as `Waits.met`, from the lengths by kind and number of the class."""
+    names = classes_of(result)
+    return {f"{kind}, {name}": as_ranges(of[number]) for kind, of in met.items() for number, name in enumerate(names)}
+
+
+def as_ranges(lengths: Collection[int]) -> str:
     """Numbers as text: `1-40, 42`."""
     ordered = sorted(lengths)
     starts = [at for at, (before, each) in enumerate(pairwise([-1, *ordered])) if each != before + 1]
