@@ -145,7 +145,7 @@ def width_of(pin: Any) -> int:
 
 
 NEVER = 1 << 30
-"""Cycles since the last offer where there was none since a reset."""
+"""Cycles since the last offer where there was none since a reset, or where the wait was more than a gap."""
 
 
 class Driver:
@@ -227,6 +227,8 @@ class Driver:
         """
         accepted = self._offering and (not self._ready or is_high("in_ready", self._pins, self._scoreboard))
         self.refused = self._offering and not accepted
+        if self.refused:
+            self._idle = NEVER  # to the design the gap is longer than it is at its port
         self.waited = self.waited + is_free if self.refused else 0
         if not accepted or self._vector is None:
             return False

@@ -8,9 +8,9 @@ import numpy as np
 
 from cosim.bench.products import Bits, Rows, Vector
 from cosim.bench.schedule import WAITS
-from cosim.coverage.sampled_facts import classes
+from cosim.coverage.covergroup import classes
 from golden import Cls, Format
-from golden.integer_format import IntegerFormat
+from golden.arithmetic.integer_format import IntegerFormat
 
 GAP, STALL = "gap", "stall"
 """The kinds of waits: cycles without an offer before a vector, and cycles for which its result waits to be taken."""

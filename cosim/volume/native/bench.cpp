@@ -193,6 +193,7 @@ bool Bench::takes(const Stream& stream) {
 bool Bench::take_offer(Stream& stream) {
     const bool is_accepted = is_offering_ && (!in_ready_ || *in_ready_);
     const bool is_refused = is_offering_ && !is_accepted;
+    if (is_refused) idle_ = never;  // to the design the gap is longer than it is at its port
     offer_waited_ = is_refused ? offer_waited_ + (is_ready_ || !stream.is_waiting()) : 0;
     if (plan_.stages && is_refused && (is_ready_ || stream.waiting() < plan_.stages)) {
         stop("in_ready was low although the pipeline of " + std::to_string(plan_.stages) + " stages had room");

@@ -68,7 +68,7 @@ class Bench {
     void pass();
     void invert();
     static void invert(const Drive& drive);
-    static constexpr int64_t never = int64_t{1} << 30;  // cycles since the last offer where there was none since a reset
+    static constexpr int64_t never = int64_t{1} << 30;  // cycles since the last offer where there was none
     void waver(uint8_t& level, int64_t& run, Stalls& stalls);
     void edge(int level);
     void settle();

@@ -16,10 +16,13 @@ from cosim.bench.stimulus import specification_of
 from cosim.bench.waits import FLOAT_CLASSES, as_ranges, class_numbers, in_ranges, lacking
 from cosim.runner.text_report import missed_waits
 from golden import Implementation, Unit
-from golden.formats import FP16, INT8, INT32
-from golden.operations import IDPA
+from golden.arithmetic.formats import FP16, FP32, INT8, INT32
+from golden.operations import IDPA, TFDPA
 from rtl import UnitDesign, as_design, to_verilog
-from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT
+
+UNIT = Unit(name="wide", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=1, F=25, rho="RZ-FP32", e_zero=-133))
+
+CLOCKED = replace(UNIT, implementation=Implementation(stages=1))
 
 FIFO = Path(__file__).parents[1] / "state" / "fifo.sv"
 

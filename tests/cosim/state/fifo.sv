@@ -13,7 +13,8 @@ module fifo (
 
   reg [31:0] queue[0:3];
   reg [2:0] written, read;
-  wire is_full = written - read == 4, put = is_held & ~is_full, take = in_valid & in_ready, give = out_valid & out_ready;
+  wire [2:0] entries = written - read;
+  wire is_full = entries == 4, put = is_held & ~is_full, take = in_valid & in_ready, give = out_valid & out_ready;
   assign in_ready = ~is_held | ~is_full;
   assign out_valid = written != read;
   assign d = queue[read[1:0]];

@@ -31,7 +31,7 @@ module one_stage (
     // what a run of vectors meets by chance alone
     ONE_PAIR_OF_OPERANDS, AFTER_A_GAP_OF_ONE_LENGTH,
     // a wait of one length, and a result of one class
-    C_AFTER_A_GAP_OF_FORTY, INFINITY_AFTER_A_GAP_OF_ONE_LENGTH, AFTER_THE_LARGEST_THAT_WAITED_FOR_ONE_LENGTH,
+    C_AFTER_A_GAP_OF_FORTY, INFINITY_AFTER_A_GAP_OF_ONE_LENGTH, AFTER_A_NAN_THAT_WAITED_FOR_ONE_LENGTH,
     // full speed, and registers that begin as zeros
     AFTER_THOUSANDS_WITHOUT_PAUSE, FROM_ZEROS,
     // long runs
@@ -113,7 +113,7 @@ module one_stage (
     if (take) gap_of_one_length <= gap == 4711;
     if (take) gap_of_forty <= gap == 40;
     if (take) gap_of_23 <= gap == 23;
-    if (give) waited_for_51 <= waited == 51 & sum[30:0] == 31'h7f7fffff;
+    if (give) waited_for_51 <= waited == 51 & is_nan;
     if (take) gap_modulo <= gap > 10 & gap % 7 == 5;
     if (take) parity <= parity ^ ^a ^ ^b;
     in_a_row <= take ? in_a_row + {11'b0, ~&in_a_row} : 0;
@@ -176,7 +176,7 @@ module one_stage (
                bug == ONE_PAIR_OF_OPERANDS & a_held == 16'h3c01 & b_held == 16'hbc03 & c_held == 32'h3f800000 |
                bug == AFTER_A_GAP_OF_ONE_LENGTH & gap_of_one_length |
                bug == INFINITY_AFTER_A_GAP_OF_ONE_LENGTH & gap_of_23 & sum[30:0] == 31'h7f800000 |
-               bug == AFTER_THE_LARGEST_THAT_WAITED_FOR_ONE_LENGTH & waited_for_51;
+               bug == AFTER_A_NAN_THAT_WAITED_FOR_ONE_LENGTH & waited_for_51;
   wire cleared = bug == CLEARED_WHILE_WAITING & waited >= 64 | bug == CLEARED_WHILE_BOTH_WAIT & both >= 100 |
                  bug == CLEARED_WHILE_WAITING_LONG & waited >= 700;
   assign d = cleared ? 0 : sum ^ {31'b0, wrong};
