@@ -40,7 +40,7 @@ EMULATED = [i for i in golden.instructions("aarch64") if i.evidence == "emulated
 @pytest.mark.slow
 @pytest.mark.parametrize("instruction", EMULATED, ids=lambda i: i.name)
 def test_emulator_agrees_with_the_model(instruction: golden.Instruction, program: Path) -> None:
-    stimulus = generate(OperandShape.of_instruction(instruction), ROWS, seed=41)
+    stimulus = generate(OperandShape.of(instruction), ROWS, seed=41)
     arrays = [stimulus.operands.a, stimulus.operands.b, stimulus.operands.c]
     got = emulated(program, instruction, arrays)
     expected = instruction.dot(arrays[0], arrays[1], arrays[2])
