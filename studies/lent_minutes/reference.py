@@ -50,8 +50,13 @@ def distinct() -> list[Instruction]:
 def made() -> Iterator[ReferenceRows]:
     """The rows, computed anew by the reference."""
     for instruction in distinct():
+<<<<<<< HEAD
         shape = OperandShape.of_instruction(instruction)
         operands = volume.rows(shape, SEED, 0, ROWS).operands
+=======
+        shape = OperandShape.of(instruction)
+        operands = volume.rows(shape, SEED, 0, ROWS, engine="numpy").operands
+>>>>>>> main
         yield ReferenceRows(instruction, operands, instruction.dot(*operands, engine="reference"))
 
 

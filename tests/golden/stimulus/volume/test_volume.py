@@ -20,7 +20,7 @@ CLASSES = volume.CLASSES
 
 
 def shape_of(arch: str, name: str) -> OperandShape:
-    return OperandShape.of_instruction(golden.instruction(arch, name))
+    return OperandShape.of(golden.instruction(arch, name))
 
 
 HOPPER = shape_of("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
