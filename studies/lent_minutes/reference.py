@@ -50,13 +50,8 @@ def distinct() -> list[Instruction]:
 def made() -> Iterator[ReferenceRows]:
     """The rows, computed anew by the reference."""
     for instruction in distinct():
-<<<<<<< HEAD
-        shape = OperandShape.of_instruction(instruction)
-        operands = volume.rows(shape, SEED, 0, ROWS).operands
-=======
         shape = OperandShape.of(instruction)
-        operands = volume.rows(shape, SEED, 0, ROWS, engine="numpy").operands
->>>>>>> main
+        operands = volume.rows(shape, SEED, 0, ROWS).operands
         yield ReferenceRows(instruction, operands, instruction.dot(*operands, engine="reference"))
 
 

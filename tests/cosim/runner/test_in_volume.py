@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 
 from cosim.bench.minimise import Minimised
-<<<<<<< HEAD
 from cosim.bench.schedule import Schedule
-=======
 from cosim.bench.stimulus import specification_of
->>>>>>> main
 from cosim.build.errors import SimulationError
 from cosim.coverage.coverage_model import whole
 from cosim.runner import in_volume
