@@ -45,14 +45,18 @@ class Summation:
         output = order.result_format(self.model)
         is_one_chain = len(plan.pieces) == 1 and len(plan.pieces[0]) == 1 and not order.promote_every and scale is None
         if is_one_chain and not order.epilogue and output == operation.d:
-            return self._chained(batch, plan.pieces[0][0])
-        additions = Additions(operation, self.engine)
+            return self.chained(batch, plan.pieces[0][0])
+        additions = self.additions()
         zeros = batch._replace(c=np.zeros_like(batch.c))
         total = self._parts(batch, zeros, plan, additions, scale, output)
         if order.epilogue:
             c = additions.widened(batch.c, operation.c)
             total = finished(additions, total, order.epilogue, (order.alpha, order.beta), c, bias, output)
         return additions.rounded(total, output)
+
+    def additions(self) -> Additions:
+        """The arithmetic of whatever is added outside of instructions."""
+        return Additions(self.model.operation, self.engine)
 
     def _parts(
         self, batch: Batch, zeros: Batch, plan: Plan, additions: Additions, scale: Scale | None, output: Format
@@ -91,11 +95,11 @@ class Summation:
         """A chain from c, or with promotion chains from +0 that are added to c, scaled where the order says so."""
         operation = self.model.operation
         if not self.order.promote_every and scale is None:
-            return additions.widened(self._chained(batch, run), operation.d)
+            return additions.widened(self.chained(batch, run), operation.d)
         every = self.order.promote_every or run[1] - run[0]
         accumulator = additions.widened(batch.c, operation.c)
         for first in range(*run, every):
-            chain = self._chained(zeros, (first, min(first + every, run[1])))
+            chain = self.chained(zeros, (first, min(first + every, run[1])))
             addend = additions.widened(chain, operation.d)
             if scale is None:
                 accumulator = additions.add(accumulator, addend)
@@ -103,7 +107,7 @@ class Summation:
                 accumulator = additions.multiply_add(addend, scale(first // every), accumulator)
         return accumulator
 
-    def _chained(self, batch: Batch, instructions: Run) -> BitArray:
+    def chained(self, batch: Batch, instructions: Run) -> BitArray:
         """Run consecutive instructions from c: a plain chain continues across instructions, other chains restart in each."""
         k = instruction_products(self.model)
         chain = self.model.chain_over(k)
