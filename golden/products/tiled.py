@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from types import NoneType
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from golden.arithmetic.formats import FP32, Format
-from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, stacked, to_bits, unpacked
 from golden.chains.chain import PAIRED, Chain
 from golden.engines.batched_dot import check_memory
 from golden.engines.engine import Batch, run
@@ -19,8 +20,11 @@ from golden.products.gemm_order import GemmOrder, Plan, Run, instruction_product
 from golden.products.k_layout import Gather, k_layout
 from golden.products.operand_parts import operand
 from golden.products.sum_order import folded, order_of
+from golden.recipes import order_of_library
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
+
+P = ParamSpec("P")
 
 Scale = Callable[[int], BitArray]
 """A function from the number of a group of instructions to its scales: codes of fp32 in the shape of C."""
@@ -189,10 +193,24 @@ ADDITION_BYTES = 32
 """Bytes that additions outside of the instructions use for each element of D: sums, addends and factors."""
 
 
+def _operands_first(function: Callable[P, Any]) -> Callable[P, Any]:
+    """`gemm` that also takes the matrices first, and the instruction by its keyword or not at all."""
+
+    @wraps(function)
+    def taken(*arguments: P.args, **keys: P.kwargs) -> Any:
+        given: tuple[Any, ...] = arguments
+        if given and not isinstance(given[0], (Instruction, Unit, NoneType, str)):
+            given = keys.pop("instruction", None), *given
+        return function(*given, **keys)
+
+    return taken
+
+
+@_operands_first
 def gemm(
-    instruction: Instruction | Unit | None,
+    instruction: Any,
     A: Any,
-    B: Any,
+    B: Any = None,
     C: Any = None,
     scale_a: Any = None,
     scale_b: Any = None,
@@ -200,6 +218,8 @@ def gemm(
     *,
     order: GemmOrder | None = None,
     bias: Any = None,
+    part: str | None = None,
+    used_by: str | None = None,
 ) -> Any:
     """Compute D = A·B + C for any M, N and K, every element as the instruction or the unit computes it.
 
@@ -217,6 +237,10 @@ def gemm(
         engine: as in `Instruction.dot`.
         order: the order of accumulation along K: promotion, split-K, stream-K, epilogue (`golden.load_order`).
         bias: [N], of fp32, fp16 or bf16, where the order's epilogue has that step.
+        part, used_by: a part and a library ("H100", "cublas"), in the place of an instruction and an order, where one
+            recorded order of that library on that part is known for the formats and the shape (golden.recipes).
+
+    The matrices may come first, `gemm(A, B, part="H100", used_by="cublas")`, and both may have leading axes, as of a batch.
 
     Returns:
         D [M, N] in the instruction's D format or the order's `output`, of the kind of C: bit patterns, floats or a torch
@@ -226,6 +250,19 @@ def gemm(
         TypeError: no instruction, or a wrong dtype. ValueError: a wrong shape, code, engine or order.
         MemoryError: more elements than the machine has memory for.
     """
+    for name, matrix in (("A", A), ("B", B), ("C", C)):
+        if getattr(matrix, "requires_grad", False):
+            raise TypeError(
+                f"{name} requires a gradient, which golden.gemm does not compute: give {name}.detach(), or use "
+                f"mmau.frameworks.torch_mode"
+            )
+    if part is not None or used_by is not None:
+        if instruction is not None or order is not None:
+            raise ValueError("part and used_by choose the instruction and the order: give those, or these")
+        order = order_of_library(part, used_by, A, B)
+    if max(getattr(A, "ndim", 2), getattr(B, "ndim", 2)) > 2:
+        return _batched(partial(gemm, instruction, engine=engine, order=order, bias=bias), A, B, C, scale_a, scale_b)
+    A, B = unpacked(A, 1), unpacked(B, 0)
     model = _model(instruction, order)
     order = GemmOrder() if order is None else order
     k = instruction_products(model)
@@ -265,6 +302,18 @@ def gemm(
                 scale = None if scales is None else partial(_scale, scales, Additions(operation, engine), i, j)
                 d[i, j] = summation(batch, plan, None if bias_of is None else bias_of[j], scale)
     return from_bits(d, output, A if C is None else C)
+
+
+def _batched(product: Callable[..., Any], A: Any, B: Any, C: Any, scale_a: Any, scale_b: Any) -> Any:
+    """The products of the matrices along the first axis, which all of them have."""
+    given = [matrix for matrix in (A, B, C, scale_a, scale_b) if matrix is not None]
+    if A.ndim != B.ndim or len({len(matrix) for matrix in given}) != 1:
+        shapes = ", ".join(str(tuple(matrix.shape)) for matrix in given)
+        raise ValueError(f"A, B, C and scales of a batch must have the same leading axes, got {shapes}")
+    rows = [
+        product(*(None if matrix is None else matrix[at] for matrix in (A, B, C, scale_a, scale_b))) for at in range(len(A))
+    ]
+    return stacked(rows)
 
 
 def _scale(scales: PromotedScales, additions: Additions, rows: slice, columns: slice, group: int) -> BitArray:

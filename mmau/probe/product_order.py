@@ -78,10 +78,10 @@ class GivenProduct:
         """The elements [M, N] that an order does not give."""
         got = golden.gemm(model, self.a, self.b, self.c, order=order)
         bits = np.asarray(got).view(self.d.dtype)
-        differs = bits != self.d
-        if model.operation.nan_is_fixed():
-            return differs
-        return differs & ~(is_nan(bits, self.formats[2]) & is_nan(self.d, self.formats[2]))
+        differs = np.asarray(bits != self.d)
+        if not model.operation.nan_is_fixed():
+            differs &= ~(is_nan(bits, self.formats[2]) & is_nan(self.d, self.formats[2]))
+        return differs
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class _Search:
         return self._converted[key]
 
     @cached_property
-    def _converted(self) -> dict[Any, Any]:
+    def _converted(self) -> dict[Any, tuple[BitArray, BitArray]]:
         return {}
 
     def _layout(self, order: GemmOrder, K: int) -> tuple[KLayout, npt.NDArray[np.intp]]:
