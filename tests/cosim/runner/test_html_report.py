@@ -1,12 +1,10 @@
-"""The HTML page of a run: it is complete and self-contained, its texts are escaped, and a browser shows it."""
+"""The HTML page of a run: it is complete and self-contained, and its texts are escaped."""
 
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
@@ -61,14 +59,11 @@ class Reader(HTMLParser):
             self.text += data
 
 
-def assert_self_contained(page: str) -> None:
-    assert re.search(r"https?:|//|url\(|@import|<script|\bsrc=|\bon\w+=", page, re.IGNORECASE) is None
-
-
 @pytest.mark.slow
 def test_page_shows_designs_reasons_and_the_first_of_each_group() -> None:
     report = failed()
     page = Reader(report_page([passed(), report], {"absent": "cannot be built"}, seed=7))
+    assert (page.links, page.ids) == (["#design-0", "#design-1"], ["design-0", "design-1"])
     assert "1 of 3 designs passed" in page.text
     for part in ("failing", *report.failures, *(group.first for group in report.groups), "cannot be built", "Seed 7."):
         assert part in page.text
@@ -76,6 +71,7 @@ def test_page_shows_designs_reasons_and_the_first_of_each_group() -> None:
         assert re.search(rf"{re.escape(name)}\s*{count:,}", page.text)
     models = len(passed().coverage) + len(report.coverage)
     assert page.elements["details"] == len(report.groups) + 2 + 2 * models
+    assert [name for tag, name, _ in page.attributes if tag == "details"].count("open") == OPENED
 
 
 def test_page_lists_every_line_and_bit_that_was_missed() -> None:
@@ -100,25 +96,11 @@ def test_page_shows_where_the_coverage_model_is_wrong() -> None:
 
 
 @pytest.mark.slow
-def test_links_lead_to_the_designs() -> None:
-    page = Reader(report_page([passed(), failed()], {}, seed=0))
-    assert page.links == ["#design-0", "#design-1"]
-    assert page.ids == ["design-0", "design-1"]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("report", [passed, explained, nothing_done])
 def test_page_asks_for_nothing(report: Callable[[], Report]) -> None:
     page = report_page([report()], {}, seed=0)
-    assert_self_contained(page)
+    assert re.search(r"https?:|//|url\(|@import|<script|\bsrc=|\bon\w+=", page, re.IGNORECASE) is None
     Reader(page)
-
-
-def test_request_is_noticed() -> None:
-    page = report_page([passed()], {}, seed=0)
-    for part in ('<img src="x.png">', "<script>", '<link href="https://x">', "<style>@import 'x'</style>", "onclick=go()"):
-        with pytest.raises(AssertionError):
-            assert_self_contained(page + part)
 
 
 @pytest.mark.slow
@@ -129,67 +111,7 @@ def test_texts_are_escaped() -> None:
     assert {name for _, name, _ in odd.attributes} <= {name for _, name, _ in plain.attributes}
 
 
-@pytest.mark.slow
-def test_everything_that_opens_or_scrolls_is_reached_by_keyboard() -> None:
-    """`summary` and links can be reached by keyboard; scrolling elements need a tab stop and a name."""
-    page = report_page([explained()], {}, seed=0)
-    assert re.findall(r"<pre(?! tabindex)", page) == []
-    scrolling = re.findall(r'<div class="wide"([^>]*)>', page)
-    assert scrolling
-    assert all('tabindex="0"' in each and 'role="region"' in each and "aria-label=" in each for each in scrolling)
-    assert ":focus-visible" in page
-    assert Reader(page).elements["details"] == Reader(page).elements["summary"]
-
-
 def test_campaign_that_is_not_done_says_so() -> None:
     page = Reader(report_page([passed()], {}, seed=0, running=4))
     assert "1 of 5 designs passed" in page.text
     assert "4 designs are not done yet" in page.text
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, by the definition of the Web Content Accessibility Guidelines."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_colours_have_contrast_light_and_dark() -> None:
-    light, dark = re.findall(r":root \{(.*?)\}", report_page([], {}, seed=0), re.DOTALL)
-    for scheme in (light, dark):
-        colours = dict(re.findall(r"--(\w+): (#\w{6})", scheme))
-        for text in ("text", "soft", "good", "bad"):
-            for back in ("back", "box"):
-                assert contrast(colours[text], colours[back]) >= 4.5, (text, back)
-        assert contrast(colours["focus"], colours["back"]) >= 3
-
-
-@pytest.mark.needs("chromium")
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_browser_shows_the_page(scheme: str, tmp_path: Path) -> None:
-    """The browser parses the page with the colours of the scheme and requests nothing from the network."""
-    probe = (
-        "<script>addEventListener('load', () => { const style = getComputedStyle(document.body);"
-        "document.title = [style.backgroundColor, document.querySelectorAll('details[open]').length,"
-        "document.documentElement.scrollWidth <= innerWidth, performance.getEntriesByType('resource').length].join('|'); })"
-        "</script>"
-    )
-    page = tmp_path / "report.html"
-    page.write_text(report_page([passed(), explained()], {}, seed=0).replace("</body>", f"{probe}</body>"))
-    dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
-    command = [
-        "chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", *dark,
-        "--window-size=1000,800", "--dump-dom", page.as_uri(),
-    ]  # fmt: skip
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    title = re.search(r"<title>(.*?)</title>", shown)
-    assert title is not None
-    background, opened, fits, requests = title[1].split("|")
-    assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 25, 28)"}[scheme]
-    assert (int(opened), fits, requests) == (OPENED, "true", "0")
