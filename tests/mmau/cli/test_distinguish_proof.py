@@ -11,7 +11,6 @@ from golden.units.unit_file import unit_to_toml
 from mmau.cli import main
 from mmau.cli.distinguish import proved
 from mmau.probe.distinguish import differs, sides
-from tests.mmau.cli.wrong_request import wrong
 from tests.mmau.probe.devices import TINY, unit
 
 
@@ -36,10 +35,3 @@ def test_a_solver_gives_an_input_on_which_the_models_differ() -> None:
     row = proved(x, y, 60)
     assert isinstance(row, Operands)
     assert differs(x, y, row).all()
-
-
-def test_a_time_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path / "unit.toml", TINY)
-    assert wrong(capsys, "distinguish", path, path, "--prove", "0") == (
-        "mmau distinguish: --prove must be a number of seconds above 0, got 0.0"
-    )

@@ -94,14 +94,6 @@ def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.slow
-def test_rtl_of_an_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = tmp_path / "unit.v"
-    assert main.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "-o", str(output)]) == 0
-    assert "module unit in" in capsys.readouterr().out
-    assert "//   input  a           64  4 x fp16 (w = 16)" in output.read_text()
-
-
-@pytest.mark.slow
 def test_rtl_of_a_tile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "tile.v"
     argv = ["rtl", "--arch", "sm_80", "--instr", "mma.m16n8k8.f32.tf32.tf32.f32", "--tile", "2x1", "--stages", "2"]
@@ -120,11 +112,6 @@ def test_rtl_of_an_instruction_built_as_asked(tmp_path: Path, capsys: pytest.Cap
     assert main.main([*argv, "--stages", "3", "--encoding", "sign-magnitude"]) == 0
     assert json.loads(capsys.readouterr().out)["latency"] == 3
     assert '//   encoding = "sign-magnitude"\n//   stages = 3\n' in (tmp_path / "u.v").read_text()
-
-
-def test_help_ends_with_status_0(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["eval", "--help"]) == 0
-    assert "--unit UNIT.toml" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -46,13 +46,6 @@ def test_columns_are_those_with_a_value_in_a_fixed_order() -> None:
     assert not [key for key in keys if "missing" in key or "tools" in key or "histogram" in key]
 
 
-def test_column_without_any_value_is_left_out() -> None:
-    records = sample.records()
-    for record in records:
-        record["cost"] = {**record["cost"], "delay_ns": None} if record["cost"] else None
-    assert "cost.delay_ns" not in [column.key for column in columns(records)]
-
-
 def test_text_and_truth_values_are_no_numbers() -> None:
     numbers = {column.key: column.number for column in columns(sample.records())}
     assert not numbers["parameters.operation"]

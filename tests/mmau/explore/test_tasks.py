@@ -12,7 +12,6 @@ from mmau.explore.tasks import (
     Part,
     depends_on,
     distinct_tasks,
-    estimate_text,
     parts_of,
     rough_seconds,
     seconds_of,
@@ -55,12 +54,6 @@ def test_router_and_torch_count_where_they_are_used() -> None:
     found = parts(replace(SPACE, accuracy=network))
     assert "torch" in found["accuracy on net"].task.depends
     assert "torch" not in found["accuracy on normal"].task.depends
-
-
-def test_tasks_hold_no_names() -> None:
-    """So that other spaces find them."""
-    for part in parts(SPACE).values():
-        assert 'name = "unit"' in part.task.content["unit"]
 
 
 def test_point_that_is_no_unit_has_no_parts() -> None:
@@ -111,11 +104,6 @@ def recorded(task: Task, factor: float) -> Record:
     return Record(task, DONE, {}, "", factor * rough_seconds(task), None, None)
 
 
-def test_larger_units_take_longer() -> None:
-    costs = [task for task in TASKS if task.content["part"] == "cost"]
-    assert rough_seconds(costs[0]) < rough_seconds(costs[-1])
-
-
 def test_estimate_follows_the_times_of_the_same_part() -> None:
     rough = seconds_of(TASKS, [])
     assert rough == pytest.approx(sum(map(rough_seconds, TASKS)))
@@ -124,11 +112,6 @@ def test_estimate_follows_the_times_of_the_same_part() -> None:
     others = rough - sum(map(rough_seconds, costs))
     assert seconds_of(TASKS, [recorded(costs[0], 2.0)]) == pytest.approx(others + 2 * (rough - others))
     assert seconds_of([], []) == 0
-
-
-def test_estimate_is_printed_for_the_workers() -> None:
-    assert estimate_text(240.0, 2) == "about 2 min 0 s on 2 workers"
-    assert estimate_text(240.0, 1) == "about 4 min 0 s on 1 worker"
 
 
 def test_tasks_are_in_the_order_that_workers_profit_from() -> None:
