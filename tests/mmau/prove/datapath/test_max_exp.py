@@ -1,20 +1,16 @@
 """The pairwise maximum: proved with its gaps; wrong comparisons, selections and gaps refuted."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from golden import Operation, Unit
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
-from mmau.prove.counterexample import vector
 from mmau.prove.datapath.max_exp import PairwiseProof, is_comparison
 from mmau.prove.datapath.unit_questions import unit_questions
 from tests.mmau.prove.datapath.test_unit_questions import faulty
-from tests.mmau.prove.provable_units import OPERATIONS, SMALL, not_proved, unit_of, verilog_of
+from tests.mmau.prove.provable_units import OPERATIONS, SMALL, check_refuted, not_proved, unit_of, verilog_of, without_fact
 from tests.volume import one_in
-
-SECONDS = 30.0
 
 
 def in_pairs(operation: Operation, encoding: str = "ones-complement") -> Unit:
@@ -58,26 +54,13 @@ FAULTS = {
 def test_a_fault_is_refuted_and_replayed(fault: str) -> None:
     unit = in_pairs(SMALL)
     verilog = faulty(verilog_of(SMALL, max_exp="pairwise"), *FAULTS[fault], "max_exp")
-    names = not_proved(unit, verilog)
-    found = next(filter(None, (vector(unit, verilog, name, SECONDS) for name in dict.fromkeys(names))), None)
-    assert found is not None, names
-    assert found.got != found.expected
-
-
-def _without(name: str) -> Callable[..., Any]:
-    sound = PairwiseProof._fact
-
-    def fact(self: PairwiseProof, called: str, *rest: Any) -> Any:
-        made = sound(self, called, *rest)
-        return [] if called == name else made
-
-    return fact
+    check_refuted(unit, verilog)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["selects", "selected", "one", "gap"])
 def test_every_part_of_the_argument_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PairwiseProof, "_fact", _without(name))
+    monkeypatch.setattr(PairwiseProof, "_fact", without_fact(PairwiseProof, name))
     assert not_proved(in_pairs(SMALL))
 
 

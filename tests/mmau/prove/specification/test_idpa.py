@@ -36,9 +36,3 @@ def test_sums_at_the_ends_of_the_range(overflow: str) -> None:
                 assert found == operation.step([a], [b], c)
                 seen.add(found)
     assert {0x7FFFFFFF, 0x80000000} <= seen
-
-
-def test_a_format_that_is_no_integer() -> None:
-    terms = Terms(TermManager())
-    with pytest.raises(TypeError, match=r"^an integer format was expected, got fp16$"):
-        integer(terms, terms.free("code", 16), FORMATS["fp16"])
