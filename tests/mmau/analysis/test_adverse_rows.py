@@ -4,7 +4,7 @@ import random
 
 import golden
 from golden.arithmetic.formats import FP16, FP32
-from mmau.analysis.adverse_rows import changed, empty_row, gapped_rows, product_codes, stimulus_rows
+from mmau.analysis.adverse_rows import changed, gapped_rows, product_codes, stimulus_rows
 from mmau.analysis.exact_value import Arithmetic
 
 VOLTA = Arithmetic.of_instruction(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"))
@@ -38,8 +38,3 @@ def test_changed_rows_are_codes_of_the_formats_and_differ() -> None:
             assert all(0 <= code < arithmetic.a.codes for code in row.a)
             assert 0 <= row.c < arithmetic.c.codes
             arithmetic(row)
-
-
-def test_empty_row_is_zero() -> None:
-    for arithmetic in (VOLTA, SCALED):
-        assert arithmetic(empty_row(arithmetic)) == 0

@@ -93,7 +93,7 @@ def test_it_assembles(name: str, tmp_path: Path) -> None:
     written(tmp_path, name)
     (tmp_path / "riscv_arch_test.h").write_text(HEADER)
     made = tmp_path / "test.s"
-    preprocess = ["cc", "-E", "-P", "-x", "assembler-with-cpp", "-I", tmp_path, tmp_path / "test.S", "-o", made]
+    preprocess = f"cc -E -P -x assembler-with-cpp -I {tmp_path} {tmp_path}/test.S -o {made}".split()
     subprocess.run(preprocess, check=True, timeout=60)
     assemble = ["llvm-mc", "-triple=riscv64", "-mattr=+v,+m", "-filetype=obj", str(made), "-o", str(tmp_path / "test.o")]
     done = subprocess.run(assemble, capture_output=True, text=True, check=False, timeout=60)

@@ -61,7 +61,7 @@ TREES: dict[str, tuple[Device, Tree]] = {
         ["c", [[["p0", "p2"], "p4"], [["p1", "p3"], "p5"]]],
     ),
     # the scales are one, so that all groups of a step are one exact sum, which is cut beside a large c
-    "GST-FDPA": (of("GST-FDPA", L=4, G=2, K_block=2, **GROUPS), [["c", *named(4)], named(8, 4)]),
+    "GST-FDPA": (of("GST-FDPA", L=4, G=2, K_block=2, **GROUPS), [["c", named(4)], named(8, 4)]),
     "four by four": (
         CONVERTED, ["c", [[f"p{k}" for k in range(32) if k % 4 < 2], [f"p{k}" for k in range(32) if k % 4 > 1]]],
     ),

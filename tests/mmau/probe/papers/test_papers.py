@@ -123,9 +123,7 @@ def test_carries_of_fma_need_no_bits() -> None:
     assert answers(FASI, fma("fp64"))["extra bits for carries"] == "none: each sum is normalised"
 
 
-def test_integers_have_no_answers(
-    FASI,
-) -> None:
+def test_integers_have_no_answers() -> None:
     integers = golden.instruction("x86-amx", "tdpbssd.m16n16k16")
     assert set(answers(FASI, dut_of_instruction(integers)).values()) == {NO_ANSWER}
 
