@@ -12,8 +12,7 @@ from golden.arithmetic.formats import Format
 from golden.arrays import BitArray, bits_dtype
 from golden.checks import check_least, check_type
 from golden.operations import Operation
-from golden.units.instruction import Instruction
-from golden.units.unit import Unit
+from golden.units.model import Model
 
 Tile = tuple[()] | tuple[int, int]
 """The empty tuple for rows, one dot product each; (m, n) for tiles of m rows of A and n columns of B, m·n dot
@@ -72,17 +71,10 @@ class OperandShape:
         )
 
     @classmethod
-    def of_unit(cls, unit: Unit, K: int | None = None) -> Self:
-        """The shape of a unit over K products; over its `usual_K` if K is None."""
-        shape = cls.of_operation(unit.operation, unit.usual_K if K is None else K)
-        return replace(shape, a=unit.a, b=unit.b)
-
-    @classmethod
-    def of_instruction(cls, instruction: Instruction) -> Self:
-        """The shape of one element of an instruction's D."""
-        i = instruction
-        d, groups = _rounded_to(i.operation), _groups(i.operation)
-        return cls(a=i.a, b=i.b, c=i.c, d=d, K=i.k, scale=i.scale, block_size=i.block_size, **groups)
+    def of(cls, model: Model, K: int | None = None) -> Self:
+        """The shape of a unit over K products, by default its `usual_K`, or of one element of an instruction's D."""
+        shape = cls.of_operation(model.operation, model.usual_K if K is None else K)
+        return replace(shape, a=model.a, b=model.b)
 
     @property
     def blocks(self) -> int:

@@ -223,13 +223,13 @@ CASES: list[tuple[str, Any, type[Exception], str]] = [
     ("stimulus of no shape", lambda: stimulus(HOPPER, 5, 0), TypeError, f"shape must be an OperandShape, got {HOPPER!r}"),
     (
         "stimulus' count",
-        lambda: stimulus(OperandShape.of_instruction(HOPPER), 5.0, 0),
+        lambda: stimulus(OperandShape.of(HOPPER), 5.0, 0),
         TypeError,
         "count must be an integer, got 5.0",
     ),
     (
         "stimulus' seed",
-        lambda: stimulus(OperandShape.of_instruction(HOPPER), 5, False),
+        lambda: stimulus(OperandShape.of(HOPPER), 5, False),
         TypeError,
         "seed must be an integer, got False",
     ),

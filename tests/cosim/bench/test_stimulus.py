@@ -130,7 +130,7 @@ def test_fewer_vectors_than_formats_are_refused() -> None:
 def test_tiles_of_any_shape_hold_the_whole_stimulus(m: int, n: int) -> None:
     """The rows of corners are on the diagonals; the other elements are mixed, or repeat operands of the tile before."""
     design = tile("sm_70", "mma.m8n8k4.f32.f16.f16.f32", m, n)
-    stimulus = generate(OperandShape.of_instruction(design.instruction), 300 * min(m, n), 5)
+    stimulus = generate(OperandShape.of(design.instruction), 300 * min(m, n), 5)
     board = Scoreboard(specification_of(design), 300, seed=5)
     for vector in board.vectors():
         board.send(vector)

@@ -37,7 +37,7 @@ INSTRUCTIONS = mma_sim.instructions()
 
 
 def stimulus(instruction: golden.Instruction) -> Operands:
-    return generate(OperandShape.of_instruction(instruction), ROWS, SEED).operands
+    return generate(OperandShape.of(instruction), ROWS, SEED).operands
 
 
 def test_peer_has_the_326_instructions_of_the_vectors() -> None:

@@ -44,11 +44,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_of(instruction: golden.Instruction) -> Operands:
-    return generate(OperandShape.of_instruction(instruction), ROWS, seed=47).operands
+    return generate(OperandShape.of(instruction), ROWS, seed=47).operands
 
 
 def of_spike(program: Path, instruction: golden.Instruction, operands: Operands) -> np.ndarray:
-    with RowProgram(str(program), OperandShape.of_instruction(instruction), FORMS["binary"]) as asked:
+    with RowProgram(str(program), OperandShape.of(instruction), FORMS["binary"]) as asked:
         return asked.dot(operands)
 
 

@@ -32,7 +32,7 @@ def unit(keys: dict[str, Any], **chain: Any) -> golden.Unit:
 
 
 def operands(made: golden.Unit, rows: int, K: int = 32) -> tuple[Any, Any, Any]:
-    found = generate(OperandShape.of_unit(made, K), rows, seed=3).operands
+    found = generate(OperandShape.of(made, K), rows, seed=3).operands
     return found.a, found.b, found.c
 
 

@@ -133,7 +133,7 @@ def test_two_arithmetics_are_distinguished_by_two_simple_terms(arch: str, name: 
     """Rows of the stimulus on which the instruction differs from one with another parameter: two terms show any of these,
     with values at most so complicated (`cost`)."""
     i = golden.instruction(arch, name)
-    other, shape = Chain(i.operation.changed(**changes)), OperandShape.of_instruction(i)
+    other, shape = Chain(i.operation.changed(**changes)), OperandShape.of(i)
 
     def fails(rows: Operands) -> np.ndarray:
         return np.asarray(differing(run(None, i.chain, Batch(*rows)), run(None, other, Batch(*rows)), i.operation))

@@ -37,7 +37,7 @@ def checked(device: StandIn, instruction: golden.Instruction = FP16_MMA, vectors
 
 def names_of(instruction: golden.Instruction) -> set[str]:
     """The classes, and the corners that have a case of these formats."""
-    shape = OperandShape.of_instruction(instruction)
+    shape = OperandShape.of(instruction)
     return {name for name in NAMES if name in CLASSES or CORNERS[name].cases(shape)}
 
 
@@ -57,7 +57,7 @@ def test_rows_are_enough_for_a_recording() -> None:
     kept: list[tuple[Stimulus, np.ndarray]] = []
     check(StandIn(), FP16_MMA, 1, 1, Progress(), lambda: None, keep=lambda *results: kept.append(results))
     ((stimulus, results),) = kept
-    assert len(stimulus) == len(results) >= max(MIN_ROWS, complete_rows(OperandShape.of_instruction(FP16_MMA)))
+    assert len(stimulus) == len(results) >= max(MIN_ROWS, complete_rows(OperandShape.of(FP16_MMA)))
     assert {NAMES[label] for label in stimulus.label.tolist()} == names_of(FP16_MMA)
 
 

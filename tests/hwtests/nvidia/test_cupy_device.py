@@ -62,7 +62,7 @@ class Fill(Function):
     def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         corners, seed, first, count, *arrays, labels = arguments
         self.launches.append(("fill_tiles", sum(a.nbytes for a in arrays if isinstance(a, np.ndarray)) + labels.nbytes))
-        assert corners.tobytes() == volume.corner_table(OperandShape.of_instruction(self.instruction), int(seed)).blob
+        assert corners.tobytes() == volume.corner_table(OperandShape.of(self.instruction), int(seed)).blob
         made, made_labels = on_host.tiles_of(self.instruction, int(seed), int(first), int(count))
         labels[...] = made_labels
         for array, codes in zip(arrays, vars(made).values(), strict=True):
@@ -174,7 +174,7 @@ def test_launch(
     """Tiles are filled up to whole blocks, arguments come in the kernel's order, results of the padding are dropped."""
     instruction = golden.instruction(arch, name)
     device, cupy = opened(monkeypatch, instruction, capability=capability)
-    rows = generate(OperandShape.of_instruction(instruction), tiles * min(instruction.m, instruction.n), 1).operands
+    rows = generate(OperandShape.of(instruction), tiles * min(instruction.m, instruction.n), 1).operands
     operands = on_diagonals(rows, instruction.m, instruction.n, np)
     d = device.load(instruction)[0].run(operands)
     np.testing.assert_array_equal(d, arithmetic(instruction, operands))
@@ -207,7 +207,7 @@ def test_model_is_golden_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     device, cupy = opened(monkeypatch, HOPPER)
     cupy.ndarray = np.ndarray
     monkeypatch.setitem(ENGINES, "cuda", run_reference)
-    rows = generate(OperandShape.of_instruction(HOPPER), 8, 1).operands
+    rows = generate(OperandShape.of(HOPPER), 8, 1).operands
     got = device.dot(HOPPER.chain, rows)
     monkeypatch.delitem(sys.modules, "cupy")
     np.testing.assert_array_equal(got, HOPPER.dot(*rows, engine="reference"))
@@ -261,7 +261,7 @@ def test_out_of_memory_is_a_memory_error(monkeypatch: pytest.MonkeyPatch) -> Non
         raise OutOfMemoryError("out of memory allocating 1,024 bytes")
 
     cupy.empty = cupy.full = full
-    operands = on_diagonals(generate(OperandShape.of_instruction(HOPPER), 8, 1).operands, HOPPER.m, HOPPER.n, np)
+    operands = on_diagonals(generate(OperandShape.of(HOPPER), 8, 1).operands, HOPPER.m, HOPPER.n, np)
     with pytest.raises(MemoryError, match=r"^out of memory allocating 1,024 bytes$"):
         device.load(HOPPER)[0].run(operands)
 

@@ -34,7 +34,7 @@ def tiles(instruction: Instruction, count: int, seed: int) -> list[dict[str, Any
     rows = max(i.m, i.n, i.m * i.n)
     found = []
     for number in range(count):
-        operands = generate(OperandShape.of_instruction(i), rows, 1000 * seed + number).operands
+        operands = generate(OperandShape.of(i), rows, 1000 * seed + number).operands
         tile: dict[str, Any] = {
             "A": operands.a[: i.m],
             "B": operands.b[: i.n].T,

@@ -6,7 +6,7 @@ import pytest
 
 import golden
 from golden.device import Device
-from mmau.probe.device_under_test import dut_of_instruction
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.papers import FASI, FTTN, KHATTAK, NO_ANSWER, Paper, features
 from tests.mmau.probe.papers.altered import (
     exact,
@@ -22,7 +22,7 @@ from tests.mmau.probe.papers.altered import (
 
 def cdna3() -> Device:
     """c is added to the sum of the products."""
-    return dut_of_instruction(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"))
+    return dut_of(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"))
 
 
 Altered = tuple[Callable[[], Device], str, str]
@@ -125,7 +125,7 @@ def test_carries_of_fma_need_no_bits() -> None:
 
 def test_integers_have_no_answers() -> None:
     integers = golden.instruction("x86-amx", "tdpbssd.m16n16k16")
-    assert set(answers(FASI, dut_of_instruction(integers)).values()) == {NO_ANSWER}
+    assert set(answers(FASI, dut_of(integers)).values()) == {NO_ANSWER}
 
 
 def test_products_that_d_cannot_hold() -> None:
