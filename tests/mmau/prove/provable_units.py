@@ -23,7 +23,7 @@ from golden.operations import (
     FTZAddMul,
 )  # fmt: skip
 from golden.units.unit import CIRCUIT_CHOICES, LATER_KEYS
-from mmau.prove.counterexample import WrongResult, golden_result, vector
+from mmau.prove.counterexample import Vector, golden_result, vector
 from mmau.prove.datapath.unit_questions import unit_questions
 from mmau.prove.solvers.with_bitwuzla import solve
 from rtl.verilog.emit import to_verilog
@@ -110,7 +110,7 @@ def not_proved(unit: Unit, verilog: str | None = None, seconds: float = 30.0) ->
     return [each.name for each in unit_questions(unit, text) if solve(each.text, seconds).verdict != "never"]
 
 
-def check_refuted(unit: Unit, verilog: str, seconds: float = 30.0) -> WrongResult:
+def check_refuted(unit: Unit, verilog: str, seconds: float = 30.0) -> Vector:
     """Operands that show golden to give another result than the Verilog, of an obligation that is not proved."""
     names = not_proved(unit, verilog)
     found = next(filter(None, (vector(unit, verilog, name, seconds) for name in dict.fromkeys(names))), None)
