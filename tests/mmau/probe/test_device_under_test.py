@@ -40,23 +40,6 @@ def test_an_answer_that_is_none(fault: Any, message: str) -> None:
 
 
 @pytest.mark.slow
-def test_answers_of_a_device_that_dies_are_recorded(tmp_path: Path) -> None:
-    path = tmp_path / "state.npz"
-    honest = dut()
-    first = stopped(dies_after(honest, 400), journal=Journal("box", honest.shape, path))
-    assert first.stopped == f"box died after {first.vectors} vectors: ConnectionError: no answer from the device"
-    assert 0 < first.vectors <= 400
-    kept = Journal("box", honest.shape, path)
-    said = len(kept.answers)
-    assert 0 < said <= first.vectors
-    whole = probe(honest, 2000, journal=Journal("box", honest.shape))
-    resumed = probe(honest, 2000, journal=kept)
-    assert resumed.model == whole.model
-    assert resumed.is_whole()
-    assert whole.vectors - resumed.vectors == said
-
-
-@pytest.mark.slow
 def test_a_device_that_is_slow_ends_when_its_time_is_up() -> None:
     def slow(operands: Operands, d: Any) -> Any:
         time.sleep(0.02)

@@ -86,7 +86,7 @@ def verdicts(example: Example) -> list[str]:
 
 def holds(example: Example) -> bool:
     """Whether every obligation is proved."""
-    return set(verdicts(example)) == {"never"}
+    return all(verdict == "never" for verdict in verdicts(example))
 
 
 @pytest.mark.parametrize("verilog", [VERILOG, VERILOG.replace("a + b", "a - b")], ids=["sound", "wrong"])
@@ -137,10 +137,9 @@ REFUSED: dict[str, tuple[Callable[[Example, Fact], object], str]] = {
     "a reading of which nothing is known": (
         lambda e, fact: e.proof.fact_about(e.large.term), "no fact states the value of a reading of wires",
     ),
-    **{
-        f"cases {cases}": (lambda e, fact, cases=cases: by_cases(e, cases), f"{NO_CASES}{cases}")
-        for cases in (range(17), range(0, 16, 2), range(0))
-    },
+    "a case too many": (lambda e, fact: by_cases(e, range(17)), f"{NO_CASES}range(0, 17)"),
+    "every second case": (lambda e, fact: by_cases(e, range(0, 16, 2)), f"{NO_CASES}range(0, 16, 2)"),
+    "no case": (lambda e, fact: by_cases(e, range(0)), f"{NO_CASES}range(0, 0)"),
 }  # fmt: skip
 
 
