@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import Elaborated, Port
+from cosim.dut.elaborate import Port
 
 CLOCKS = ("clk", "clk_i", "i_clk", "clock", "aclk")
 RESETS = ("rst", "rst_i", "reset", "reset_i", "rst_n", "rst_ni", "resetn", "reset_n", "aresetn", "nreset", "arst_n", "arst")
@@ -33,13 +33,13 @@ TOGETHER = r"((in|i)_)?(operands?|ops?)(_i|_in)?"
 OUTPUTS = ("d", "in_ready", "out_valid")
 
 
-def template(dut: Dut, design: Elaborated) -> str:
+def template(dut: Dut, ports: Sequence[Port], edges: Mapping[str, str]) -> str:
     """The text of a `dut.toml`. Guesses are marked in comments; each value `?` must be replaced before the file is read.
 
     Args:
-        dut: the design's top, sources, folders, macros and parameters.
+        dut: the design's top, sources, folders, macros and parameters. ports: its ports.
+        edges: the signals at whose edges its registers act, as far as they are known.
     """
-    ports = design.ports
     found = _together(ports) | {ours: names for ours in NAMES if (names := _matching(ours, ports))}
     clock = next((port.name for port in ports if port.name.lower() in CLOCKS), None)
     reset = next((port.name for port in ports if port.name.lower() in RESETS), None)
@@ -48,7 +48,8 @@ def template(dut: Dut, design: Elaborated) -> str:
     lines += [f"include = {_listed([str(folder) for folder in dut.include])}"] if dut.include else []
     lines += [f"defines = {_table(dut.defines)}"] if dut.defines else []
     lines += [f"parameters = {_table(dut.parameters)}"] if dut.parameters else []
-    lines += ["", *_timing(found, clock, reset, enable, design.edges), "", "# The design's ports:"]
+    lines += [f"ghdl_args = {_listed(dut.ghdl_args)}"] if dut.ghdl_args else []
+    lines += ["", *_timing(found, clock, reset, enable, edges), "", "# The design's ports:"]
     lines += [f"#   {port}" for port in ports]
     lines += ["", "[ports]  # this project's names to the design's"]
     named = {clock, reset, enable, *(name.partition("[")[0] for names in found.values() for name in names)}

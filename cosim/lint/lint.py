@@ -37,6 +37,16 @@ BEGINS_AS_X = (
     "hold instead was not tried, and is in Verilator"
 )
 
+UNREAD_VHDL = (
+    "what other tools may read as another circuit was not looked for, as in Verilog: latches, initial values, incomplete "
+    "sensitivity lists, undefined values, conditions that vectors hardly meet"
+)
+
+BEGINS_AS_U = (
+    "registers and memories without an initial value begin as U in GHDL, for which a condition does not hold: what they may "
+    "hold instead was not tried"
+)
+
 CONTINUED = (
     "a comment // in a macro ends with a backslash, behind which the macro goes on to some tools and has ended to others"
 )
@@ -69,6 +79,8 @@ def other_readings(sources: Sources, folder: Path, simulator: str = "verilator")
     Raises:
         ElaborationError: Verilator cannot preprocess the sources.
     """
+    if sources.is_vhdl:
+        return (UNREAD_VHDL, BEGINS_AS_U)[: 1 + (sources.timing.protocol != "combinational" and simulator == "ghdl")]
     options = [word for word in sources.verilator_args if not word.startswith(PLAIN)]
     lines = [BEGINS_AS_X] if simulator == "icarus" and sources.timing.protocol != "combinational" else []
     lines += [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []

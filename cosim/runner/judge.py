@@ -58,7 +58,7 @@ def judged(
     sources = sources_of(design, request.dut, folder)
     if sources.digests != simulated.sources:
         raise SimulationError("the design's files changed while it was simulated: run again")
-    found |= {"reset": reset, "other_readings": other_readings(sources, folder, request.simulator)}
+    found |= {"reset": reset, "other_readings": other_readings(sources, folder, request.runs_in)}
     sources.check_unchanged()
     return found
 

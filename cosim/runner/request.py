@@ -69,6 +69,16 @@ class Request:
     progress: Callable[[str], None] | None = None
 
     @property
+    def in_cocotb(self) -> str:
+        """The simulator of a simulation in cocotb: that of the request, but for VHDL."""
+        return "ghdl" if self.dut is not None and self.dut.is_vhdl else self.simulator
+
+    @property
+    def runs_in(self) -> str:
+        """The simulator of the run. Volume mode runs the circuit that GHDL makes of VHDL in Verilator."""
+        return self.in_cocotb if self.mode == "cocotb" else self.simulator
+
+    @property
     def results(self) -> int:
         """The number of dot products in a vector."""
         return 1 if self.dut is None else self.dut.results
@@ -90,6 +100,8 @@ class Request:
             raise ValueError(
                 f"mode 'volume' runs what Verilator compiles, got simulator {self.simulator!r}: leave --sim out"
             )
+        if self.dut is not None and self.dut.is_vhdl:
+            self._check_vhdl()
         if self.rtl_coverage and (self.mode, self.simulator) != ("cocotb", "verilator"):
             raise ValueError(
                 "coverage of the RTL is counted by Verilator in mode 'cocotb', "
@@ -111,6 +123,19 @@ class Request:
             raise ValueError(f"the work directory must be a folder, got {self.work_dir}")
         if self.work_dir is not None and self.dut is not None:
             self._check_sources_outside(self.work_dir.resolve(), self.dut)
+
+    def _check_vhdl(self) -> None:
+        if self.simulator != "verilator":
+            raise ValueError(f"VHDL is simulated by GHDL, got simulator {self.simulator!r}: leave --sim out")
+        if self.rtl_coverage:
+            raise ValueError(
+                "coverage of the RTL is counted by Verilator, and this design is VHDL: leave --rtl-coverage out"
+            )
+        if self.waves is not None:
+            raise ValueError(
+                "a waveform is written for Verilog, and this design is VHDL: leave --waves out; with --work DIR the command "
+                "in DIR/simulation.log, with --wave=FILE.ghw added, writes one"
+            )
 
     @staticmethod
     def _check_sources_outside(work_dir: Path, dut: "Dut") -> None:

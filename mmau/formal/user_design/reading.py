@@ -19,6 +19,7 @@ from cosim.lint.lint import Finding, lint, lint_files
 from cosim.lint.source_texts import Source, Text
 from cosim.lint.storage_elements import irregular_storage
 from cosim.lint.yosys_findings import AS_WRITTEN
+from cosim.runner.vhdl_circuit import circuit_of
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.formal.netlist.syntax import Module
@@ -95,7 +96,8 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
     """
     with temporary_folder("mmau-user-") as name:
         folder = Path(name)
-        sources = sources_of(UnitDesign(unit), dut, folder)
+        design = UnitDesign(unit)
+        sources = sources_of(design, circuit_of(design, dut, folder), folder)
         source = Source(sources, folder)
         try:
             sources.check_unchanged()
