@@ -4,11 +4,22 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
-from cosim.coverage.sampled_facts import INFINITE, NAN, SUBNORMAL, ZERO, IntArray, Seen, classes
+from cosim.coverage.covergroup import (
+    INFINITE,
+    NAN,
+    SUBNORMAL,
+    ZERO,
+    Covergroup,
+    IntArray,
+    Point,
+    Reason,
+    Seen,
+    chosen,
+    classes,
+)
 from cosim.coverage.shapes import flushes
 from golden import Operation
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 
 SPECIALS = ("+infinity", "-infinity", "NaN")
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
+from golden.arithmetic.conversion import Conversion, check_conversion, conversion, conversions_to
+from golden.arithmetic.formats import BF16, FP32
+from golden.arithmetic.specials import first_nan, invalid_nan, quiet_nan, sum_special
 from golden.checks import check_choice
-from golden.conversion import Conversion, check_conversion, conversion, conversions_to
-from golden.formats import BF16, FP32
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
 from golden.operations.structure import C, Product, Structure, fma
-from golden.specials import first_nan, invalid_nan, quiet_nan, sum_special
 
 FORMATS = ("fp16", "bf16", "fp32", "fp64")
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 import golden
 from golden import Instruction
+from golden.arithmetic.formats import IntegerFormat
 from golden.files import write_atomically
-from golden.integer_format import IntegerFormat
-from golden.npz import read_npz
+from golden.recordings.npz import read_npz
 from golden.stimulus import Operands, OperandShape, volume
 
 FILE = Path(__file__).with_name("reference_rows.npz")
@@ -50,7 +50,7 @@ def distinct() -> list[Instruction]:
 def made() -> Iterator[ReferenceRows]:
     """The rows, computed anew by the reference."""
     for instruction in distinct():
-        shape = OperandShape.of_instruction(instruction)
+        shape = OperandShape.of(instruction)
         operands = volume.rows(shape, SEED, 0, ROWS, engine="numpy").operands
         yield ReferenceRows(instruction, operands, instruction.dot(*operands, engine="reference"))
 

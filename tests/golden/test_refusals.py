@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import golden
-from golden.chain import Chain, product_order, steps_for
-from golden.conversion import CONVERSIONS, Conversion
-from golden.formats import E4M3, FP16, FP32, UE8M0, Format
+from golden.arithmetic.conversion import CONVERSIONS, Conversion
+from golden.arithmetic.formats import E4M3, FP16, FP32, UE8M0, Format
+from golden.chains.chain import Chain, product_order, steps_for
 from golden.operations import TFDPA
 from golden.stimulus import OperandShape, complete_rows, generate
 
@@ -223,13 +223,13 @@ CASES: list[tuple[str, Any, type[Exception], str]] = [
     ("stimulus of no shape", lambda: stimulus(HOPPER, 5, 0), TypeError, f"shape must be an OperandShape, got {HOPPER!r}"),
     (
         "stimulus' count",
-        lambda: stimulus(OperandShape.of_instruction(HOPPER), 5.0, 0),
+        lambda: stimulus(OperandShape.of(HOPPER), 5.0, 0),
         TypeError,
         "count must be an integer, got 5.0",
     ),
     (
         "stimulus' seed",
-        lambda: stimulus(OperandShape.of_instruction(HOPPER), 5, False),
+        lambda: stimulus(OperandShape.of(HOPPER), 5, False),
         TypeError,
         "seed must be an integer, got False",
     ),

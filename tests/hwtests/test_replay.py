@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from golden.comparison import differing
-from golden.recording import MIN_ROWS, Recording
-from golden.recording_index import FOLDER, read_index, read_listed, write
+from golden.recordings.recording import MIN_ROWS, Recording
+from golden.recordings.recording_index import FOLDER, read_index, read_listed, write
 from golden.stimulus import CORNERS, OperandShape
 from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
 
@@ -41,7 +41,7 @@ def test_engines_reproduce_the_recording(name: str) -> None:
 def test_recording_of_a_campaign_is_complete(name: str) -> None:
     recording = read_listed(FOLDER, name)
     assert len(recording) >= MIN_ROWS
-    shape = OperandShape.of_instruction(recording.instruction)
+    shape = OperandShape.of(recording.instruction)
     possible = [name for name in recording.header.names if name not in CORNERS or CORNERS[name].cases(shape)]
     assert {recording.header.names[label] for label in recording.label.tolist()} == set(possible)
 

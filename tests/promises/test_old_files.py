@@ -8,13 +8,13 @@ import numpy as np
 import cosim
 import golden
 from cosim.coverage import file as coverage_file
-from golden.recording import read
+from golden.recordings.recording import read
 from hwtests.conform.campaign import load_report
 from mmau.explore.space_file import load_space
-from mmau.formal.records import proof_of, proof_rows
-from mmau.jobs.sealed import unsealed
-from mmau.probe.device_under_test import dut_of_unit
+from mmau.jobs.store import unsealed
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.journal import Journal
+from mmau.prove.records import proof_of, proof_rows
 from tests.promises.old_files import FILES
 
 UNIT = golden.load_unit(FILES / "unit.toml")
@@ -75,7 +75,7 @@ def test_report_of_a_conformance_run_can_be_resumed() -> None:
 
 
 def test_journal_of_a_probe_can_be_resumed() -> None:
-    dut = dut_of_unit(UNIT)
+    dut = dut_of(UNIT)
     with np.load(FILES / "journal.npz") as arrays:
         header = json.loads(arrays["header"].tobytes())
     journal = Journal(dut.name, dut.shape, FILES / "journal.npz", header["identity"])

@@ -16,7 +16,8 @@ from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.build.power_up import power_ups
 from golden import Implementation, Unit
-from golden.formats import BF16, E2M1, E4M3, FP32
+from golden.arithmetic.formats import BF16, E2M1, E4M3, FP32
+from golden.engines.engine import fastest_engine
 from golden.operations import TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
 from rtl import Design, MultiFormatDesign, TileDesign
@@ -129,7 +130,7 @@ def test_fewer_vectors_than_formats_are_refused() -> None:
 def test_tiles_of_any_shape_hold_the_whole_stimulus(m: int, n: int) -> None:
     """The rows of corners are on the diagonals; the other elements are mixed, or repeat operands of the tile before."""
     design = tile("sm_70", "mma.m8n8k4.f32.f16.f16.f32", m, n)
-    stimulus = generate(OperandShape.of_instruction(design.instruction), 300 * min(m, n), 5)
+    stimulus = generate(OperandShape.of(design.instruction), 300 * min(m, n), 5)
     board = Scoreboard(specification_of(design), 300, seed=5)
     for vector in board.vectors():
         board.send(vector)
@@ -189,7 +190,11 @@ def test_sound_design_passes(design: Design) -> None:
     assert report.classes_hit == len(report.classes)
     simulations = len(power_ups("verilator", Timing.of_design(design), 1000, 4))
     assert simulations == (2 if design.implementation.stages else 1)
-    assert (report.engine, report.checked, report.disagreements) == (golden.engines.fastest_engine(), simulations * 200, 0)
+    assert (report.engine, report.checked, report.disagreements) == (
+        fastest_engine(),
+        simulations * 200,
+        0,
+    )
 
 
 @pytest.mark.simulator

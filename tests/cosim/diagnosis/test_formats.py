@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from golden import Cls, Operation, instruction
-from golden.engines import Batch, run
-from golden.formats import BF16, E4M3, E5M2, FP16, FP32
+from golden.arithmetic.formats import BF16, E4M3, E5M2, FP16, FP32
+from golden.engines.engine import Batch, run
 from golden.operations import FMA, TFDPA
 from golden.stimulus import OperandShape, generate
 from tests.cosim.diagnosis.designs import Design, diagnosed, diagnosis, golden_results, split
@@ -77,7 +77,7 @@ def test_other_format_of_a_converted_instruction_is_named() -> None:
     sound = instruction("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16")
     assert sound.chain.fp16_order is not None
     broken = replace(sound.chain, operation=sound.chain.operation.changed(c=BF16, rho="RNE-BF16"))
-    operands = generate(OperandShape.of_instruction(sound), 300, 7).operands
+    operands = generate(OperandShape.of(sound), 300, 7).operands
     expected, got = (run("reference", chain, Batch(*operands)) for chain in (sound.chain, broken))
     found = diagnosed(sound, *split(sound.operation, operands, got, expected))
     assert [cause.change for cause in found.causes] == ["c is read and d is written as bf16, not fp16"], found.text()

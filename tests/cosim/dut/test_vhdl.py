@@ -17,8 +17,8 @@ from cosim.runner import vhdl_circuit
 from cosim.runner.vhdl_circuit import circuit_of
 from golden import Unit
 from golden.operations import IDPA
-from mmau.formal.user_design.proof import decided_by_solvers
-from mmau.formal.verdicts import PROVED, REFUTED
+from mmau.prove.decision import PROVED, REFUTED
+from mmau.prove.user_design.proof import decided_by_solvers
 from rtl import UnitDesign
 from rtl.tools import MissingTool
 
@@ -109,7 +109,8 @@ end package;
 library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all; use work.kinds.all;
 entity pair is
   port (clk_i, rst_i : in std_logic; a_i : in lanes_t(1 downto 0); req_i : in request_t; c_i : in integer;
-        mode_i : in mode_t; unused_i : in std_logic_vector(0 to 3); debug_o : out lanes_t(2 to 3); d_o : out signed(31 downto 0);
+        mode_i : in mode_t; unused_i : in std_logic_vector(0 to 3); debug_o : out lanes_t(2 to 3);
+        d_o : out signed(31 downto 0);
         valid_o : out bit);
 end entity;
 architecture rtl of pair is

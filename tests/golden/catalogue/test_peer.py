@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.recording import content
+from golden.recordings.recording import content
 from golden.stimulus import Operands, OperandShape, generate
 from tests.data import mma_sim, remake_vectors
 from tests.data.load import Case, vector_sets
@@ -37,7 +37,7 @@ INSTRUCTIONS = mma_sim.instructions()
 
 
 def stimulus(instruction: golden.Instruction) -> Operands:
-    return generate(OperandShape.of_instruction(instruction), ROWS, SEED).operands
+    return generate(OperandShape.of(instruction), ROWS, SEED).operands
 
 
 def test_peer_has_the_326_instructions_of_the_vectors() -> None:

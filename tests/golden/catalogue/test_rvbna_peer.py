@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
+from golden.arithmetic.specials import quiet_nan
+from golden.chains.chain import Chain
 from golden.comparison import differing, is_nan
-from golden.engines import Batch, run
+from golden.engines.engine import Batch, run
 from golden.operations import TFDPA
 from golden.program import FORMS, RowProgram
-from golden.specials import quiet_nan
 from golden.stimulus import Operands, OperandShape, generate
 from tests.peers import unpacked
 
@@ -44,11 +44,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_of(instruction: golden.Instruction) -> Operands:
-    return generate(OperandShape.of_instruction(instruction), ROWS, seed=47).operands
+    return generate(OperandShape.of(instruction), ROWS, seed=47).operands
 
 
 def of_spike(program: Path, instruction: golden.Instruction, operands: Operands) -> np.ndarray:
-    with RowProgram(str(program), OperandShape.of_instruction(instruction), FORMS["binary"]) as asked:
+    with RowProgram(str(program), OperandShape.of(instruction), FORMS["binary"]) as asked:
         return asked.dot(operands)
 
 

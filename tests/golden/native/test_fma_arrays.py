@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.arithmetic.formats import FP32, FP64, Format
 from golden.arrays import bits_dtype
-from golden.engines import Batch, run
-from golden.formats import FP32, FP64, Format
+from golden.engines.engine import Batch, run
 from golden.operations import FMA
 from golden.stimulus import OperandShape
 from tests.golden.native.native_rows import INSTRUCTION_SETS, class_rows, has_instruction_set, needs_native
@@ -38,7 +38,7 @@ def rows(name: str) -> tuple[tuple[Codes, Codes, Codes], Codes]:
     operand, dtype = FORMATS[name], bits_dtype(FORMATS[name])
     directed = np.array(list(itertools.product(boundaries(operand), repeat=3)), dtype).T
     fma = unit(FMA(a=operand, b=operand, c=operand))
-    random = class_rows(OperandShape.of_unit(fma), 300, seed=29)
+    random = class_rows(OperandShape.of(fma), 300, seed=29)
     a, b, c = (np.concatenate([x, y.ravel()]) for x, y in zip(directed, random[:3], strict=True))
     kind = a.dtype.str.replace("u", "f")
     with np.errstate(all="ignore"):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arithmetic.formats import FP16, FP32, UE8M0
 from golden.arrays import bits_dtype
-from golden.formats import FP16, FP32, UE8M0
 from golden.stimulus import (
     CLASSES,
     CORNERS,
@@ -116,7 +116,7 @@ def test_2000_rows_hold_level_1_and_20000_level_2() -> None:
     """Level 1 for all formats and numbers of products, level 2 for every step of the catalogue of up to 32 products."""
     for shape in {OperandShape.of_operation(entry.operation) for entry in golden.instructions()}:
         assert complete_rows(shape, 2) <= (20_000 if shape.K <= 32 else 22_000)
-    shapes = {OperandShape.of_instruction(entry) for entry in golden.instructions()} | set(SHAPES.values())
+    shapes = {OperandShape.of(entry) for entry in golden.instructions()} | set(SHAPES.values())
     shapes |= {OperandShape.of_operation(entry.operation) for entry in golden.instructions()}
     shapes |= {replace(SHAPES["fp16"], K=1024)}
     for shape in shapes:
@@ -153,7 +153,7 @@ def test_instruction_rows_run_through_its_chain() -> None:
     """Every catalogue instruction takes the rows that are made for it; one shape a pattern of names is enough."""
     seen: dict[OperandShape, golden.Instruction] = {}
     for entry in golden.instructions():
-        seen.setdefault(OperandShape.of_instruction(entry), entry)
+        seen.setdefault(OperandShape.of(entry), entry)
     assert len(seen) > 60
     for shape, entry in seen.items():
         operands = generate(shape, 20, seed=1).operands
@@ -163,7 +163,7 @@ def test_instruction_rows_run_through_its_chain() -> None:
 
 def test_e8m13_is_rounded_at_thirteen_bits() -> None:
     entry = golden.instruction("sm_90", "wgmma.m64n8k32.f32.e4m3.e4m3")
-    assert OperandShape.of_instruction(entry).d.man_bits == 13
+    assert OperandShape.of(entry).d.man_bits == 13
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_launch(
     instruction: golden.Instruction, tiles: int, launch: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device, hip = opened(monkeypatch, instruction)
-    rows = generate(OperandShape.of_instruction(instruction), tiles * min(instruction.m, instruction.n), 1).operands
+    rows = generate(OperandShape.of(instruction), tiles * min(instruction.m, instruction.n), 1).operands
     operands = on_diagonals(rows, instruction.m, instruction.n, np)
     (program,) = device.load(instruction)
     np.testing.assert_array_equal(program.run(operands), arithmetic(instruction, operands))
@@ -156,7 +156,7 @@ def test_out_of_memory_frees_what_it_has(monkeypatch: pytest.MonkeyPatch) -> Non
     device, hip = opened(monkeypatch, CDNA3)
     (program,) = device.load(CDNA3)
     hip.largest = 3000
-    rows = generate(OperandShape.of_instruction(CDNA3), 64, 1).operands
+    rows = generate(OperandShape.of(CDNA3), 64, 1).operands
     with pytest.raises(MemoryError, match=r"^hipMalloc: hipErrorOutOfMemory$"):
         program.run(on_diagonals(rows, CDNA3.m, CDNA3.n, np))
     assert hip.memory == {}

@@ -9,9 +9,9 @@ import pytest
 import golden
 from golden.native.nvrtc import compile_cubin
 from golden.stimulus import OperandShape, Tiles, generate, on_diagonals
+from hwtests.nvidia.cupy_device import route_of, spread, words
 from hwtests.nvidia.disassembly import expected, sass
 from hwtests.nvidia.kernels import kernel_of
-from hwtests.sparse import route_of, spread, words
 from tests.hwtests.compilers import needs_cuda_compiler
 from tests.hwtests.conform.stand_in import arithmetic
 from tests.hwtests.nvidia.test_cupy_device import opened
@@ -86,7 +86,7 @@ def test_every_selection_is_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
         grouped = b.reshape(*b.shape[:2], -1, 4)[..., list(HALF.selections[code])]
         d[...] = arithmetic(HALF, Tiles(a, grouped.reshape(*b.shape[:2], -1), c))
 
-    tiles = on_diagonals(generate(OperandShape.of_instruction(HALF), 24, 1).operands, HALF.m, HALF.n, np)
+    tiles = on_diagonals(generate(OperandShape.of(HALF), 24, 1).operands, HALF.m, HALF.n, np)
     for program in programs:
         program._function = launch
         np.testing.assert_array_equal(program.run(tiles), arithmetic(HALF, tiles))

@@ -5,16 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.arithmetic.formats import BF16, FP16, FP32, Format
+from golden.chains.sum_chain import SumTable
 from golden.device import Device
-from golden.formats import BF16, FP16, FP32, Format
 from golden.native.engine import set_threads
 from golden.stimulus import Operands, OperandShape, generate
-from golden.sum_chain import SumTable
-from golden.unit import Unit
-from golden.unit_file import unit_from_table
+from golden.units.unit import Unit
+from golden.units.unit_file import unit_from_table
 from mmau.cli.devices_under_test import chosen
 from mmau.probe.candidates import alike_by_rule, neighbours
-from mmau.probe.device_under_test import ModelDevice, dut_of_unit
+from mmau.probe.device_under_test import ModelDevice, dut_of
 from mmau.probe.distinguish import Difference, distinguish, sides
 from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
@@ -33,7 +33,7 @@ SUMS = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1}
 
 def found(unit: Unit, K: int = 8) -> None:
     """The probe's model gives the unit's results, on rows that it has not seen."""
-    device = dut_of_unit(unit, K)
+    device = dut_of(unit, K)
     finding = probe(device, 3000)
     assert finding.is_whole()
     assert finding.model is not None
@@ -163,7 +163,7 @@ def test_rounding_at_random_is_named_and_no_wrong_tree_is_shown() -> None:
 )
 def test_rounding_by_the_bits_of_the_sum_is_not_called_random(keys: dict[str, Any]) -> None:
     """Sums that are rounded to fewer bits than d has round bits of c too, and were called random."""
-    (known,) = rounding_repeats(Asker(dut_of_unit(unit_from_table({"name": "x", **keys}))))
+    (known,) = rounding_repeats(Asker(dut_of(unit_from_table({"name": "x", **keys}))))
     assert known.finding == "by the bits of the sum alone"
     assert known.vectors == 12 * 16
 

@@ -11,9 +11,9 @@ import pytest
 
 import golden
 from golden import Cls, Implementation, Instruction
-from golden.chain import to_fp16
+from golden.arithmetic.formats import E4M3, E5M2, FP16, Format
+from golden.chains.chain import to_fp16
 from golden.comparison import differing
-from golden.formats import E4M3, E5M2, FP16, Format
 from golden.stimulus import OperandShape, generate
 from rtl import TileDesign, to_verilog
 from rtl.designs.tile import MMATile, check_tile
@@ -34,7 +34,7 @@ def tiles(instruction: Instruction, count: int, seed: int) -> list[dict[str, Any
     rows = max(i.m, i.n, i.m * i.n)
     found = []
     for number in range(count):
-        operands = generate(OperandShape.of_instruction(i), rows, 1000 * seed + number).operands
+        operands = generate(OperandShape.of(i), rows, 1000 * seed + number).operands
         tile: dict[str, Any] = {
             "A": operands.a[: i.m],
             "B": operands.b[: i.n].T,

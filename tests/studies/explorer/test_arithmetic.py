@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.engines import Batch, run_reference
-from golden.format import Cls
-from golden.formats import FORMATS, INTEGERS, Format
-from golden.instruction import Instruction
+from golden.arithmetic.format import Cls
+from golden.arithmetic.formats import FORMATS, INTEGERS, Format
+from golden.engines.engine import Batch, run_reference
 from golden.native.parameters import RHO_CODES
 from golden.stimulus import OperandShape, generate
+from golden.units.instruction import Instruction
 from studies.explorer import catalogue
 from tests.browser_page import BrowserPage
 
@@ -35,7 +35,7 @@ def alike() -> list[list[Instruction]]:
 
 def rows_of(i: Instruction, most: int | None = None) -> tuple[list[dict[str, Any]], list[str]]:
     """Operands as hexadecimal words, directed ones and a row of each class and corner, or so many; and results."""
-    stimulus = generate(OperandShape.of_instruction(i), count=4096, seed=7)
+    stimulus = generate(OperandShape.of(i), count=4096, seed=7)
     picked = sorted({stimulus.label[n]: n for n in range(len(stimulus.label))}.values())
     chosen = picked if most is None else sorted(random.Random(i.name).sample(picked, min(most, len(picked))))
     operands = {name: each[chosen] for name, each in stimulus.operands._asdict().items() if each is not None}

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP16, FP32, FP64, Format
 from golden.arrays import bits_dtype
-from golden.format import power_of_two
-from golden.formats import FP16, FP32, FP64, Format
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.explore.accuracy import exact_sums as module
 from mmau.explore.accuracy.exact_sums import MAX_K, MINUS_INFINITY, NOT_A_NUMBER, PLUS_INFINITY, Exact, exact_results
 from tests.mmau.explore.accuracy.measured_units import UNITS, by_fractions
@@ -49,7 +49,7 @@ def wrong_rows(shape: OperandShape, operands: Operands) -> tuple[int, int]:
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
 def test_exact_results_are_those_of_fractions(unit: Unit, name: str) -> None:
-    shape = OperandShape.of_unit(unit)
+    shape = OperandShape.of(unit)
     wrong, compared = wrong_rows(shape, drawn(shape, name, 40, 1))
     assert wrong == 0
     assert compared >= 4

@@ -5,10 +5,10 @@ import pytest
 
 import golden
 from golden.arrays import BitArray
-from golden.gemm_order import GemmOrder
-from golden.instruction import Instruction
+from golden.products.gemm_order import GemmOrder
 from golden.stimulus import OperandShape
-from golden.unit import Unit
+from golden.units.instruction import Instruction
+from golden.units.unit import Unit
 from mmau.explore.accuracy import measure
 from mmau.explore.accuracy.dataset import DataSet, data_set
 from mmau.explore.accuracy.error_measures import agreement, differing, reference, results
@@ -23,7 +23,7 @@ def of(instruction: Instruction) -> Unit:
 
 
 def drawn(unit: Unit, K: int, rows: int = 100) -> DataSet:
-    return data_set(check_workload("normal"), OperandShape.of_unit(unit, K), rows, 0)
+    return data_set(check_workload("normal"), OperandShape.of(unit, K), rows, 0)
 
 
 @pytest.mark.parametrize(

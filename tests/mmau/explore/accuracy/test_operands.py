@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from golden.formats import BF16, E4M3, FP16, FP32, INT8, INT32
+from golden.arithmetic.formats import BF16, E4M3, FP16, FP32, INT8, INT32
 from golden.stimulus import CLASSES, Operands, OperandShape
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.explore.accuracy.dataset import round_rows, rounds
 from mmau.explore.accuracy.exact_sums import Exact, Floats, exact_results, value_of
 from mmau.explore.accuracy.workload import check_workload
@@ -96,7 +96,7 @@ def test_integers_are_not_ill_conditioned() -> None:
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
 def test_every_unit_takes_every_workload(unit: Unit) -> None:
-    shape = OperandShape.of_unit(unit)
+    shape = OperandShape.of(unit)
     integer = unit.operation.name == "IDPA"
     names = ("normal", "uniform", "outliers", *(() if integer else ("ill-conditioned-100",)))
     for name in (*names, *("class-normal" if name == "normal" else name for name in CLASSES)):

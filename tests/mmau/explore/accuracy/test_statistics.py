@@ -8,13 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from golden.format import power_of_two
-from golden.formats import FP16, FP32, FP64, INT8, INT32, UINT8, Format
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP16, FP32, FP64, INT8, INT32, UINT8, Format
 from golden.stimulus import Operands, OperandShape
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.explore.accuracy.dataset import rounds
+from mmau.explore.accuracy.error_measures import EDGES, LEAST_ROWS, Errors, bias, histogram
 from mmau.explore.accuracy.exact_sums import exact_results
-from mmau.explore.accuracy.statistics import EDGES, LEAST_ROWS, Errors, bias, histogram
 from mmau.explore.accuracy.workload import check_workload
 from tests.mmau.explore.accuracy.measured_units import UNITS, by_fractions
 from tests.volume import one_in
@@ -101,7 +101,7 @@ def measured(shape: OperandShape, operands: Operands, d: list[int]) -> dict[str,
     ids=lambda value: getattr(value, "name", value),
 )
 def test_measures_are_those_of_fractions(unit: Unit, name: str) -> None:
-    shape = OperandShape.of_unit(unit)
+    shape = OperandShape.of(unit)
     operands = next(rounds(check_workload(name), shape, 60, 2))
     d = unit.dot(*operands).tolist()
     wanted, found = plain(shape, operands, d), measured(shape, operands, d)
