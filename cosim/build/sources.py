@@ -20,6 +20,9 @@ ASSERTIONS = ("--assert", "--no-assert-case")
 """Failed assertions of a user design fail the run. Violations of `unique` and `priority` do not: the standard makes them
 warnings, and glitches in combinational logic cause them."""
 
+NOT_SIMULATED = "that text was not simulated"
+"""The end of a line of a report about another text of a user design."""
+
 NO_ASSERTIONS = ("--noassert",)
 """The argument for a generated design, which has no assertions."""
 
@@ -36,6 +39,7 @@ class Sources:
         read: the files that Verilator read when it elaborated a user design, by path, also those that it found itself; none
             for a generated design, whose files are complete.
         opens, loaded: the files that a user design opens when it runs, as `cosim.dut.elaborate.Elaborated` has them.
+        not_compared: outputs of a user design that nothing looks at, or bits of them. held: inputs at a constant, with it.
         translated: the VHDL files of a circuit that GHDL wrote; `files` and `read` are then of that circuit.
     """
 
@@ -49,6 +53,8 @@ class Sources:
     read: Mapping[str, FileRead] = field(default_factory=dict)
     opens: tuple[str, ...] = ()
     loaded: Mapping[str, str] = field(default_factory=dict)
+    not_compared: tuple[str, ...] = ()
+    held: Mapping[str, int | str] = field(default_factory=dict)
     translated: Mapping[str, FileRead] = field(default_factory=dict)
 
     @property
@@ -112,6 +118,8 @@ def sources_of(design: Design, dut: "Dut | None", folder: Path) -> Sources:
         design_read.read,
         design_read.opens,
         design_read.loaded,
+        connection.not_compared,
+        dut.tie,
         dut.translated,
     )
 
@@ -127,7 +135,9 @@ def _vhdl_sources(design: Design, dut: "Dut", folder: Path) -> Sources:
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)
     instances = {INSTANCE: [port.name for port in connection.ports]}
-    return Sources((*dut.sources, around), WRAPPER, ports, analysis_arguments(dut), (), dut.timing, instances, read)
+    files, arguments = (*dut.sources, around), analysis_arguments(dut)
+    looked_at = {"not_compared": connection.not_compared, "held": dut.tie}
+    return Sources(files, WRAPPER, ports, arguments, (), dut.timing, instances, read, **looked_at)
 
 
 def instance_ports(verilog: str) -> dict[str, list[str]]:

@@ -124,9 +124,9 @@ class Dut:
                 raise ValueError(unknown(f"[ports] of a design with protocol {self.protocol!r}: port", port, known))
         missing = [source for source in self.sources if not source.is_file()]
         if missing:
-            raise ValueError(f"sources must be Verilog or VHDL files that exist; not found: {listed(map(str, missing))}")
+            raise ValueError(f"sources must be Verilog files that exist; not found: {listed(map(str, missing))}")
         if not self.sources:
-            raise ValueError("a design needs at least one Verilog or VHDL file, got none")
+            raise ValueError("a design needs at least one Verilog file, got none")
         self._check_language()
 
     def _check_language(self) -> None:
@@ -207,6 +207,8 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
     filelist = read_filelist(folder / _text("filelist", table["filelist"])) if "filelist" in table else Filelist()
     sources = [folder / name for name in _texts("sources", table.get("sources", []))]
     include = [folder / name for name in _texts("include", table.get("include", []))]
+    compare = {**_table("compare", table.get("compare", {}))}
+    ignored = compare.pop("ignore_outputs", [])
     plain = ("top", "protocol", "latency", "enable", "clock", "order", "results")
     keys: dict[str, Any] = {key: table[key] for key in plain if key in table}
     for key in ("enable", "clock"):
@@ -224,7 +226,8 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         ports={port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()},
         tie={name: _tied(name, value) for name, value in _table("tie", table.get("tie", {})).items()},
         widths=widths_from_table(_table("operands", table.get("operands", {}))),
-        compare=_record("compare", table.get("compare", {}), Compare),
+        compare=_record("compare", compare, Compare),
+        ignore_outputs=tuple(_texts("[compare] ignore_outputs", ignored)),
         lists=tuple(filelist.lists),
     )
 

@@ -34,7 +34,7 @@ _ERROR = re.compile(r":\d+:\d+:(?!\s*(warning|note)\b)|\berror\b", re.IGNORECASE
 _BLOCK = re.compile(r"ghdl_rtik_(package|entity), D=1, sloc=\d+:\d+: (\w+)")
 _DECLARED = re.compile(r"ghdl_rtik_(?:sub)?type_\w+(?:, D=\d+)?: (\w+) is (.+)")
 _FIELD = re.compile(r"ghdl_rtik_element: (\w+): (.+)")
-_PORT = re.compile(r"ghdl_rtik_port, D=\d+, sloc=\d+:\d+; (\w+): (.*?) := .*")
+_PORT = re.compile(r"ghdl_rtik_port, D=\d+, sloc=\d+:\d+; (\w+): (.*?) :=.*")
 _DIRECTION = re.compile(r"[+`]-(\w+) \[port (\w+)\]")
 _PACKAGE = re.compile(r"(\w+)\.(\w+) \[package\]")
 
@@ -184,7 +184,8 @@ def _entities(dut: Dut) -> list[str]:
 def _read(top: str, printed: str) -> Entity:
     """The entity from what GHDL prints of an elaborated design."""
     types, within, ports, ways = _Types(), "", dict[str, str](), dict[str, str]()
-    for line in map(str.strip, printed.splitlines()):
+    for whole in printed.splitlines():
+        line = whole.strip()
         if block := _BLOCK.fullmatch(line):
             within = block[2] if block[1] == "package" else "" if block[2] == top else within
         elif found := _DECLARED.fullmatch(line):
@@ -193,11 +194,11 @@ def _read(top: str, printed: str) -> Entity:
             types.add_field(*found.groups())
         elif found := _PORT.fullmatch(line):
             ports.setdefault(*found.groups())
-        elif found := _DIRECTION.fullmatch(line):
-            ways.setdefault(*found.groups())
+        elif found := _DIRECTION.fullmatch(whole):  # ports of instances are indented
+            ways[found[1]] = found[2]
         elif found := _PACKAGE.fullmatch(line):
             types.libraries.setdefault(found[2], found[1])
-    if not ports or ports.keys() - ways.keys():
+    if not ports or ports.keys() != ways.keys():
         raise ElaborationError(f"ghdl does not say which ports {top} has: it must be GHDL 2.0 or newer")
     kinds = [(name, DIRECTIONS.get(ways[name], "inout"), kind) for name, kind in ports.items()]
     leaves = [leaf for port in kinds for leaf in types.leaves(*port)]
@@ -288,7 +289,7 @@ class _Types:
         mark, bounds, low, high = (found or "" for found in _matched(_TYPE, kind))
         said = self._said(mark)
         if said and mark not in CONVERSIONS and not said.startswith(("(", "record", "array (", f"{mark} (")):
-            subtype = re.fullmatch(r"(-?\d+) to (-?\d+)", said)
+            subtype = re.fullmatch(r"(-?\d[\d.e+-]*) to (-?\d[\d.e+-]*)", said)
             if subtype is not None:
                 return mark, bounds, low or subtype[1], high or subtype[2]
             mark, inner, *limits = self._resolved(said)

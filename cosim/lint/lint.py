@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.build.sources import ASSERTIONS, Sources
+from cosim.build.sources import ASSERTIONS, NOT_SIMULATED, Sources
 from cosim.dut.elaborate import nodes_of, resolved_type, width_of_type
-from cosim.lint.complaints import WIDTHS, complaints_of_verilator, quoted
+from cosim.lint.complaints import WIDTHS, complaints_of_verilator, only_of_widths, quoted
 from cosim.lint.expressions import cases_of_signals, effects_left_out, effects_without_order, hidden_inputs
 from cosim.lint.source_texts import Source, Text
 from cosim.lint.tree import (
@@ -197,11 +197,13 @@ class Finding:
     Attributes:
         line: the line of a report; empty where it concerns proofs alone.
         ends_proof: why a proof decides nothing; empty where it covers the finding. assumed: what it then rests on.
+        waivable: the warnings that a user may waive, if the finding is of these alone.
     """
 
     line: str
     ends_proof: str = ""
     assumed: str = ""
+    waivable: tuple[str, ...] = ()
 
 
 def other_readings(sources: Sources, folder: Path, simulator: str = "verilator") -> tuple[str, ...]:
@@ -220,7 +222,7 @@ def other_readings(sources: Sources, folder: Path, simulator: str = "verilator")
     lines += [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []
     source = Source(sources, folder)
     first, *others = source.texts
-    lines += [f"its text differs {text.name}; that text was not simulated" for text in others]
+    lines += [f"its text differs {text.name}; {NOT_SIMULATED}" for text in others]
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     findings = [*lint_files(source), *lint(source, first, widths, libraries)]
@@ -261,7 +263,10 @@ def lint(source: Source, text: Text, waived: Sequence[str], libraries: Sequence[
     warnings, hidden = complaints_of_verilator(top, text.verilog, waived, folder, libraries)
     if warnings:
         what = "Verilator warns of constructs that other tools may interpret differently"
-        yield Finding(f"{what}: {_listed(warnings, '; ')}", quoted("Verilator", warnings))
+        waivable = only_of_widths(warnings)
+        waivers = " ".join(f"--waive {code}" for code in waivable)
+        offer = f"\n    words are extended and cut as the standard says; if that is meant, add {waivers}" if waivable else ""
+        yield Finding(f"{what}: {_listed(warnings, '; ')}", quoted("Verilator", warnings) + offer, waivable=waivable)
     promised, what = [*words.promises, *text.promised], "it promises synthesis tools properties that"
     yield from _found(f"{what} a simulation does not check", [*promised, *words.cases_of_one])
     yield from _found("", promised, f"{what} the proof does not check")

@@ -47,6 +47,7 @@ class Request:
         work_dir: folder of the build, which remains; `run_many` makes a folder for each design in it, by the design's name.
             None builds in a temporary folder and leaves only the log of a failure.
         waves: path for a waveform (VCD from Verilator, FST from Icarus), with a save file for GTKWave beside it; or None.
+        strict: whether an output of a user design that is not compared fails the run, unless its description says so.
         rtl_coverage: whether the report contains the executed lines of the Verilog and the bits that changed; with Verilator
             in cocotb only. Verilator's files coverage-0.dat, coverage-1.dat … remain in `work_dir`.
         progress: called with a line of text at every step, or None.
@@ -65,6 +66,7 @@ class Request:
     dut: "Dut | None" = None
     work_dir: Path | None = None
     waves: Path | None = None
+    strict: bool = False
     rtl_coverage: bool = False
     progress: Callable[[str], None] | None = None
 

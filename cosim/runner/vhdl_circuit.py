@@ -12,6 +12,7 @@ from cosim.bench.mismatch import ComparedRow
 from cosim.bench.scoreboard import Outcome
 from cosim.build.power_up import GHDL_ARGUMENTS, PowerUp
 from cosim.dut.tool_log import ElaborationError
+from cosim.runner.needed_tools import check_tools
 from cosim.runner.request import Request
 from cosim.runner.simulate import simulated_once
 from rtl.designs.design import Design
@@ -41,6 +42,7 @@ def circuit_of(design: Design, dut: "Dut", folder: Path) -> "Dut":
         return dut
     from cosim.dut.vhdl import files_of, run_ghdl, wrapped  # Verilog does without
 
+    check_tools("verilator", user_design=True)
     read = files_of(dut)
     text, _, _ = wrapped(CIRCUIT, design, dut)
     around = folder / f"{CIRCUIT}.vhd"

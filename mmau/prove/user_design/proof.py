@@ -197,7 +197,7 @@ def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ig
                 reason = f"no difference was found in {seconds:g} s, and it is not proved that there is none: {found.open}"
                 return replace(undecided, reason=f"{named}{reason}")
     except NotCompared as error:
-        return replace(undecided, reason=str(error))
+        return replace(undecided, reason=str(error), waivable=error.waivable)
     return replace(undecided, verdict=PROVED, decided_by="bitwuzla")
 
 

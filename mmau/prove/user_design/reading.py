@@ -118,7 +118,7 @@ def _assumed(findings: Iterable[Finding]) -> list[str]:
     assumed = list[str]()
     for finding in findings:
         if finding.ends_proof:
-            raise NotCompared(finding.ends_proof)
+            raise NotCompared(finding.ends_proof, finding.waivable)
         assumed += [finding.assumed] if finding.assumed else []
     return assumed
 
@@ -132,7 +132,8 @@ def _reading(source: Source, text: Text, dut: Dut, assumed: list[str], seconds: 
         module = read_circuit(WRAPPER, found["circuit.json"])
         return Reading(text.name, text.arguments, module, tuple(assumed), source.sources.digests)
     except (NotCompared, UnreadableCircuit) as error:
-        raise NotCompared(f"{text.name}: {error}" if text.name else str(error)) from None
+        waivable = error.waivable if isinstance(error, NotCompared) else ()
+        raise NotCompared(f"{text.name}: {error}" if text.name else str(error), waivable) from None
 
 
 def _circuits(verilog: str, seconds: float) -> dict[str, Mapping[str, Any]]:

@@ -110,8 +110,7 @@ library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all; use work.ki
 entity pair is
   port (clk_i, rst_i : in std_logic; a_i : in lanes_t(1 downto 0); req_i : in request_t; c_i : in integer;
         mode_i : in mode_t; unused_i : in std_logic_vector(0 to 3); debug_o : out lanes_t(2 to 3);
-        d_o : out signed(31 downto 0);
-        valid_o : out bit);
+        d_o : out signed(31 downto 0); valid_o : out bit);
 end entity;
 architecture rtl of pair is
 begin
@@ -253,7 +252,7 @@ def test_error_of_ghdl_is_the_message(tmp_path: Path) -> None:
     with pytest.raises(ElaborationError, match=f"^{re.escape(message)}$"):
         entity_of(dut)
     other = Dut(top="Produkt", sources=described(tmp_path).sources)
-    message = f"none of the sources holds the entity Produkt; got {dut.sources[0]}; did you mean Product?"
+    message = f"none of the sources holds the entity Produkt; got {dut.sources[0]} (did you mean 'Product'?)"
     with pytest.raises(ElaborationError, match=f"^{re.escape(message)}$"):
         entity_of(other)
 
