@@ -25,8 +25,7 @@ from golden.stimulus import Operands, OperandShape, Row
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
 from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
-from mmau.analysis.bound_search import searched, shares
-from mmau.analysis.error_bound import Bounded
+from mmau.analysis.error_bound import Bounded, searched, shares
 from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.monotonicity import fall, random_cases, staircases
 from mmau.analysis.symmetry import asymmetry, pairs

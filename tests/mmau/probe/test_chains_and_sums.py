@@ -15,14 +15,13 @@ from golden.units.unit_file import unit_from_table
 from mmau.cli.devices_under_test import chosen
 from mmau.probe.candidates import alike_by_rule, neighbours
 from mmau.probe.device_under_test import ModelDevice, dut_of
-from mmau.probe.distinguish import Difference, distinguish, sides
+from mmau.probe.distinguish import Difference, distinguish, parameters_apart, sides
 from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
 from mmau.probe.model import NODES, model
 from mmau.probe.model import SUMS as SUMS_FAMILY
 from mmau.probe.model_tree import Exact, as_places
 from mmau.probe.papers.asker import Asker
-from mmau.probe.parameters_apart import parameters_apart
 from mmau.probe.probe_report import as_dict, open_keys, text_of
 
 TRUNCATED = {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 24, "rho": "RZ-FP32", "e_zero": -133}
