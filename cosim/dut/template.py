@@ -30,7 +30,10 @@ NAMES: dict[str, str] = {
 OF_AN_OPERAND = r"(\w+_)?[abc]_(valid|vld|stb|ready|rdy|ack)(_i|_o)?"
 """Pattern of the handshake of one operand, which no protocol drives."""
 
-NO_C = r"(\w*_)?(tags?|id|user|mode|rm|rnd|round\w*|op|opcode|operation|fmt|format|func\w*|sel\w*|cfg|config|mask|flush|last|clear)(_\w+)?"
+NO_C = (
+    r"(\w*_)?(tags?|id|user|mode|rm|rnd|round\w*|op|opcode|operation|fmt|format|func\w*|sel\w*|cfg|config|mask|flush|"
+    r"last|clear)(_\w+)?"
+)
 """Pattern of the names of further inputs that are no operand."""
 
 TOGETHER = r"((in|i)_)?(operands?|ops?)(_i|_in)?"

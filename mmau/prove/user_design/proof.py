@@ -168,7 +168,7 @@ def prove_user_design(unit: Unit, dut: Dut, seconds: float, report: Report = ign
         PortMismatch: its ports do not fit its description. SimulationError: a counter-example cannot be replayed.
     """
     found = decided_by_solvers(unit, dut, seconds, report)
-    return found if found.verdict == REFUTED else sampled(unit, dut, found)
+    return found if found.verdict == REFUTED or found.waivable else sampled(unit, dut, found)
 
 
 def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ignored) -> UserDesignDecision:

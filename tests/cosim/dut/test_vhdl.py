@@ -229,7 +229,7 @@ def test_circuit_that_is_not_the_source_is_refused(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("cosim.dut.vhdl.run_ghdl", wrongly)
     message = (
         r"^the circuit that GHDL writes of Product, on which volume mode and proofs rest, is not its source: "
-        r"vector 1 \(a 0x\w+, b 0x\w+, c 0x\w+\) gives 0x\w+ in GHDL, and 0x\w+ in the circuit\. "
+        r"vector 0 \(a 0x\w+, b 0x\w+, c 0x\w+\) gives 0x\w+ in GHDL, and 0x\w+ in the circuit\. "
     )
     with pytest.raises(ElaborationError, match=message):
         circuit_of(UnitDesign(UNIT), described(tmp_path), tmp_path)
