@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,8 +136,8 @@ def _vhdl_sources(design: Design, dut: "Dut", folder: Path) -> Sources:
     ports = (*(operand.name for operand in operands), *dut.timing.controls)
     instances = {INSTANCE: [port.name for port in connection.ports]}
     files, arguments = (*dut.sources, around), analysis_arguments(dut)
-    looked_at = {"not_compared": connection.not_compared, "held": dut.tie}
-    return Sources(files, WRAPPER, ports, arguments, (), dut.timing, instances, read, **looked_at)
+    found = Sources(files, WRAPPER, ports, arguments, (), dut.timing, instances, read)
+    return replace(found, not_compared=connection.not_compared, held=dut.tie)
 
 
 def instance_ports(verilog: str) -> dict[str, list[str]]:

@@ -206,7 +206,7 @@ class _Matcher:
         for name in self._dut.ignore_outputs:
             known = [each for port, names in found.items() if names for each in dict.fromkeys((port, *names))]
             if name not in known:
-                self.reasons.append(unknown("[compare] ignore_outputs: an output that is not compared", name, known))
+                self.reasons.append(unknown("[compare] ignore_outputs, outputs that are not compared,", name, known))
         return tuple(name for names in found.values() for name in names)
 
     def _piece(self, what: str, selected: str, direction: str) -> list[Place] | None:

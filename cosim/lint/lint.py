@@ -310,8 +310,8 @@ def lint(source: Source, text: Text, waived: Sequence[str], libraries: Sequence[
 
 def _found(line: str, names: Sequence[str], ends_proof: str = "", assumed: str = "") -> list[Finding]:
     """The finding on some names, if there are any: the sentences go before them."""
-    of_proof = (f"{sentence}: {', '.join(names)}" if sentence else "" for sentence in (ends_proof, assumed))
-    return [Finding(f"{line}: {_listed(names)}" if line else "", *of_proof)] if names else []
+    ends, rests = (f"{sentence}: {', '.join(names)}" if sentence else "" for sentence in (ends_proof, assumed))
+    return [Finding(f"{line}: {_listed(names)}" if line else "", ends, rests)] if names else []
 
 
 def _listed(texts: Sequence[str], separator: str = ", ") -> str:

@@ -220,7 +220,7 @@ def test_outputs_are_compared_or_named(tmp_path: Path) -> None:
     dut = written(tmp_path, text, ports=ports | used, ignore_outputs=("spare", "up"))
     found = connect(dut, operands, elaborated(dut).ports)
     assert found.not_compared == ("up[5:7]", "up[0:1]", "q[0]", "spare")
-    with pytest.raises(PortMismatch, match=r"(?m)^- \[compare\] ignore_outputs: an output that is not compared 'd' is not"):
+    with pytest.raises(PortMismatch, match=r"(?m)^- \[compare\] ignore_outputs, .* must be one of up, up\[5:7\], "):
         connect(replace(dut, ignore_outputs=("d",)), operands, elaborated(dut).ports)
 
 
@@ -228,9 +228,9 @@ def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
     dut = written(tmp_path, TYPES, ports={"a": ("u[2][1]",), "b": ("u[0]",)})
     with pytest.raises(PortMismatch) as error:
         connect(dut, [operand("a", "input", 2, 4), operand("b", "input", 4, 4)], elaborated(dut).ports)
-    fix = 'name u[1][0][0], u[1][0][1], u[1][1][0], u[1][1][1], … in [ports], or hold them: [tie] "u[1][0][0]" = 0'
-    said = f"- input u[0:2][0:1] of 8 bits: 24 of its bits are driven by nothing: {fix}"
-    assert said in str(error.value).splitlines()
+    said = "- input u[0:2][0:1] of 8 bits: 24 of its bits are driven by nothing: name u[1][0][0], u[1][0][1], u[1][1][0]"
+    (line,) = (line for line in str(error.value).splitlines() if line.startswith(said))
+    assert line.endswith(' in [ports], or hold them: [tie] "u[1][0][0]" = 0')
     assert not [line for line in str(error.value).splitlines() if line.startswith(("- a", "- b:"))]
 
 

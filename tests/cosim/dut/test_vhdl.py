@@ -52,7 +52,7 @@ WRONG = TEXT.replace("signed(a) * SIGNED_OR_NOT(b)", "signed(a) * signed('0' & b
 def described(folder: Path, text: str = RIGHT, **changes: Any) -> Dut:
     source = folder / "product.vhd"
     source.write_text(text)
-    clocked = {
+    clocked: dict[str, Any] = {
         "parameters": {"W": "8"},
         "protocol": "valid",
         "clock": "CLK",
@@ -68,7 +68,7 @@ def combinational(folder: Path, body: str, uses: str = "numeric_std", **changes:
     entity product is port (a, b : in std_logic_vector(7 downto 0); c : in std_logic_vector(31 downto 0);
       d : out std_logic_vector(31 downto 0)); end entity;
     architecture rtl of product is {body} end architecture;"""
-    nothing = {"parameters": {}, "protocol": "combinational", "clock": None, "reset": None, "ports": {}}
+    nothing: dict[str, Any] = {"parameters": {}, "protocol": "combinational", "clock": None, "reset": None, "ports": {}}
     return described(folder, text, **(nothing | changes))
 
 
