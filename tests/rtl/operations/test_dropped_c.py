@@ -11,7 +11,7 @@ from golden.arithmetic.formats import Decoded, power_of_two
 from golden.operations import GTRFDPA, TRFDPA
 from golden.units.unit import ENCODINGS
 from rtl import unit_datapath
-from tests.rtl.simulate import outputs
+from tests.rtl.simulate import outputs, packed
 
 pytestmark = pytest.mark.slow
 
@@ -65,10 +65,6 @@ def test_c_counts_down_to_its_threshold(operation: Any, F: int, a: str, b: str, 
     rows = [{"a": packed(a_codes, made.a.width), "b": b_port, "c": code} for a_codes in both for code in codes]
     assert outputs(component, rows, lambda get: get(component.d)) == 2 * expected
     assert any(drops) == (operation is GTRFDPA and threshold > FP32.e_min)
-
-
-def packed(codes: list[int], width: int) -> int:
-    return sum(code << (k * width) for k, code in enumerate(codes))
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

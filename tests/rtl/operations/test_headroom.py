@@ -9,7 +9,7 @@ from golden.operations import OCFDPA, PSFDPA
 from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.units.unit import ENCODINGS
 from rtl import unit_datapath
-from tests.rtl.simulate import outputs
+from tests.rtl.simulate import outputs, packed
 
 RHO = {"fp32": ("RNE-FP32", -126), "fp16": ("RNE-FP16", -14), "bf16": ("RNE-FP32-RZ-BF16", -126)}
 """Conversion and e_zero, by the format of d."""
@@ -35,12 +35,8 @@ def rdna4(factor: str, d: str, L: int = 2, **keys: Any) -> PSFDPA:
 def results(operation: HeadroomFDPA, rows: list[Row], encoding: str = ENCODINGS[1]) -> list[int]:
     """The datapath's result."""
     component = unit_datapath(Unit(name="u", operation=operation, implementation=Implementation(encoding=encoding)))
-    packed = [{"a": joined(a, operation.a.width), "b": joined(b, operation.b.width), "c": c} for a, b, c in rows]
-    return outputs(component, packed, lambda get: get(component.d))
-
-
-def joined(codes: list[int], width: int) -> int:
-    return sum(code << (k * width) for k, code in enumerate(codes))
+    inputs = [{"a": packed(a, operation.a.width), "b": packed(b, operation.b.width), "c": c} for a, b, c in rows]
+    return outputs(component, inputs, lambda get: get(component.d))
 
 
 @pytest.mark.slow
