@@ -84,6 +84,22 @@ out_ready = "rsp_ready"
     assert f"{named}\n[tie]  # inputs that are held at a value; remove those that [ports] names\nx_b = 0\ny_b = 0\n" in text
 
 
+def test_template_takes_no_tag_for_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = "input clk, in_stb, out_ack, acc, input [15:0] a, b, input [15:0] tag_i, output in_ack, out_stb, output [15:0] z"
+    text = described(ports, "assign in_ack = out_ack; assign out_stb = in_stb;", tmp_path, capsys)
+    assert 'protocol = "valid-ready"' in text
+    assert 'b = "b"\nd = "z"\nin_valid = "in_stb"\nin_ready = "in_ack"\nout_valid = "out_stb"\n' in text
+    assert 'c = "none"' in text
+    assert text.endswith("acc = 0\ntag_i = 0\n")
+
+
+def test_template_says_that_each_operand_has_a_handshake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = "input clk, input_a_stb, input_b_stb, input [31:0] input_a, input_b, output input_a_ack, output [31:0] output_z"
+    text = described(ports, "assign input_a_ack = 1;", tmp_path, capsys)
+    assert "# input_a_stb, input_b_stb, input_a_ack: no protocol has a handshake for each operand; join them" in text
+    assert 'a = "input_a"\nb = "input_b"\nd = "output_z"' in text
+
+
 ASYNCHRONOUS = 'reset = {{name = "rst", active = "{}", asynchronous = true}}  # from its edge in the design\n'
 REGISTER = "always @(posedge clk {}) if (rst) d <= 0; else d <= a;"
 CLOCKED = "input clk, rst, input [7:0] a, output reg [7:0] d"

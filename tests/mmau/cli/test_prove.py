@@ -91,7 +91,7 @@ def test_a_user_design(
     unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     found: UserDesignDecision, status: int, said: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(command, "prove", lambda design, seconds, dut: found)
+    monkeypatch.setattr(command, "prove", lambda design, seconds, dut, waived: found)
     (tmp_path / "mine.sv").touch()
     dut = tmp_path / "dut.toml"
     dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
