@@ -18,6 +18,7 @@ from cosim.coverage.counts import Counts
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from cosim.runner.simulate import replay
+from cosim.runner.vhdl_circuit import circuit_of
 from cosim.volume.decoded_vectors import Decoder
 from cosim.volume.design_plan import write_plan
 from cosim.volume.segments import DIRECTED, Segment, Vectors
@@ -153,7 +154,7 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Simulated:
     """Run all segments, as one."""
     say = request.report_progress
     say(f"{design.name}: building for volume")
-    sources = sources_of(design, request.dut, folder)
+    sources = sources_of(design, None if request.dut is None else circuit_of(design, request.dut, folder), folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
     native_seed = request.seed if request.vectors > DIRECTED else None

@@ -114,11 +114,11 @@ def executed_lines(report: Report) -> list[str]:
 
 def summary(reports: Sequence[Report], seed: int) -> str:
     """The table, the mismatches of each failed run, the vectors of each operation, and the sums."""
-    lines = [table(reports), ""]
+    lines = [table(reports), *(f"{report.unit}: {line}" for report in reports for line in report.not_looked_at), ""]
     for report in reports:
         lines += failures_in_full(report)
         lines += [] if report.reset is None else [f"{report.unit}: {report.reset}"]
-        lines += [f"{report.unit}: {reading}" for reading in report.other_readings]
+        lines += [f"{report.unit}: {reading}" for reading in report.warnings]
         lines += missed_bins(report)
         lines += missed_pairs(report)
         lines += missed_waits(report)
