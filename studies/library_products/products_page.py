@@ -34,8 +34,8 @@ order. Scales of whole tensors were 1. Products in fp32 without tf32 run on no m
 NO_ORDER = """\
 Rows (M = 1) are not multiplied by matrix instructions: a kernel `gemvx` adds them on the CUDA cores, in an order that is not
 found: lanes of 1 to 512 with loads of 1 to 32 products, added in three ways, gave at most 4 of 12 elements. The product of
-256x256x4096 in fp64 is eight interleaved stripes of 32 products, which each output tile of 32 by 64 adds in another order: one
-order of the eight gives 67 to 80 % of the elements of a tile. No order of `golden.gemm` has one for each tile."""
+256x256x4096 in fp64 is eight interleaved stripes of 32 products, which each output tile of 32 by 64 adds in another order:
+one order of the eight gives 67 to 80 % of the elements of a tile. No order of `golden.gemm` has one for each tile."""
 
 BY_ROWS = "; sums are multiplied by the scale of the column, then by that of the row, in fp32"
 
