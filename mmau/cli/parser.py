@@ -321,6 +321,11 @@ def add_cosim(commands: Commands) -> None:
         help="drive the design by cocotb, or by native code (volume) for 10^6 vectors and more (default: %(default)s)",
     )
     run.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail if an output of --dut is not compared, unless its [compare] ignore_outputs names it",
+    )
+    run.add_argument(
         "--mutants",
         action="store_true",
         help="after a run that passes, inject faults of state and protocol, and list those that the vectors do not detect; "
@@ -347,6 +352,13 @@ def add_prove(commands: Commands) -> None:
     user_design = prove.add_argument_group(options.USER_DESIGN)
     user_design.add_argument(
         "--dut", type=Path, metavar="DUT.toml", help="prove the design that this file describes equal to the unit"
+    )
+    user_design.add_argument(
+        "--waive",
+        action="append",
+        default=[],
+        metavar="WARNING",
+        help="take Verilator's warning about widths, such as WIDTHEXPAND, for meant; may be repeated (default: none)",
     )
     run = prove.add_argument_group(options.RUN)
     run.add_argument(
