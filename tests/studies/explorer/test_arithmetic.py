@@ -1,6 +1,5 @@
 """The explorer's arithmetic, in a browser, beside golden's reference."""
 
-import json
 import random
 from collections.abc import Iterator
 from fractions import Fraction
@@ -242,8 +241,3 @@ def test_input_that_is_no_number_of_the_format_is_refused(opened: BrowserPage, n
         "([name, text]) => { try { parse(data.formats[name], text); return null; } catch (error) { return error.message; } }"
     )
     assert opened.page.evaluate(read, [name, text]) == message
-
-
-def test_page_data_is_json_that_ends_no_script() -> None:
-    text = json.dumps(catalogue.data())
-    assert "</" not in text.replace("<", "\\u003c")
