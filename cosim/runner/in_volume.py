@@ -11,6 +11,7 @@ from cosim.bench.minimise import AGREES_ALONE, Minimised
 from cosim.bench.mismatch import ComparedRow, Group, Mismatch, described, joined
 from cosim.bench.products import DotProducts, Element
 from cosim.bench.scoreboard import Outcome
+from cosim.bench.waits import waits_by_name
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
 from cosim.coverage.counts import Counts
@@ -31,7 +32,7 @@ from rtl.designs.design import Design
 NOTHING: Mapping[str, Any] = {
     "sent": 0, "received": 0, "dropped": 0, "waiting": 0, "surplus": 0, "left_out": 0, "mismatches": 0, "stopped": None,
     "seconds": 0.0, "classes": {}, "result_classes": [0] * len(Cls), "result_pairs": [],
-    "waived": {}, "groups": [], "rows": [],
+    "waits": {}, "waived": {}, "groups": [], "rows": [],
 }  # fmt: skip
 """The counts of a program that ended without an outcome."""
 
@@ -81,6 +82,7 @@ def part_of(
         result_classes={cls.name.lower(): outcome["result_classes"][cls] for cls in Cls},
         coverage=_covered(rows, outcome),
         result_pairs=pairs_by_name(outcome["result_pairs"], design.operation.d),
+        waits=waits_by_name(outcome["waits"], design.operation.d),
     )
     return Simulated(outcome=counts, seconds=outcome["seconds"])
 
@@ -195,9 +197,11 @@ def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int,
         segment = segments[number]
         rows = None if segment.write is None else segment.write()
         of_file = [] if rows is None else ["--rows", str(rows.path)]
+        schedule = segment.schedule().write(plan.parent / f"schedule{segment.first}.txt")
+        of_file += ["--schedule", str(schedule)]
         sent = Sent(segment, rows, run_program(program, plan, [*of_file, *segment.arguments, *options]))
-        if rows is not None:
-            rows.path.unlink()
+        for path in (schedule, *([] if rows is None else [rows.path])):
+            path.unlink()
         if sent.has_ended:
             ended.append(number)
         return sent

@@ -17,7 +17,7 @@ from mmau.cli import cosim_files, main
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT
 from tests.cosim.runner.reports import failed, passed
 from tests.cosim.runner.test_html_report import Reader
-from tests.cosim.runner.test_junit import read
+from tests.cosim.runner.test_report import read
 from tests.mmau.cli.started import Started
 
 DESIGNS = [Unit(name=name, operation=T_UNIT.operation) for name in ("first", "second", "third")]

@@ -15,7 +15,7 @@ from golden.units.unit_file import unit_from_table
 from mmau.cli import main
 from rtl import UnitDesign, to_verilog
 from tests.cosim.runner.test_html_report import Reader
-from tests.cosim.runner.test_junit import read
+from tests.cosim.runner.test_report import read
 from tests.mmau.cli.unit_texts import TINY
 
 pytestmark = [pytest.mark.simulator, pytest.mark.needs("icarus")]

@@ -1,6 +1,9 @@
-"""Pauses: frequent in the first cycles, rare later, none where the odds are 0, and the same ones for a seed."""
+"""Pauses are frequent in the first cycles, rare later, none where the odds are 0, and the same ones for a seed."""
 
-from cosim.bench.handshake import EARLY, FIRST_LONG, LONGEST, OFTEN, STALL_PERIOD, Stalls
+from cosim.bench.handshake import Stalls
+from cosim.bench.schedule import DIRECTED, FIRST_LONG, NATIVE, RESETS, Rules, schedule, side
+
+EARLY, STALL_PERIOD, LONGEST, OFTEN = DIRECTED.early, DIRECTED.period, DIRECTED.longest, Rules.repeated_often
 
 
 def pauses(stalls: Stalls, cycles: int) -> float:
@@ -17,9 +20,9 @@ def test_pauses_are_frequent_at_first_and_rare_later() -> None:
 def test_full_speed_and_back_pressure_both_occur_in_every_run_of_some_length() -> None:
     for seed in range(20):
         stalls = Stalls(f"out {seed}")
-        stretches = [pauses(stalls, STALL_PERIOD) for _ in range(1000 // STALL_PERIOD)]
-        assert min(stretches) == 0
-        assert max(stretches) > 0.6
+        paused = [stalls.pause() for _ in range(1000)]
+        stretches = [sum(paused[at : at + STALL_PERIOD]) / STALL_PERIOD for at in range(1000 - STALL_PERIOD)]
+        assert (min(stretches), max(stretches) > 0.6) == (0, True), seed
 
 
 def test_pauses_of_two_sides_meet_and_miss_each_other_in_every_run_of_some_length() -> None:
@@ -74,3 +77,37 @@ def test_runs_of_repeated_operands_come_after_pauses() -> None:
     assert found[:4] == [False, True, False, True]
     assert [run for run, paused in enumerate(found[5::2], 2) if paused] == [*range(2, OFTEN + 1), 32]
     assert not never.in_long_pause
+
+
+def test_pauses_that_repeat_are_as_frequent_as_those_before() -> None:
+    """Of a side whose drawn decisions are over; long pauses do not come again."""
+    for manner in (DIRECTED, NATIVE):
+        runs, again, _ = side("in 3", manner)
+        assert again % 2 == 0
+        later = runs[again:]
+        assert manner.cycles // 3 < sum(later) < manner.cycles
+        assert 0.01 < sum(later[1::2]) / sum(later) < 0.4
+
+
+def test_native_pauses_are_seldom_and_longer() -> None:
+    runs = side("in 1", NATIVE).runs
+    assert max(runs[1::2]) > DIRECTED.longest
+    assert sum(run for run in runs[1::2] if run < NATIVE.longest // 2) < sum(runs) // 8
+
+
+def test_resets_come_in_turn_with_the_intervals_of_their_kinds() -> None:
+    drawn = schedule(7, NATIVE, rounds=3).resets
+    kinds = [kind for _, kind in RESETS]
+    assert [reset.edges for reset in drawn] == [kind.edges for kind in kinds] * 3
+    assert [reset.disables for reset in drawn[6:12]] == [not kind.disables for kind in kinds]
+    assert all(reset.due in due for reset, (due, _) in zip(drawn, RESETS, strict=False))
+    assert 1000 <= drawn[6].due < 2000  # the first of a further round does not come at once
+
+
+def test_lines_hold_every_number_once() -> None:
+    """What C++ reads: a name in each line, the rules by the names of their fields."""
+    lines = [line.split() for line in schedule(1).lines()]
+    names = [name for name, *_ in lines]
+    assert len(set(names)) == len(names)
+    assert {"offers", "takes_shown", "resets", "joint", "late_inputs", "waits", *vars(Rules())} <= set(names)
+    assert next(numbers for name, *numbers in lines if name == "patience") == [str(Rules.patience)]
