@@ -4,6 +4,7 @@ An operand is an array of unsigned integers of the format's storage width, or of
 are read without conversion.
 """
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -64,6 +65,13 @@ def _as_array(what: str, array: Any, operand: Format) -> npt.NDArray[Any]:
     if is_tensor(array):
         return from_tensor(array)
     raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
+
+
+def zeros_like(codes: BitArray, shape: tuple[int, ...], operand: Format) -> BitArray:
+    """Codes of +0, in the memory that holds `codes`."""
+    kind = sys.modules["cupy"] if is_device_array(codes) else np
+    zeros: BitArray = kind.zeros(shape, bits_dtype(operand))
+    return zeros
 
 
 def from_bits(codes: BitArray, result: Format, like: Any) -> Any:

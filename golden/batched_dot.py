@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from golden.arrays import check_shape, from_bits, scale_codes, to_bits
+from golden.arrays import check_shape, from_bits, scale_codes, to_bits, zeros_like
 from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.memory import check_operands
@@ -17,7 +17,8 @@ def batched_dot(
 ) -> Any:
     """Check operands of shape [..., K], run the chain over their rows, and shape the result like c."""
     batch, lead = _batch(chain, K, operands)
-    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, operands[2])
+    like = operands[0] if operands[2] is None else operands[2]
+    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, like)
 
 
 def explained(
@@ -40,14 +41,16 @@ def _batch(
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
 ) -> tuple[Batch, tuple[int, ...]]:
-    """Check operands of shape [..., K]; return them as rows, and the shape of c."""
+    """Check operands of shape [..., K]; return them as rows, and the shape of c. A c that is left out is +0."""
     a, b, c, scale_a, scale_b = operands
     operation = chain.operation
     check_operands(operands, operation.d)
     a_bits = to_bits("a", a, chain.a)
     b_bits = to_bits("b", b, chain.b)
-    c_bits = to_bits("c", c, operation.c)
     lead = a_bits.shape[:-1]
+    c_bits = zeros_like(a_bits, lead, operation.c) if c is None else to_bits("c", c, operation.c)
+    if "c" not in operation.operands and c_bits.any():
+        raise ValueError(f"c must be left out, or +0: {operation.name} has no c")
     check_shape("a", a_bits, (*lead, K), "the last axis is K")
     check_shape("b", b_bits, (*lead, K), "that of a")
     check_shape("c", c_bits, lead, "that of a without K")

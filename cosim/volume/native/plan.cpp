@@ -58,7 +58,7 @@ Plan read_plan(const std::string& path) {
         {"library", [&](auto& words) { plan.library = rest(words); }},
         {"protocol", [&](auto& words) { words >> plan.protocol >> plan.latency >> plan.enable >> plan.reset >> plan.stages; }},
         {"results", [&](auto& words) { words >> plan.results; }},
-        {"c_bits", [&](auto& words) { words >> plan.c_bits; }},
+        {"c_bits", [&](auto& words) { words >> plan.c_bits >> plan.no_c; }},
         {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},
         {"record", [&](auto& words) { for (std::string port; words >> port;) plan.record.push_back(port); }},
         {"product", [&](auto& words) { plan.products.emplace_back(); read_parameters(plan.products.back(), words); }},
