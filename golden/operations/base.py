@@ -96,7 +96,8 @@ class Operation(ABC):
 
     @property
     def no_c(self) -> int:
-        """The code of c with which a step gives ρ(Σ a_k·b_k): a zero that changes no sum, nor the sign of one that is zero."""
+        """The code of c with which a step gives ρ(Σ a_k·b_k): the zero that changes no sum, nor the sign of one that is
+        zero."""
         rho = self.structure.rho
         is_negative = self.structure.zero == "ieee" and not (rho is not None and rho.mode == "RD")
         return self.c.negative_zero if is_negative else 0

@@ -84,9 +84,7 @@ class FMA(FusedOperation):
 
     @cached_property
     def structure(self) -> Structure:
-        return Structure(
-            sums=(self._sum(),), rho=self.conversion, flushed=self.flushed_formats, zero="ieee", nan=self.nan
-        )
+        return Structure(sums=(self._sum(),), rho=self.conversion, flushed=self.flushed_formats, zero="ieee", nan=self.nan)
 
     def _sum(self) -> Sum:
         """The one sum of a step."""

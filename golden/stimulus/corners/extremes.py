@@ -44,7 +44,9 @@ def _product_below_overflow(shape: OperandShape, draws: GeneratorDraws, rows: Op
     low, high = max(a.e_min, shape.d.e_max - b.e_max), min(a.e_max, shape.d.e_max - b.e_min)
     lead = draws.integers(low, high, count, endpoint=True)
     x = number(a, draws.integers(0, 2, count), lead, np.int64(1) << (a.man_bits - bits))
-    y = number(b, draws.integers(0, 2, count), shape.d.e_max - lead, (1 << b.man_bits) - (np.int64(2) << (b.man_bits - bits)))
+    y = number(
+        b, draws.integers(0, 2, count), shape.d.e_max - lead, (1 << b.man_bits) - (np.int64(2) << (b.man_bits - bits))
+    )
     return rows._replace(a=x.reshape(-1, 1), b=y.reshape(-1, 1))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from golden import Implementation, Operation, Unit
 from golden.formats import Format
 from golden.operations import (
+    ADD,
     EFDPA,
     FMA,
     FTZEOFMA,
@@ -14,6 +15,7 @@ from golden.operations import (
     GSTFDPA,
     GTRFDPA,
     IDPA,
+    MUL,
     OCFDPA,
     PSFDPA,
     STFDPA,
@@ -67,6 +69,10 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"operation": FMA, "a": "fp16", "b": "fp16", "c": "fp16", "rho": "RD-FP16", "flush_results": True,
      "overflow": "by-mode"},
     {"operation": FMA, "a": "bf16", "b": "bf16", "c": "fp32", "flush_inputs": True},
+    {"operation": MUL, "a": "fp16", "b": "fp16", "nan": "first"},
+    {"operation": MUL, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_inputs": True},
+    {"operation": ADD, "a": "fp16", "b": "fp16", "nan": "first"},
+    {"operation": ADD, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_results": True, "overflow": "by-mode"},
     {"operation": FTZAddMul, "a": "fp16", "b": "fp16", "c": "fp32", "P": 2},
     {"operation": FTZFMA, "a": "bf16", "b": "bf16", "c": "fp32", "L": 2},
     {"operation": FTZEOFMA, "a": "fp16", "b": "fp16", "c": "fp32", "L": 2},
