@@ -62,7 +62,7 @@ vectors: $(VENV)/.peer  #: Write fresh vectors computed by MMA-Sim, as those of 
 	$(BIN)/python -m tests.data.remake_vectors build/vectors
 
 campaign-cosim: $(VENV)/.cosim  #: Co-simulate 10^8 vectors of every operation in volume mode; writes docs/evidence/campaign-cosim.md; resumes
-	$(BIN)/python -m studies.cosim_campaign mmau/formal/simulations.json docs/evidence/campaign-cosim.md build/campaign-cosim
+	$(BIN)/python -m studies.cosim_campaign mmau/prove/simulations.json docs/evidence/campaign-cosim.md build/campaign-cosim
 
 golden-mutants: $(VENV)/.dev  #: Change every rule of golden's reference and see who notices; writes docs/evidence/golden-mutants.md; resumes
 	@mkdir -p build
@@ -92,27 +92,27 @@ mutants: $(VENV)/.mutation  #: Run the mutants of every operation; writes docs/e
 	$(BIN)/python -m studies.mutants docs/evidence --jobs $(JOBS)
 
 formal: $(VENV)/.dev  #: Prove every distinct datapath in every encoding, implementation options, pipelines; writes docs/evidence/proofs.md; half an hour; resumes
-	$(BIN)/python -m studies.proofs mmau/formal/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs mmau/prove/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
 
 formal-missing: $(VENV)/.dev  #: Prove the designs of `make formal` that its outcome lacks, and add them to it; resumes
-	$(BIN)/python -m studies.proofs mmau/formal/proofs.json docs/evidence/proofs.md --missing --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs mmau/prove/proofs.json docs/evidence/proofs.md --missing --jobs $(JOBS)
 
 formal-main: $(VENV)/.dev  ## verify: Prove the units of `make cosim`, and check that their recorded proofs stand
 	$(BIN)/python -m studies.proofs build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
-	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --main-job --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs.compare mmau/prove/proofs.json --main-job --jobs $(JOBS)
 
 formal-golden: $(VENV)/.dev  #: Prove that specifications are golden's own step, on symbolic integers; writes docs/evidence/specifications.md; 25 s of the CPU for an operation; resumes
 	@mkdir -p build
 	$(BIN)/python -m studies.specification_proofs docs/evidence/specifications.md build/formal-golden
 
 formal-compare: $(VENV)/.dev  #: Check that the recorded proofs stand: make their Verilog, specifications and questions again, without a solver
-	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs.compare mmau/prove/proofs.json --jobs $(JOBS)
 
 formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second, unrelated solver; adds to the recorded proofs and docs/evidence/proofs.md; resumes
-	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs.second mmau/prove/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
 
 formal-second-main: $(VENV)/.dev  #: Likewise for the units of `make cosim` alone
-	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs.second mmau/prove/proofs.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
 
 formal-registers: $(VENV)/.dev  #: Prove every distinct datapath of the catalogue with 1, 3 and 8 stages equal to the one without; writes docs/evidence/registers.md; resumes
 	$(BIN)/python -m studies.proofs.registers docs/evidence/registers.md --jobs $(JOBS)

@@ -12,7 +12,7 @@ from matplotlib import pyplot
 
 import golden
 from golden.operations import TFDPA
-from mmau.formal import prove
+from mmau.prove import prove
 from rtl import UnitDesign, to_verilog
 
 ROWS = 20_000

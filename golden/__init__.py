@@ -13,7 +13,9 @@ accumulation from a file, and `recipes` has the orders of libraries. `FORMATS` a
 the elementary operations of instructions and units.
 """
 
-from golden import recipes
+from typing import TYPE_CHECKING
+
+from golden.arithmetic.formats import FORMATS, Cls, Decoded, Format
 from golden.catalogue import (
     ARCHITECTURES,
     PROCESSORS,
@@ -23,16 +25,19 @@ from golden.catalogue import (
     instructions,
     sparse_instructions,
 )
-from golden.formats import FORMATS, Cls, Decoded, Format
-from golden.gemm_file import load_order
-from golden.gemm_order import GemmOrder
-from golden.instruction import EVIDENCE, Instruction
 from golden.native.engine import set_threads
+from golden.on_demand import on_demand
 from golden.operations import OPERATIONS, Operation
-from golden.tiled import gemm
-from golden.trace import Trace
-from golden.unit import Implementation, Unit
-from golden.unit_file import load_unit
+from golden.units.instruction import EVIDENCE, Instruction
+from golden.units.unit import Implementation, Unit
+from golden.units.unit_file import load_unit
+
+if TYPE_CHECKING:
+    from golden import recipes
+    from golden.products.gemm_file import load_order
+    from golden.products.gemm_order import GemmOrder
+    from golden.products.tiled import gemm
+    from golden.trace import Trace
 
 __all__ = [
     "ARCHITECTURES",
@@ -60,3 +65,15 @@ __all__ = [
     "set_threads",
     "sparse_instructions",
 ]
+
+__getattr__ = on_demand(
+    __name__,
+    {
+        "GemmOrder": "products.gemm_order",
+        "Trace": "trace",
+        "gemm": "products.tiled",
+        "load_order": "products.gemm_file",
+        "recipes": "",
+    },
+)
+"""What a dot product does without: matrix products of any size, and traces."""

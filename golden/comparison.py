@@ -5,7 +5,7 @@ A result is a code of d, as a Python integer or as an array of NumPy or CuPy; ev
 
 from typing import Any
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.operations import Operation
 
 

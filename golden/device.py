@@ -3,9 +3,9 @@ simulated design."""
 
 from typing import Any, Protocol
 
-from golden.instruction import Instruction
 from golden.stimulus import Operands, OperandShape
-from golden.unit import Unit
+from golden.units.instruction import Instruction
+from golden.units.unit import Unit
 
 
 class Device(Protocol):

@@ -14,8 +14,8 @@ from typing import Any
 
 from golden.checks import check_choice, check_name, unknown
 from golden.files import read_toml
-from golden.gemm_file import order_from_table
-from golden.gemm_order import GemmOrder
+from golden.products.gemm_file import order_from_table
+from golden.products.gemm_order import GemmOrder
 
 FILE = Path(__file__).with_name("recipes.toml")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from golden import Instruction
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.stimulus import Operands, Tiles
 from hwtests.tally import Tally
 

@@ -7,11 +7,19 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain
-from golden.stimulus import Operands, Tiles
-from hwtests import inputs
+from golden.chains.chain import Chain
+from golden.stimulus import Operands, OperandShape, Tiles, volume
 from hwtests.device import Program
 from hwtests.tally import E_ZERO_TILES, Tally, chain_with_another_e_zero, tally
+
+NAMES = volume.NAMES
+"""Name of the class or corner for each label."""
+
+
+def tiles_of(instruction: Instruction, seed: int, first: int, count: int) -> tuple[Tiles, Any]:
+    """Tiles first … first + count − 1 of a seed as NumPy arrays, and the label of each."""
+    return volume.tiles(OperandShape.of_instruction(instruction), instruction.m, instruction.n, seed, first, count)
+
 
 Dot = Callable[[Chain, Operands], Any]
 """Computes a model: called with a chain and rows, returns d of each row."""
@@ -19,10 +27,10 @@ Dot = Callable[[Chain, Operands], Any]
 
 def compare(instruction: Instruction, program: Program, seed: int, first: int, count: int, dot: Dot) -> Tally:
     """Compare tiles first … first + count − 1 of a seed; return the counts and the first differences."""
-    tiles, labels = inputs.tiles_of(instruction, seed, first, count)
+    tiles, labels = tiles_of(instruction, seed, first, count)
     other = chain_with_another_e_zero(instruction.chain)
     return tally(
-        instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), model(instruction.chain, tiles, dot),
+        instruction, tiles, labels, NAMES, first, program.run(tiles), model(instruction.chain, tiles, dot),
         None if other is None else model(other, every(tiles, E_ZERO_TILES), dot),
     )  # fmt: skip
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.device import formats_of
-from golden.engines import Batch, fastest_engine, run
+from golden.engines.engine import Batch, fastest_engine, run
 from golden.program import FORMS, ProgramError, RowForm, RowProgram, digest_of
 from golden.stimulus import Operands, Tiles
 from hwtests import on_host

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import golden
-from golden import recording, recording_index
 from golden.files import write_atomically
-from golden.recording import Recording
+from golden.recordings import recording, recording_index
+from golden.recordings.recording import Recording
 from hwtests.conform import PROCESSOR_WORKER, Job, Report, run_campaign, summary
 from hwtests.conform.campaign import WORKER, mismatch_folder
 from hwtests.conform.campaign_worker import OWN_LICENCE
@@ -40,7 +40,7 @@ NOTE = """\
 Results of {device} ({arch}, driver {driver}, {runtime}, {compiler}), recorded by {who} with MMAU, python -m hwtests.record.
 
 recordings/     the first rows of each generator, {rows} of an instruction at most: operands and what the device gave;
-                MMAU's golden/recording.py describes the format, which NumPy reads
+                MMAU's golden/recordings/recording.py describes the format, which NumPy reads
 conform.json    how many results were compared with MMAU's models, and what differed
 differing/      rows that differed from the models, if any did
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.comparison import differing, is_nan
 from golden.stimulus import Operands, Tiles
 

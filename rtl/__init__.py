@@ -1,8 +1,9 @@
 """Datapaths in Amaranth, one component for each operation, made from the golden parameter objects; their Verilog and its
 cost."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from golden.on_demand import on_demand
 
 if TYPE_CHECKING:
     from rtl.cost.cost_error import CostError
@@ -40,30 +41,27 @@ __all__ = [
     "unit_datapath",
 ]
 
-_MODULES = {
-    "CostError": "cost.cost_error",
-    "CostReport": "cost.cost_results",
-    "DATAPATHS": "designs.unit",
-    "Design": "designs.design",
-    "MetClock": "cost.meet_clock",
-    "MissingTool": "tools",
-    "MultiFormatDesign": "designs.multi_format_design",
-    "Port": "designs.ports",
-    "StreamDatapath": "designs.stream",
-    "TileDesign": "designs.tile_design",
-    "UnitDesign": "designs.unit_design",
-    "YosysError": "yosys",
-    "as_design": "designs.unit_design",
-    "cost_report": "cost.flow",
-    "meet_clock": "cost.meet_clock",
-    "to_verilog": "verilog.emit",
-    "unit_datapath": "designs.unit",
-}
+__getattr__ = on_demand(
+    __name__,
+    {
+        "CostError": "cost.cost_error",
+        "CostReport": "cost.cost_results",
+        "DATAPATHS": "designs.unit",
+        "Design": "designs.design",
+        "MetClock": "cost.meet_clock",
+        "MissingTool": "tools",
+        "MultiFormatDesign": "designs.multi_format_design",
+        "Port": "designs.ports",
+        "StreamDatapath": "designs.stream",
+        "TileDesign": "designs.tile_design",
+        "UnitDesign": "designs.unit_design",
+        "YosysError": "yosys",
+        "as_design": "designs.unit_design",
+        "cost_report": "cost.flow",
+        "meet_clock": "cost.meet_clock",
+        "to_verilog": "verilog.emit",
+        "unit_datapath": "designs.unit",
+    },
+)
 """Public name to the module that defines it. A module is imported when its name is first asked for, so that
 `rtl.designs.identity` can be imported without Amaranth."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,7 +31,7 @@ pytest.MonkeyPatch().setattr(flow, "run_in_folder", mapped_once(vars(flow)["run_
 
 collect_ignore = ["example_project"]  # somebody else's repository: tests/cosim/test_example_project.py runs it elsewhere
 
-FOR_MERGES = ("tests/mmau/formal/", "tests/mmau/explore/", "tests/studies/")
+FOR_MERGES = ("tests/mmau/prove/", "tests/mmau/explore/", "tests/studies/")
 """Folders whose slow tests `make test` leaves out: proofs, explorations, the programs that write docs/."""
 
 

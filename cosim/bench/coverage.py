@@ -12,9 +12,9 @@ import numpy as np
 from cosim.bench.products import Bits, DotProducts, Element, Rows, Vector
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.coverage_model import count
-from cosim.coverage.sampled_facts import CLASSES, NORMAL, ZERO, classes
+from cosim.coverage.covergroup import CLASSES, NORMAL, ZERO, classes
 from golden import Cls, Format
-from golden.integer_format import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from golden.native.library import library
 
 INTEGER_CLASSES = ("zero", "", "", "", "nonzero")

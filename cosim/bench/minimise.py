@@ -1,7 +1,7 @@
 """Minimises the first mismatch: fewest terms other than zero and simplest values with which the design still fails in the
 same way.
 
-The design is asked again, in the same simulation, for the rows that the search of `golden.shrink` proposes.
+The design is asked again, in the same simulation, for the rows that the search of `golden.stimulus.shrink` proposes.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,9 +15,8 @@ from cosim.bench.mismatch import UNDEFINED, ComparedRow, class_name
 from cosim.bench.products import DotProducts, Element, Vector
 from cosim.bench.stimulus import operand_widths, unit_transfers
 from golden import Unit
-from golden.shrink import MAX_ASKED, search
-from golden.simpler_rows import cost
 from golden.stimulus import OperandShape, Row, Stimulus, operands_of
+from golden.stimulus.shrink import MAX_ASKED, cost, search
 
 Ask = Callable[[Sequence[Vector]], Awaitable[Sequence[int | str]]]
 """Function that returns the design's result for each vector; it returns fewer results where the design stopped giving

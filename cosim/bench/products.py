@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from cosim.bench.comparison_rules import Judge
 from golden import Cls, Format, Operation
+from golden.arithmetic.formats import IntegerFormat
+from golden.arithmetic.rounding import Mode, shift_and_round
 from golden.arrays import BitArray
 from golden.checks import check_int
 from golden.comparison import differing
-from golden.integer_format import IntegerFormat
-from golden.rounding import Mode, shift_and_round
 from golden.stimulus import Operands, Stimulus
 
 

@@ -13,7 +13,7 @@ from cosim.bench.products import Chunk, Element, Vector
 from cosim.bench.stimulus import Specification
 from cosim.coverage.counts import Counts, merged
 from golden.checks import check_least, unknown
-from golden.engines import fastest_engine
+from golden.engines.engine import fastest_engine
 
 
 class Board(Protocol):

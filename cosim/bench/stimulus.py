@@ -18,8 +18,8 @@ from golden.stimulus.codes import uniform_codes
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.ports import step_operands, tile_operands
+from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
-from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit_design import UnitDesign
 
 REPEATED = "repeated"

@@ -5,17 +5,121 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from cosim.coverage.counts import Counts, Model
-from cosim.coverage.covergroup import Covergroup
+from cosim.coverage.covergroup import NAN, Covergroup, IntArray, Point, Reason, Seen, chosen
 from cosim.coverage.idpa import integer_groups
-from cosim.coverage.multiply_adds import multiply_add_groups
 from cosim.coverage.operands import operand_groups
-from cosim.coverage.roundings import rounding_groups
-from cosim.coverage.sampled_facts import Seen
+from cosim.coverage.roundings import OUTCOMES, SIGNS, never, rounding_groups, too_fine
 from cosim.coverage.specials import special_groups
 from cosim.coverage.sums import sum_groups
-from golden.chain import steps_for
+from cosim.coverage.widths import roundings_of
+from golden import Operation
+from golden.arithmetic.formats import FP32, Format
+from golden.chains.chain import steps_for
+from golden.native.observe import RoundingFlag as Flag
+from golden.operations.structure import Partial, Product, Structure, Sum
 from golden.stimulus import Operands
+
+PLACES = ("exact", "toward zero", "away from zero", "flushed", "overflow", "infinite or NaN")
+
+
+def multiply_add_groups(operation: Operation) -> list[Covergroup]:
+    """The covergroups of a step: the outcome of each operation, and the origin of a NaN."""
+    return [place_group(operation), kept_nan_group(operation)]
+
+
+def place_group(operation: Operation) -> Covergroup:
+    """The outcome of each operation, in the order in which they are carried out."""
+    shapes = roundings_of(operation, False)
+    names = tuple(_name(operation.structure, each) for each in operation.structure.sums)
+    shape_of = {names[n]: shape for shape in shapes for n in shape.roundings}
+    assert len(names) == len(shape_of)
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray]:
+        flags = seen.records.roundings["flags"]
+        exact = (flags & (Flag.GUARD | Flag.STICKY)) == 0
+        outcome = chosen(
+            flags & Flag.MADE == 0, flags & Flag.OVERFLOW != 0, flags & Flag.FLUSHED != 0, exact, flags & Flag.AWAY != 0,
+            ~exact,
+        )  # fmt: skip
+        return np.arange(len(names)), np.array([5, 4, 3, 0, 2, 1])[outcome]
+
+    def unreachable(place: str, outcome: str) -> Reason:
+        shape = shape_of[place]
+        if outcome in PLACES[1:3]:
+            return too_fine(shape, 1)
+        wanted = {"flushed": OUTCOMES[5:6], "overflow": OUTCOMES[6:]}.get(outcome, ())
+        reasons = [never(shape, each, sign) for each in wanted for sign in SIGNS]
+        return reasons[0] if reasons and None not in reasons else None
+
+    return Covergroup("each operation", (Point("of", names), Point("outcome", PLACES)), sample, unreachable)
+
+
+def _name(structure: Structure, of: Sum) -> str:
+    """What an operation of a step is called: by its product, or by its two terms."""
+    product = _product(of)
+    if product is not None:
+        return f"product {product.k}"
+    totals = (structure.sums[node.of].total if isinstance(node, Partial) else "c" for node in of.nodes)
+    return " + ".join(total.removesuffix(" sum") if "+" not in total else "sum" for total in totals)
+
+
+def _product(of: Sum) -> Product | None:
+    return next((node for node in of.nodes if isinstance(node, Product)), None)
+
+
+KEPT = ("of a", "of b", "of c", "of an invalid operation")
+"""Origins of the NaN that a step returns."""
+
+
+def kept_nan_group(operation: Operation) -> Covergroup:
+    """The NaN of a result: its origin, whether other operands are NaN too, and whether it was signalling.
+
+    FTZ-FMA returns the NaN of the product that is added last; FTZ-EO-FMA returns that of c, then that of the even chain.
+    Within a chain the last product has priority, and a before b. An invalid operation gives a NaN only if no operand is NaN.
+    """
+    beside = ("no NaN beside it", "NaNs beside it")
+    kinds = ("quiet", "signalling", "invalid")
+
+    L, is_chain = operation.length, all(_product(each) is not None for each in operation.structure.sums)
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
+        a, b, c = (_quieted(operand, codes) for operand, codes in seen.codes)
+        count = (a > 0).sum(axis=-1) + (b > 0).sum(axis=-1) + (c > 0)
+        chains = [range(L)] if is_chain else [range(start, L, 2)[::-1] for start in (0, 1)]
+        order = [(which, codes[..., k]) for chain in chains for k in chain for which, codes in ((0, a), (1, b))]
+        order.insert(len(order) if is_chain else 0, (2, c))
+        source, first = chosen(*(codes > 0 for _, codes in order)), np.zeros(c.shape, np.int64)
+        for place, (_, codes) in enumerate(order):
+            first[source == place] = codes[source == place]
+        found = np.array([which for which, _ in order])[source]
+        # An invalid operation may come before it.
+        is_operand = (source >= 0) & (seen.records.d == (first & 0xFFFFFFFF))
+        kind = np.where(is_operand, first >> 32 & 1, 2)
+        return np.where(seen.d == NAN, np.where(is_operand, found, 3), -1), np.where(count > is_operand, 1, 0), kind
+
+    def unreachable(source: str, others: str, kind: str) -> Reason:
+        if (source == KEPT[3]) != (kind == kinds[2]):
+            return "an invalid operation gives a NaN of its own" if source == KEPT[3] else "it is an operand's"
+        if is_chain and others == beside[1] and source in KEPT[2:]:
+            return "every NaN of an operand goes before it"
+        return None
+
+    points = (Point("NaN", KEPT), Point("others", beside), Point("kind", kinds))
+    return Covergroup("NaN that is kept", points, sample, unreachable)
+
+
+def _quieted(operand: Format, codes: IntArray) -> IntArray:
+    """For a NaN its quiet fp32 code plus 2^33, plus 2^32 if it was signalling; 0 for other values."""
+    codes = codes.astype(np.int64)
+    sign, magnitude = codes >> (operand.width - 1), codes & (operand.codes // 2 - 1)
+    assert operand.infinity is not None
+    quiet = magnitude >> (operand.man_bits - 1) & 1
+    payload = (magnitude & ((1 << operand.man_bits) - 1)) << (FP32.man_bits - operand.man_bits)
+    code = sign << 31 | FP32.signed_infinity(0) | 1 << (FP32.man_bits - 1) | payload
+    return np.where(magnitude > operand.infinity, code | (3 - quiet) << 32, 0)
 
 
 @lru_cache(maxsize=64)

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
-from cosim.coverage.sampled_facts import IntArray, Seen
+from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, Seen, chosen, reachable
 from cosim.coverage.shapes import Kind, SumShape
 from cosim.coverage.sums import cancellation_group, sign_group
 from golden import Operation
-from golden.formats import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from golden.stimulus.integer_classes import numbers
 
 CLASSES = ("0", "1", "-1", "largest", "smallest", "other positive", "other negative")

@@ -4,10 +4,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
-from cosim.coverage.sampled_facts import CLASSES, NORMAL, SUBNORMAL, IntArray, Seen, classes
+from cosim.coverage.covergroup import (
+    CLASSES,
+    NORMAL,
+    SUBNORMAL,
+    Covergroup,
+    IntArray,
+    Point,
+    Reason,
+    Seen,
+    chosen,
+    classes,
+    reachable,
+)
 from golden import Operation
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 
 
 def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:

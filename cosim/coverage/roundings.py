@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
+from cosim.coverage.covergroup import INFINITE, Covergroup, IntArray, Point, Reason, Seen, chosen
 from cosim.coverage.operands import class_group
-from cosim.coverage.sampled_facts import INFINITE, IntArray, Seen
 from cosim.coverage.shapes import sums_of
 from cosim.coverage.widths import RoundingShape, roundings_of
 from golden import Operation
-from golden.format import power_of_two
+from golden.arithmetic.format import power_of_two
 from golden.native.observe import RoundingFlag as Flag
 
 SIGNS = ("+", "-")

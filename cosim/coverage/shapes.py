@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from golden import Operation
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.operations.structure import Addend, Element, Node, Partial, Product, Structure, Sum, Summand, Zero
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP
 

@@ -5,11 +5,22 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
-from cosim.coverage.sampled_facts import INFINITE, NAN, SUBNORMAL, ZERO, IntArray, Seen, classes
+from cosim.coverage.covergroup import (
+    INFINITE,
+    NAN,
+    SUBNORMAL,
+    ZERO,
+    Covergroup,
+    IntArray,
+    Point,
+    Reason,
+    Seen,
+    chosen,
+    classes,
+)
 from cosim.coverage.shapes import flushes
 from golden import Operation
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 
 OF_C = re.compile(r"\bc\b")
 """A rule that has to do with c."""

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from cosim.coverage.shapes import Kind, SumShape, c_of, product_of, sums_of
 from golden import Operation
-from golden.format import power_of_two
-from golden.formats import FP32, Format
-from golden.rounding import Mode
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP32, Format
+from golden.arithmetic.rounding import Mode
 
 WITHOUT_END = 1 << 14
 """A width larger than that of any sum (bits), because a sticky bit may represent an amount arbitrarily far below."""

@@ -13,9 +13,8 @@ from cosim.bench.minimise import Minimised
 from cosim.bench.mismatch import ComparedRow, Group
 from cosim.bench.products import described_result
 from cosim.bench.scoreboard import Outcome
-from cosim.diagnosis.compared_rows import rows_of
 from cosim.diagnosis.late_operands import late_operand
-from cosim.diagnosis.mismatch_places import Located, lane_of, place_of
+from cosim.diagnosis.mismatch_places import Located, lane_of, place_of, rows_of
 from cosim.diagnosis.shifted import moved, shift_of
 from golden import Instruction, Operation, Trace, Unit, html
 from golden.arrays import bits_dtype

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosim.bench.mismatch import ComparedRow
-from cosim.diagnosis.compared_rows import rows_of
+from cosim.diagnosis.mismatch_places import rows_of
 from cosim.diagnosis.shifted import DISTINCT
 from golden import Instruction, Unit
 from golden.comparison import differing

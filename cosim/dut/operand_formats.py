@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from golden.arithmetic.formats import FORMATS, Format
 from golden.checks import listed, unknown
 from golden.files import read_toml
-from golden.formats import FORMATS, Format
 from golden.operations.base import MAX_LENGTH
 from golden.stimulus import OperandShape
 

@@ -17,7 +17,7 @@ from golden.operations import (
     TRFDPA,
     FTZAddMul,
 )  # fmt: skip
-from golden.unit import ACCUMULATORS, ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS, NORMALISERS, ROUNDERS
+from golden.units.unit import ACCUMULATORS, ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS, NORMALISERS, ROUNDERS
 from rtl.designs.design import Design
 from rtl.designs.sample_designs import multi_format_designs, tile_designs
 from rtl.designs.sample_units import FURTHER, OWN_KEYS, of_kind

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from cosim.build.errors import SimulationError
-from cosim.rtl_coverage.coverage_points import merged_points, read_points
-from cosim.rtl_coverage.file_coverage import FileCoverage, by_file
+from cosim.rtl_coverage.file_coverage import FileCoverage, by_file, merged_points, read_points
 
 
 class CoverageFiles:

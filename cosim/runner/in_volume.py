@@ -23,7 +23,7 @@ from cosim.volume.segments import DIRECTED, Segment, Vectors
 from cosim.volume.simulation_program import Broken, build_program, run_program
 from cosim.volume.vector_files import RowsFile
 from golden import Cls
-from golden.engines import fastest_engine
+from golden.engines.engine import fastest_engine
 from golden.processes import in_parallel
 from rtl.designs.design import Design
 

@@ -16,7 +16,7 @@ from cosim.build.sources import sources_of
 from cosim.dut.tool_log import first_error, read_log
 from cosim.runner.job import ENDED, JOB_VARIABLE, Beat, Job, Simulated, Watch
 from cosim.runner.request import Request
-from golden.engines import fastest_engine
+from golden.engines.engine import fastest_engine
 from rtl.designs.design import Design
 
 if TYPE_CHECKING:

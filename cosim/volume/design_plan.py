@@ -9,17 +9,17 @@ from pathlib import Path
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.protocol import Timing
 from golden import Format, Operation
+from golden.arithmetic.formats import IntegerFormat
 from golden.arrays import bits_dtype
-from golden.chain import Chain
-from golden.integer_format import IntegerFormat
+from golden.chains.chain import Chain
 from golden.native.library import MODULE
 from golden.native.parameters import parameters
 from golden.stimulus import OperandShape
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.ports import OPERANDS
+from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
-from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit_design import UnitDesign
 
 PLAN = "plan.txt"

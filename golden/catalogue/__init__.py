@@ -11,12 +11,12 @@ from typing import Any
 
 from golden.catalogue.unrecorded import unrecorded
 from golden.catalogue.wmma import wmma
-from golden.chain import ORDERS, PAIRED, Chain, steps_for
+from golden.chains.chain import ORDERS, PAIRED, Chain, steps_for
 from golden.checks import check_choice, unknown
-from golden.instruction import EVIDENCE, Instruction
-from golden.names import ParsedName, expand, parse_name
 from golden.operations import OPERATIONS, Operation
-from golden.unit import Unit
+from golden.units.instruction import EVIDENCE, Instruction
+from golden.units.names import ParsedName, expand, parse_name
+from golden.units.unit import Unit
 
 ARCHITECTURES = (
     "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942",

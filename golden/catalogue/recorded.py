@@ -14,8 +14,8 @@ import numpy as np
 from golden.catalogue import ARCHITECTURES
 from golden.comparison import differing
 from golden.files import write_atomically
-from golden.recording import OWN, Recording
-from golden.recording_index import FOLDER, read_elsewhere, read_index, read_listed
+from golden.recordings.recording import OWN, Recording
+from golden.recordings.recording_index import FOLDER, read_elsewhere, read_index, read_listed
 
 TABLE = Path(__file__).parent / "recorded.toml"
 

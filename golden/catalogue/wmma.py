@@ -8,10 +8,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.checks import unknown
-from golden.instruction import Instruction
-from golden.names import expand, parse_name
+from golden.units.instruction import Instruction
+from golden.units.names import expand, parse_name
 
 _MIXED = re.compile(r"wmma\.m\d+n\d+k16\.(f32\.f16\.f16\.f16|f16\.f16\.f16\.f32)")
 

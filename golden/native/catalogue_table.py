@@ -6,8 +6,8 @@ from pathlib import Path
 
 from golden.catalogue import instructions
 from golden.files import write_atomically
-from golden.instruction import Instruction
 from golden.native.parameters import KEYS, Parameters, is_one_call, parameters
+from golden.units.instruction import Instruction
 
 PATH = Path(__file__).parent / "src" / "catalogue.inc"
 

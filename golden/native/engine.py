@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from golden.arithmetic.formats import Format
 from golden.arrays import bits_dtype, float_dtype
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.checks import check_int
-from golden.formats import Format
 from golden.native.library import library, pack_batch, refusal
 from golden.native.parameters import is_one_call, parameters
 

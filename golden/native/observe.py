@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.native.library import library, pack_batch, refusal
 from golden.native.parameters import parameters
 

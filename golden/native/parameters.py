@@ -3,14 +3,14 @@
 import ctypes
 from typing import Any
 
-from golden.chain import ORDERS, RUNS, Chain
-from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
-from golden.formats import FORMATS, Format
+from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
+from golden.arithmetic.formats import FORMATS, Format
+from golden.arithmetic.rounding import OVERFLOWS
+from golden.chains.chain import ORDERS, RUNS, Chain
 from golden.operations import OPERATIONS, Operation
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.idpa import COMBINATIONS
-from golden.rounding import OVERFLOWS
 
 OPERATION_CODES = {name: code for code, name in enumerate(OPERATIONS)}
 """Name of an operation to its number in enum mmau_operation."""

@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-from golden import specials, steps
+from golden.arithmetic import specials, steps
+from golden.arithmetic.formats import FORMATS, Format
 from golden.checks import check_choice, check_int, listed
-from golden.formats import FORMATS, Format
 from golden.operations import ieee
 from golden.operations.structure import Structure
 
@@ -34,7 +34,7 @@ class Operation(ABC):
     """An elementary operation with all its parameters: frozen, validated when made, hashable.
 
     Formats are given as `Format` or by name. Each subclass defines the arithmetic of one step, d = c + Σ a_k·b_k over
-    `length` products. Longer products are chains of steps (golden.chain).
+    `length` products. Longer products are chains of steps (golden.chains.chain).
     """
 
     name: ClassVar[str]

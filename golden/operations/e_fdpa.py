@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
+from golden.arithmetic.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.arithmetic.specials import quiet_nan, sum_special
 from golden.checks import check_choice
-from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
 from golden.operations.base import check_length
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
 from golden.operations.structure import C, Structure, exact, products
-from golden.specials import quiet_nan, sum_special
 
 Zero = Literal["positive", "ieee"]
 

@@ -4,11 +4,11 @@ from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from golden.formats import FP32, Cls, Format
+from golden.arithmetic.formats import FP32, Cls, Format
+from golden.arithmetic.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
+from golden.arithmetic.steps import Term, exact_sum, flushed
 from golden.operations.base import Operation, check_length
 from golden.operations.structure import Rounding, Structure, Sum
-from golden.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
-from golden.steps import Term, exact_sum, flushed
 
 PRODUCT_FRAC = 2 * FP32.man_bits
 """Fraction bits of the exact product of two fp32 numbers."""

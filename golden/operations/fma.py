@@ -5,14 +5,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
+from golden.arithmetic.conversion import Conversion, check_conversion, conversion, conversions_to
+from golden.arithmetic.formats import BF16, FP32, Format
+from golden.arithmetic.specials import (
+    addend_special,
+    combine,
+    first_nan,
+    invalid_nan,
+    product_special,
+    quiet_nan,
+    sum_special,
+)
 from golden.checks import check_choice
-from golden.conversion import Conversion, check_conversion, conversion, conversions_to
-from golden.formats import BF16, FP32, Format
 from golden.operations.base import UNRANKED
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
 from golden.operations.structure import C, Element, Product, Structure, Sum, add, exact, fma
-from golden.specials import addend_special, combine, first_nan, invalid_nan, product_special, quiet_nan, sum_special
 
 FORMATS = ("fp16", "bf16", "fp32", "fp64")
 

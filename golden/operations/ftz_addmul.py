@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
 
+from golden.arithmetic.formats import FP32, Cls, Decoded, Format
+from golden.arithmetic.specials import product_special, quiet_nan
 from golden.checks import check_int
-from golden.formats import FP32, Cls, Decoded, Format
 from golden.operations import ieee, structure
 from golden.operations.base import MAX_LENGTH, Operation
 from golden.operations.structure import C, Node, Partial, Product, Rounding, Structure, Sum
-from golden.specials import product_special, quiet_nan
 
 
 def flushed_add(x: int, y: int) -> int:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.formats import Decoded, Format
+from golden.arithmetic.rounding import OVERFLOWS, Overflow
+from golden.arithmetic.steps import flushed
 from golden.checks import check_choice
-from golden.conversion import Conversion
-from golden.formats import Decoded, Format
 from golden.operations.base import Operation, check_flag
 from golden.operations.structure import Rounding
-from golden.rounding import OVERFLOWS, Overflow
-from golden.steps import flushed
 
 
 @dataclass(frozen=True, kw_only=True)

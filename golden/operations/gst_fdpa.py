@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from golden.arithmetic.formats import Cls, Decoded, Format
+from golden.arithmetic.specials import NAN, Special, product_special
+from golden.arithmetic.steps import Term
 from golden.checks import check_int
-from golden.formats import Cls, Decoded, Format
 from golden.operations.base import MAX_LENGTH, format_of
 from golden.operations.blocks import check_block
 from golden.operations.structure import Partial, Structure, exact, products
 from golden.operations.t_fdpa import TruncatedFDPA
-from golden.specials import NAN, Special, product_special
-from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from golden.arithmetic.steps import Term
 from golden.operations.structure import Partial, Sum, align, products
 from golden.operations.tr_fdpa import RoundedFDPA
-from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)

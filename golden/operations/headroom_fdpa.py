@@ -4,13 +4,9 @@ section 5)."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from golden.checks import check_int
-from golden.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, Conversion, check_conversion, conversion
-from golden.formats import FP32, Cls, Decoded, Format
-from golden.operations.base import check_e_zero, check_fraction, check_length
-from golden.operations.fused import FusedOperation
-from golden.operations.structure import Structure, Sum
-from golden.specials import (
+from golden.arithmetic.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, Conversion, check_conversion, conversion
+from golden.arithmetic.formats import FP32, Cls, Decoded, Format
+from golden.arithmetic.specials import (
     NAN,
     Special,
     addend_special,
@@ -20,7 +16,11 @@ from golden.specials import (
     invalid_nan,
     product_special,
 )
-from golden.steps import Term, flushed, in_frame, raised
+from golden.arithmetic.steps import Term, flushed, in_frame, raised
+from golden.checks import check_int
+from golden.operations.base import check_e_zero, check_fraction, check_length
+from golden.operations.fused import FusedOperation
+from golden.operations.structure import Structure, Sum
 
 MAX_HEADROOM = 8
 """Upper limit of h (exponent value); the published one is 2."""

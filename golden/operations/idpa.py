@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
+from golden.arithmetic.formats import B1, INT32, Decoded, Format
+from golden.arithmetic.steps import Term
 from golden.checks import check_choice
-from golden.formats import B1, INT32, Decoded, Format
 from golden.operations.base import Operation, check_length
 from golden.operations.structure import C, Structure, exact, products
-from golden.steps import Term
 
 BeyondRange = Literal["wrap", "saturate"]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from golden.formats import Format
-from golden.rounding import Mode
-from golden.specials import addend_special, combine, encode_special
-from golden.steps import Term, addend, exact_sum
+from golden.arithmetic.formats import Format
+from golden.arithmetic.rounding import Mode
+from golden.arithmetic.specials import addend_special, combine, encode_special
+from golden.arithmetic.steps import Term, addend, exact_sum
 
 
 def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:

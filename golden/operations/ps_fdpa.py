@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from golden.arithmetic.steps import Term
 from golden.checks import check_int
 from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.operations.structure import C, Partial, Structure, Sum, Summand, align, products
-from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)

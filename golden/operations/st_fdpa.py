@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from golden.formats import UE8M0, Decoded, Format
+from golden.arithmetic.formats import UE8M0, Decoded, Format
+from golden.arithmetic.steps import Term
 from golden.operations.blocks import check_block
 from golden.operations.t_fdpa import TruncatedFDPA
-from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from golden.conversion import Conversion
-from golden.formats import Format
-from golden.rounding import Mode
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.formats import Format
+from golden.arithmetic.rounding import Mode
 
 NanRule = Literal["quiet", "ones", "first", "cause", "none"]
 """The code of a NaN result. `quiet`: the quiet NaN, whose encoding is not measured. `ones`: all bits 1 but the sign

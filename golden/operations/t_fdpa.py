@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
-from golden.formats import Cls, Decoded
+from golden.arithmetic.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.arithmetic.formats import Cls, Decoded
+from golden.arithmetic.rounding import Mode
+from golden.arithmetic.specials import Special, nvidia_nan, sum_special
+from golden.arithmetic.steps import Term, add_sticky, is_truncated
 from golden.operations.base import check_e_zero, check_flag, check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
 from golden.operations.structure import C, Node, Structure, Sum, align, products
-from golden.rounding import Mode
-from golden.specials import Special, nvidia_nan, sum_special
-from golden.steps import Term, add_sticky, is_truncated
 
 
 @dataclass(frozen=True, kw_only=True)

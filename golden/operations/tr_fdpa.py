@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
-from golden.formats import Decoded
+from golden.arithmetic.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.arithmetic.formats import Decoded
+from golden.arithmetic.rounding import Mode, shift_and_round
+from golden.arithmetic.specials import Special, addend_special, combine, product_special, quiet_nan
+from golden.arithmetic.steps import Term
 from golden.operations.base import check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
 from golden.operations.structure import C, Cut, Partial, Structure, Sum, Summand, align, products
-from golden.rounding import Mode, shift_and_round
-from golden.specials import Special, addend_special, combine, product_special, quiet_nan
-from golden.steps import Term
 
 NO_PRODUCT_EXP = -999
 """e_dot of a dot product without a non-zero product (exponent value; numerics.md, section 5)."""

@@ -3,7 +3,17 @@
 The program gets a header line, then one row after another, and writes one answer for each (docs/guides/probing.md).
 """
 
-from golden.program.row_forms import BINARY, FORMS, TEXT, RowForm
-from golden.program.row_program import PATIENCE, ProgramError, RowProgram, digest_of, files_of, split
+from golden.program.row_program import (
+    BINARY,
+    FORMS,
+    PATIENCE,
+    TEXT,
+    ProgramError,
+    RowForm,
+    RowProgram,
+    digest_of,
+    files_of,
+    split,
+)
 
 __all__ = ["BINARY", "FORMS", "PATIENCE", "TEXT", "ProgramError", "RowForm", "RowProgram", "digest_of", "files_of", "split"]

@@ -1,6 +1,6 @@
 """Seeded operand vectors for any dot-product-accumulate, shared by co-simulation, silicon tests and probing.
 
-    >>> from golden.formats import FP16, FP32
+    >>> from golden.arithmetic.formats import FP16, FP32
     >>> from golden.stimulus import OperandShape, generate
     >>> stimulus = generate(OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=8), count=1000, seed=1)
     >>> stimulus.operands.a.shape
@@ -12,11 +12,10 @@ parameters: they sweep exponent gaps, so that they reach the edges of any alignm
 """
 
 from golden.stimulus.classes import CLASSES
+from golden.stimulus.codes import Draws, GeneratorDraws
 from golden.stimulus.corners import CORNERS
-from golden.stimulus.draws import Draws, GeneratorDraws
 from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
-from golden.stimulus.row import Place, Row, operands_of, rows_of
-from golden.stimulus.shape import Operands, OperandShape, Stimulus
+from golden.stimulus.shape import Operands, OperandShape, Place, Row, Stimulus, operands_of, rows_of
 from golden.stimulus.tiles import Tiles, among_mixed, from_diagonals, on_diagonals, places, tiles_of
 
 __all__ = [

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.stimulus import integer_classes
 from golden.stimulus.codes import (
+    Draws,
     finite_landmarks,
     fractions,
     infinities,
@@ -23,7 +24,6 @@ from golden.stimulus.codes import (
     uniform_codes,
     zeros,
 )  # fmt: skip
-from golden.stimulus.draws import Draws
 from golden.stimulus.placed_products import lead_range, operands_of, window
 from golden.stimulus.shape import Operands, OperandShape, Tile
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from golden.checks import check_int, check_least, check_type
 from golden.stimulus.classes import CLASSES
-from golden.stimulus.codes import IntArray
+from golden.stimulus.codes import GeneratorDraws, IntArray
 from golden.stimulus.corners import CORNERS
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import OperandShape, Stimulus, concatenated, fitted
 
 ROUND_ROWS = 16384

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from golden.formats import IntegerFormat
-from golden.stimulus.codes import landmarks, pick, uniform_codes
-from golden.stimulus.draws import Draws
+from golden.arithmetic.formats import IntegerFormat
+from golden.stimulus.codes import Draws, landmarks, pick, uniform_codes
 from golden.stimulus.shape import Operands, OperandShape, Tile
 
 

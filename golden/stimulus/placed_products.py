@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from golden.formats import Format
-from golden.stimulus.codes import BoolArray, IntArray, fractions, lowest_lead, number, signs, zeros
-from golden.stimulus.draws import Draws, GeneratorDraws
+from golden.arithmetic.formats import Format
+from golden.stimulus.codes import BoolArray, Draws, GeneratorDraws, IntArray, fractions, lowest_lead, number, signs, zeros
 from golden.stimulus.shape import Operands, OperandShape, Tile
 
 

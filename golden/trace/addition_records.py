@@ -3,9 +3,9 @@ chain."""
 
 from collections.abc import Sequence
 
-from golden import steps
-from golden.format import Format
-from golden.specials import NAN, addend_special, combine, encode_special
+from golden.arithmetic import steps
+from golden.arithmetic.format import Format
+from golden.arithmetic.specials import NAN, addend_special, combine, encode_special
 from golden.trace.parts import (
     class_text,
     exact_sum_record,

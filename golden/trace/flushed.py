@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from golden import steps
-from golden.formats import FP32, Cls, Decoded
+from golden.arithmetic import steps
+from golden.arithmetic.formats import FP32, Cls, Decoded
+from golden.arithmetic.specials import NAN, addend_special, product_special
+from golden.arithmetic.specials import Special as SpecialResult
 from golden.operations.structure import Structure
-from golden.specials import NAN, addend_special, product_special
-from golden.specials import Special as SpecialResult
 from golden.trace.parts import (
     class_text,
     exact_sum_record,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from golden.formats import FORMATS
+from golden.arithmetic.formats import FORMATS
 from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
 
 MAX_COLUMNS = 100

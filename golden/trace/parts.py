@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from golden import steps
-from golden.format import Cls, Decoded, Format
+from golden.arithmetic import steps
+from golden.arithmetic.format import Cls, Decoded, Format
+from golden.arithmetic.rounding import Mode, shift_and_round
+from golden.arithmetic.specials import NAN, addend_special
+from golden.arithmetic.specials import Special as SpecialResult
 from golden.operations.structure import Addend, Element, Node, Partial, Product, Structure, Zero
-from golden.rounding import Mode, shift_and_round
-from golden.specials import NAN, addend_special
-from golden.specials import Special as SpecialResult
 from golden.trace.records import Exact, Part, Rounding, Special, Sum, Term
 from golden.trace.watch import Event
 

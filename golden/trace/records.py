@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from golden.format import Format, power_of_two
+from golden.arithmetic.format import Format, power_of_two
 
 SHOWN_BITS = 112
 """Longest significand that is shown in full (bits); products of fp64 have 106 bits, their sums thousands."""

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from golden import steps
-from golden.conversion import Conversion
-from golden.format import Cls, Decoded, Format
+from golden.arithmetic import steps
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.format import Cls, Decoded, Format
+from golden.arithmetic.rounding import Mode
+from golden.arithmetic.specials import NAN, product_special
+from golden.arithmetic.specials import Special as SpecialResult
 from golden.operations import Operation
 from golden.operations.structure import C, Element
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP
-from golden.rounding import Mode
-from golden.specials import NAN, product_special
-from golden.specials import Special as SpecialResult
 from golden.trace.addition_records import addition_parts
 from golden.trace.flushed import MultiplyAddParts
 from golden.trace.parts import (

@@ -1,15 +1,78 @@
 """The trace of one dot product, and its three forms: text, HTML and JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from golden.format import Format
-from golden.html import Markup
-from golden.trace.html import body, page
-from golden.trace.layout import Block, Heading, headline, step_blocks
+from golden import html
+from golden.arithmetic.format import Format
+from golden.html import Markup, element
+from golden.text import table
+from golden.trace.layout import BitRow, Block, Facts, Heading, Picture, Table, headline, step_blocks
 from golden.trace.records import Exact, Step
-from golden.trace.text import text
+
+
+def page(title: str, blocks: Sequence[Block]) -> str:
+    """A complete page. The first block, a heading, is its title."""
+    return html.page(title, body(blocks[1:]))
+
+
+def body(blocks: Sequence[Block], below: int = 0) -> Markup:
+    """The trace as a fragment for a page with `golden.html.STYLE`.
+
+    Args:
+        below: level of the page's heading above the fragment.
+    """
+    return element("section", *(_element(block, below) for block in blocks))
+
+
+def _element(block: Block, below: int) -> Markup:
+    match block:
+        case Heading(words, level):
+            return element(f"h{level + below}", words)
+        case Facts(lines):
+            rows = (element("tr", element("th", word, scope="row"), element("td", _code(what))) for word, what in lines)
+            return html.wide(element("table", *rows), ", ".join(word for word, _ in lines))
+        case Table(header, rows):
+            return html.table(header, [(row[0], *map(_code, row[1:])) for row in rows], f"{header[0]}s")
+        case Picture(rows):
+            cells = [(row.name, row.sign, _bits(row), row.note) for row in rows]
+            return html.table(("aligned", "sign", "bits | cut off", ""), cells, "aligned terms, and their total")
+
+
+def _code(text: str) -> Markup:
+    return element("code", text)
+
+
+def _bits(row: BitRow) -> Markup:
+    """A bit picture: leading zeros are pale, and the bits that alignment dropped follow a bar."""
+    zeros = len(row.bits) - len(row.bits.lstrip("·."))
+    shown = [element("span", row.bits[:zeros], class_="soft"), row.bits[zeros:]]
+    cut = [element("span", f"|{row.cut}", class_="failed")] if row.cut else []
+    return element("code", *shown, *cut, style="white-space: pre")
+
+
+INDENT = "  "
+
+
+def text(blocks: Sequence[Block]) -> str:
+    """All blocks of a trace as lines of text."""
+    return "\n".join(line for block in blocks for line in _lines(block)) + "\n"
+
+
+def _lines(block: Block) -> list[str]:
+    match block:
+        case Heading(words, level):
+            return [words] if level == 1 else ["", words] if level == 2 else ["", f"{INDENT}{words}"]
+        case Facts(lines):
+            return [f"{INDENT}{word:<12} {what}".rstrip() for word, what in lines]
+        case Table(header, rows):
+            return [f"{INDENT}{line}" for line in table([header, *rows]).splitlines()]
+        case Picture(rows):
+            cells = [(r.name, r.sign, f"{r.bits}|{r.cut}" if r.cut else r.bits, r.note) for r in rows]
+            *terms, total = table(cells).splitlines()
+            rule = "-" * max(map(len, (*terms, total)))
+            return [f"{INDENT}{line}" for line in (*terms, rule, total)]
 
 
 @dataclass(frozen=True, kw_only=True)

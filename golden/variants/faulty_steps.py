@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from golden.formats import FP32, Cls, Format
+from golden.arithmetic.formats import FP32, Cls, Format
+from golden.arithmetic.rounding import Mode, shift_and_round
+from golden.arithmetic.steps import Term, addend, align, exact_sum
 from golden.operations import Operation
 from golden.operations.ftz_addmul import flush_result
 from golden.operations.ftz_addmul import flushed_add as golden_flushed_add
 from golden.operations.structure import Rounding
-from golden.rounding import Mode, shift_and_round
-from golden.steps import Term, addend, align, exact_sum
 
 Round = Callable[[int, int, bool], int]
 """A rounding: (magnitude, number of dropped bits, negative) → rounded magnitude."""

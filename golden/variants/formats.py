@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from golden import Format, Operation
-from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
-from golden.formats import FORMATS, FP16, FP32
+from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS
+from golden.arithmetic.formats import FORMATS, FP16, FP32
 from golden.variants.variant import Model, Rows, Variant
 
 READ = (("a", "b"), ("a",), ("b",), ("c",))

@@ -6,13 +6,13 @@ from itertools import islice
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from golden import Operation
-from golden.chain import ORDERS
-from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, conversions_to
+from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, conversions_to
+from golden.arithmetic.rounding import OVERFLOWS
+from golden.chains.chain import ORDERS
 from golden.operations import OPERATIONS
 from golden.operations.base import EXPONENT_LIMIT
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.idpa import BEYOND_RANGE
-from golden.rounding import OVERFLOWS
 from golden.text import value_as_text
 from golden.variants.variant import Model, Rows, Variant
 

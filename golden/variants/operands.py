@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from golden import Format
-from golden.chain import product_order
+from golden.chains.chain import product_order
 from golden.variants.variant import (
     Codes,
     Model,

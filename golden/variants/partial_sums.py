@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from golden import Cls, Format
+from golden.arithmetic.rounding import Mode
 from golden.arrays import bits_dtype
-from golden.chain import Chain
-from golden.engines import Batch, run
+from golden.chains.chain import Chain
+from golden.engines.engine import Batch, run
 from golden.operations import FMA
 from golden.operations.fused import FusedOperation
-from golden.rounding import Mode
 from golden.variants.variant import Codes, Model, Rows, Variant, is_nan, is_zero
 
 GROUPS = (2, 4, 8, 16)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from golden.formats import FORMATS, FP32, INT32, Cls, Decoded, Format
+from golden.arithmetic.formats import FORMATS, FP32, INT32, Cls, Decoded, Format
+from golden.arithmetic.rounding import MODES
+from golden.arithmetic.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
+from golden.arithmetic.steps import Term, addend, align, exact_sum, flushed, multiply
 from golden.operations import Operation
 from golden.operations.flushed_fma import flushed_sum, widened
-from golden.rounding import MODES
-from golden.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
-from golden.steps import Term, addend, align, exact_sum, flushed, multiply
 from golden.variants.faulty_steps import Round, carry_lost, rounded, without_carry
 
 PRODUCT_FRAC = 2 * FP32.man_bits

@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from golden import Cls, Decoded, Operation, steps
-from golden.chain import Chain
-from golden.engines import Batch, run
+from golden import Cls, Decoded, Operation
+from golden.arithmetic import steps
+from golden.arithmetic.rounding import Mode, shift_and_round
+from golden.arithmetic.specials import Special, combine, product_special, quiet_nan
+from golden.arithmetic.steps import Term
+from golden.chains.chain import Chain
+from golden.engines.engine import Batch, run
 from golden.operations import EFDPA, FMA, TFDPA, FTZAddMul
 from golden.operations.base import EXPONENT_LIMIT
 from golden.operations.fused import FusedOperation
@@ -19,9 +23,6 @@ from golden.operations.ieee import add
 from golden.operations.structure import Product
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
-from golden.rounding import Mode, shift_and_round
-from golden.specials import Special, combine, product_special, quiet_nan
-from golden.steps import Term
 from golden.variants.variant import Codes, Model, Rows, Variant, stepped
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from golden import Format, Instruction, Operation, Unit
-from golden.chain import Chain, steps_for
-from golden.engines import Batch, run
+from golden.chains.chain import Chain, steps_for
+from golden.engines.engine import Batch, run
 
 Codes = npt.NDArray[Any]
 """Bit patterns of one operand or result, as an array."""

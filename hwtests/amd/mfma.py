@@ -7,7 +7,7 @@ from string import Template
 import numpy as np
 
 from golden import Instruction
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from hwtests.amd.layouts import LANES, NEW_INT8_PER_LANE, Table, blocks, operand_table, per_lane, result_table
 
 ENTRY = "run_tiles"

@@ -39,7 +39,7 @@ class Report:
 
     Attributes:
         device: description of the device and of the model's engine, from the worker; empty before the first event.
-        runs: identity of the machine and the sources of every worker that was started (`hwtests.source_digest`).
+        runs: identity of the machine and the sources of every worker that was started (`hwtests.conform.campaign_worker`).
         seed, vectors: seed of the inputs, and number of results to compare for each instruction.
         instructions: progress by name, in the catalogue's order.
     """

@@ -5,19 +5,22 @@ It receives a job and sends events: `device` once, `plan` once, then `progress` 
 `python -m hwtests.conform.campaign_worker` runs on this machine's GPU.
 """
 
+import hashlib
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import golden
-from golden import Instruction, recording, recording_index
+from golden import Instruction
 from golden.commit import commit
 from golden.processes import Channel
+from golden.recordings import recording, recording_index
 from golden.stimulus import Stimulus
 from hwtests.amd import kernels as amd
 from hwtests.conform.check import check
@@ -25,7 +28,24 @@ from hwtests.conform.instruction_progress import Progress
 from hwtests.conform.process import COLD_SECONDS
 from hwtests.device import AbsentError, Device, DeviceError, first_line
 from hwtests.nvidia import kernels as nvidia
-from hwtests.source_digest import sources
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PACKAGES = ("golden", "hwtests")
+SUFFIXES = (".py", ".toml", ".c", ".h", ".hpp", ".cpp", ".inc")
+
+
+@cache
+def sources() -> str:
+    """SHA-256 over the paths and contents of all sources of the packages that a device runs."""
+    total = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.suffix in SUFFIXES:
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                total.update(f"{path.relative_to(ROOT).as_posix()} {digest}\n".encode())
+    return total.hexdigest()
+
 
 OWN_LICENCE = "Apache-2.0"
 """Licence of the rows that this project records."""

@@ -12,10 +12,9 @@ import numpy as np
 from golden import Instruction
 from golden.arrays import bits_dtype
 from golden.catalogue import PROCESSORS
-from golden.chain import ORDERS, Chain
+from golden.chains.chain import ORDERS, Chain
 from golden.comparison import differing
-from golden.recording import MIN_ROWS
-from golden.shrink import smallest_operands
+from golden.recordings.recording import MIN_ROWS
 from golden.stimulus import (
     NAMES,
     Operands,
@@ -29,6 +28,7 @@ from golden.stimulus import (
     places,
     volume,
 )
+from golden.stimulus.shrink import smallest_operands
 from hwtests.conform import differing_rows
 from hwtests.conform.differing_rows import KeptRows
 from hwtests.conform.instruction_progress import Progress

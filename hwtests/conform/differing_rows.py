@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from golden import Instruction, recording
+from golden import Instruction
 from golden.files import write_atomically
-from golden.npz import read_npz
+from golden.recordings import recording
+from golden.recordings.npz import read_npz
 from golden.stimulus import Operands
 from hwtests.tally import KEPT_ROWS
 

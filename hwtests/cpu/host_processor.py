@@ -4,22 +4,167 @@ import ctypes
 import hashlib
 import os
 import platform
+import shutil
 import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.chain import Chain
-from golden.engines import Batch, fastest_engine, run
+from golden.cache import Cache, File, content_key, user_folder
+from golden.chains.chain import Chain
+from golden.engines.engine import Batch, fastest_engine, run
+from golden.files import temporary_folder
+from golden.processes import run_tool
 from golden.stimulus import Operands, Tiles
-from hwtests import inputs
-from hwtests.cpu.build import built, compiler, version
-from hwtests.cpu.processor import Processor, this_processor
-from hwtests.cpu.processor_kernels import kernel_of
+from hwtests import on_host
 from hwtests.device import AbsentError, Description, DeviceError, Program
 from hwtests.tally import Tally, tally
+
+SOURCES = Path(__file__).parent / "kernels"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The source and the options of one instruction's kernel.
+
+    Attributes:
+        source: path of the C source.
+        options: options of the compiler.
+        flags: processor flags that must all be present, as /proc/cpuinfo spells them.
+    """
+
+    source: Path
+    options: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
+_AVX512 = {
+    "vdpbf16ps": ("avx512_bf16", "-mavx512bf16"),
+    "vpdpbusd": ("avx512_vnni", "-mavx512vnni"),
+    "vpdpbusds": ("avx512_vnni", "-mavx512vnni"),
+    "vfmaddph": ("avx512_fp16", "-mavx512fp16"),
+}
+"""Instruction to processor flag and compiler option."""
+
+_AMX = {"tdpbf16ps": ("amx_bf16", "-mamx-bf16"), "tdpfp16ps": ("amx_fp16", "-mamx-fp16")}
+
+
+def kernel_of(instruction: Instruction) -> Kernel:
+    """The kernel of an instruction of x86-amx or x86-avx512."""
+    name = instruction.name.partition(".")[0]
+    chosen = f"-DMMAU_{name.upper()}"
+    if instruction.arch == "x86-avx512":
+        flag, option = _AVX512[name]
+        return Kernel(SOURCES / "avx512.c", ("-mavx512f", option, chosen), ("avx512f", flag))
+    flag, option = _AMX.get(name, ("amx_int8", "-mamx-int8"))
+    element = f"-DMMAU_ELEMENT_BYTES={instruction.a.storage_bits // 8}"
+    return Kernel(SOURCES / "amx.c", ("-mamx-tile", option, chosen, element), ("amx_tile", flag))
+
+
+OPTIONS = ("-O2", "-Wall", "-Wextra", "-fPIC", "-shared")
+
+COMPILERS = ("cc", "gcc", "clang")
+
+LIBRARY = "kernel.so"
+"""The file of a cache entry."""
+
+
+def compiler() -> str:
+    """The C compiler: the environment variable CC, or the first of `COMPILERS` on PATH.
+
+    Raises:
+        DeviceError: no compiler found.
+    """
+    wanted = os.environ.get("CC")
+    for name in [wanted] if wanted else COMPILERS:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise DeviceError(
+        f"conformance on a processor needs a C compiler, and there is none: {wanted or ', '.join(COMPILERS)} not on PATH; "
+        "install one (Debian: gcc) or name it in CC"
+    )
+
+
+@cache
+def version(program: str) -> str:
+    """The first line of the compiler's own description."""
+    done = run_tool([program, "--version"], timeout=60)
+    done.check_returncode()
+    return done.stdout.partition("\n")[0]
+
+
+def built(kernel: Kernel) -> bytes:
+    """The shared object of a kernel, from the user's cache if source, options and compiler are the same.
+
+    Raises:
+        DeviceError: no compiler, or one that does not know the instruction.
+    """
+    program, cache = compiler(), Cache(user_folder("cpu"))
+    options = (*OPTIONS, *kernel.options)
+    source = hashlib.sha256(kernel.source.read_bytes()).hexdigest()
+    key = content_key({"source": source, "options": options, "compiler": version(program)})
+    found = cache.read(key)
+    if found is not None:
+        return found[LIBRARY].content
+    made = _compile(program, options, kernel.source)
+    cache.write(key, {LIBRARY: File(made)})
+    return made
+
+
+def _compile(program: str, options: tuple[str, ...], source: Path) -> bytes:
+    with temporary_folder("mmau-cpu-") as folder:
+        output = Path(folder) / LIBRARY
+        done = run_tool([program, *options, str(source), "-o", str(output)], timeout=300)
+        if done.returncode:
+            lines = done.stderr.splitlines() or ["no message"]
+            first = next((line for line in lines if "error" in line), lines[0])
+            raise DeviceError(f"{version(program)} does not compile {source.name} with {' '.join(options)}: {first}")
+        return output.read_bytes()
+
+
+CPUINFO = Path("/proc/cpuinfo")
+
+
+@dataclass(frozen=True)
+class Processor:
+    """The first processor of a machine.
+
+    Attributes:
+        name: model name, family, model and stepping.
+        microcode: revision of the microcode.
+        flags: features, as the kernel spells them.
+    """
+
+    name: str
+    microcode: str
+    flags: frozenset[str]
+
+
+def this_processor(text: str | None = None) -> Processor:
+    """The processor that /proc/cpuinfo, or a text like it, describes.
+
+    Raises:
+        DeviceError: no such file, or no x86 processor in it.
+    """
+    if text is None:
+        if not CPUINFO.exists():
+            raise DeviceError(f"the processor is read from {CPUINFO}, which {platform.system()} does not have; Linux has it")
+        text = CPUINFO.read_text(encoding="utf-8", errors="replace")
+    first = text.partition("\n\n")[0]
+    pairs = (line.partition(":") for line in first.splitlines())
+    fields = {key.strip(): value.strip() for key, _, value in pairs}
+    if "flags" not in fields:
+        raise DeviceError(f"this machine's processor, {platform.machine()}, is no x86 one, and no other is conformed to")
+    family, model, stepping = (fields.get(key, "unknown") for key in ("cpu family", "model", "stepping"))
+    name = f"{fields.get('model name', 'unknown')}, family {family}, model {model}, stepping {stepping}"
+    return Processor(name, fields.get("microcode", "unknown"), frozenset(fields["flags"].split()))
+
 
 ARCHITECTURES: dict[str, str] = {"x86-amx": "amx_tile", "x86-avx512": "avx512f"}
 """Architectures that a processor can be checked against, each with the processor flag that all of its instructions need."""
@@ -81,11 +226,11 @@ class ProcessorDevice:
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
         """Compare tiles with the model on the host, as `Device.compare` describes."""
-        tiles, labels = inputs.tiles_of(instruction, seed, first, count)
+        tiles, labels = on_host.tiles_of(instruction, seed, first, count)
         a, b, c, _, _ = tiles.rows(np)
         rows = Operands(_rows(a, instruction.k), _rows(b, instruction.k), c.reshape(-1), None, None)
         expected = self.dot(instruction.chain, rows)
-        return tally(instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), expected.reshape(tiles.c.shape))
+        return tally(instruction, tiles, labels, on_host.NAMES, first, program.run(tiles), expected.reshape(tiles.c.shape))
 
     def to_host(self, array: Any) -> Any:
         """Return the array, which is on the host already."""

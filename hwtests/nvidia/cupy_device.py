@@ -2,25 +2,80 @@
 
 import hashlib
 import importlib
+import subprocess
 from functools import cached_property
 from typing import Any
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.chain import Chain
-from golden.engines import Batch, run
-from golden.native.cubins import cubin
+from golden.chains.chain import Chain
+from golden.engines.engine import Batch, run
+from golden.native.cuda import cubin
 from golden.native.nvrtc import cuda_major, version
+from golden.processes import run_tool
 from golden.stimulus import Operands, Tiles
 from hwtests.device import Description, DeviceError, Program
 from hwtests.nvidia.disassembly import expected, known_machine_code
 from hwtests.nvidia.kernel import ENTRY, Kernel
 from hwtests.nvidia.kernels import kernels_of
-from hwtests.nvidia.launch import MAX_BLOCKS, cuda_errors, loaded, unwritten
-from hwtests.nvidia.smi import queried
-from hwtests.nvidia.volume import Volume
-from hwtests.sparse import Selection, route_of, spread, words
+from hwtests.nvidia.volume import MAX_BLOCKS, Volume, cuda_errors, loaded, unwritten
 from hwtests.tally import Tally
+
+Selection = tuple[int, tuple[int, ...]]
+"""A code of a group's metadata, and the positions that it selects."""
+
+
+def route_of(selection: Selection) -> str:
+    """Name of a selection's operand route: `metadata 0x4 selects 0 and 1`."""
+    code, positions = selection
+    return f"metadata {code:#x} selects {' and '.join(map(str, positions))}"
+
+
+def words(xp: Any, selection: Selection, tiles: int) -> Any:
+    """Metadata, uint32 [tiles], with the same selection for every group of every row."""
+    return xp.full(tiles, selection[0] * 0x1111_1111, xp.uint32)
+
+
+def spread(xp: Any, instruction: Instruction, selection: Selection, tiles: Tiles) -> Tiles:
+    """Tiles whose B [tiles, n, 2k] holds the given elements at the selected positions. Between them it holds the complements
+    of these elements, which the instruction must ignore.
+
+    Args:
+        xp: the arrays' module, numpy or cupy.
+    """
+    _, positions = selection
+    group, b = 2 * len(positions), tiles.b
+    others = [place for place in range(group) if place not in positions]
+    spaced = xp.empty((*b.shape[:2], instruction.k // len(positions), group), b.dtype)
+    elements = b.reshape(*b.shape[:2], -1, len(positions))
+    spaced[..., list(positions)] = elements
+    spaced[..., others] = elements ^ b.dtype.type((1 << instruction.b.width) - 1)
+    return Tiles(tiles.a, spaced.reshape(*b.shape[:2], instruction.b_k), tiles.c)
+
+
+FIELDS = {
+    "driver": "driver_version",
+    "uuid": "uuid",
+    "sm_clock": "clocks.sm",
+    "memory_clock": "clocks.mem",
+    "largest_sm_clock": "clocks.max.sm",
+    "temperature": "temperature.gpu",
+    "power": "power.draw",
+}
+"""Key of a report to the name of the field in `nvidia-smi`."""
+
+
+def queried() -> dict[str, str]:
+    """The fields of the first device, with units as `nvidia-smi` writes them; empty if it is missing or fails."""
+    command = ["nvidia-smi", "--id=0", f"--query-gpu={','.join(FIELDS.values())}", "--format=csv,noheader"]
+    try:
+        result = run_tool(command, timeout=60)
+        result.check_returncode()
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    values = [value.strip() for value in result.stdout.strip().split(",")]
+    return dict(zip(FIELDS, values, strict=True)) if len(values) == len(FIELDS) else {}
+
 
 ARCH_OF_CAPABILITY: dict[str, str] = {
     "70": "sm_70", "75": "sm_75", "80": "sm_80", "86": "sm_80",
@@ -102,7 +157,7 @@ class CudaProgram:
     """A loaded kernel of an instruction.
 
     Args:
-        selection: the selection of a sparse instruction's metadata (`hwtests.sparse`); None for a dense instruction.
+        selection: the selection of a sparse instruction's metadata; None for a dense instruction.
     """
 
     def __init__(

@@ -12,11 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from golden import Instruction
+from golden.arithmetic.formats import B1, IntegerFormat
 from golden.cache import File
 from golden.files import temporary_folder
-from golden.formats import B1
-from golden.integer_format import IntegerFormat
-from golden.native.cubins import cached
+from golden.native.cuda import cached
 from golden.processes import run_tool
 from hwtests.nvidia.tcgen05 import kind_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.native.cuda import plan_source
 from hwtests.tally import KEPT_ROWS, NAN_CODES, OTHER_NANS, Difference, Tally
 

@@ -11,7 +11,7 @@ B is stored by columns, so that row i of `a` and row j of `b` are the operands o
 
 from dataclasses import dataclass
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 
 ENTRY = "run_tiles"
 """Name of the entry point in every source: run_tiles(a, b, c[, scale_a, scale_b], d, tiles[, …])."""

@@ -5,7 +5,7 @@ import re
 from string import Template
 
 from golden import Instruction
-from golden.formats import FP32
+from golden.arithmetic.formats import FP32
 from hwtests.nvidia.fragments import Fragments, mma_fragments, quad_pairs, scale_columns_of_b, scale_rows_of_a
 from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
 from hwtests.nvidia.source import (

@@ -9,7 +9,7 @@ codes leave of a chunk is padding (kind::f8f6f4, mxf8f6f4). Sources: PTX ISA 9.0
 
 from dataclasses import dataclass
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 
 CHUNK_BYTES = 16
 CHUNKS_PER_ROW = 2

@@ -1,7 +1,6 @@
 """Pieces of CUDA source that the templates share: tables as arrays, register lists, packing of codes into registers."""
 
-from golden.formats import E2M1, Format
-from golden.integer_format import IntegerFormat
+from golden.arithmetic.formats import E2M1, Format, IntegerFormat
 from hwtests.nvidia.fragments import Table
 
 FP4_IN_A_BYTE_SHIFT = 2

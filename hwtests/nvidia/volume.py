@@ -1,6 +1,8 @@
 """The stimulus at volume on the GPU. One launch generates the tiles, one runs the instruction, one computes the model,
 compares and counts, and a short one compares with another e_zero. Only counters and differences come back."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -8,17 +10,53 @@ import numpy as np
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.chain import Chain
-from golden.native.cubins import cubin
-from golden.native.cuda import INCLUDE
+from golden.chains.chain import Chain
+from golden.native.cuda import INCLUDE, cubin
 from golden.stimulus import OperandShape, Tiles, volume
-from hwtests import inputs
-from hwtests.device import Program
+from hwtests.device import DeviceError, Program
 from hwtests.nvidia import gpu_comparison
 from hwtests.nvidia.gpu_comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
 from hwtests.nvidia.kernel import target_of
-from hwtests.nvidia.launch import MAX_BLOCKS, loaded
+from hwtests.on_host import NAMES
 from hwtests.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero, rows_of
+
+MAX_BLOCKS = 4096
+"""Largest number of blocks in a launch; each block computes many tiles."""
+
+
+def loaded(xp: Any, binary: bytes, entry: str) -> Any:
+    """An entry point of a cubin, loaded on the current device.
+
+    Args:
+        xp: cupy.
+    """
+    module = xp.cuda.function.Module()
+    module.load(binary)
+    return module.get_function(entry)
+
+
+def unwritten(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array for results with every bit set. Memory that CuPy's pool hands out again may hold the right results of the
+    launch before, so a kernel that writes nothing would otherwise pass."""
+    return xp.full(shape, np.iinfo(dtype).max, dtype)
+
+
+@contextmanager
+def cuda_errors(xp: Any) -> Iterator[None]:
+    """A context that converts errors of CUDA, if the device still works: a lack of device memory becomes a MemoryError, so
+    that a smaller batch can be tried; a kernel that the driver refuses to load or to launch becomes a DeviceError.
+
+    After an error that breaks the context every call fails: that error is passed on unchanged, and ends the process.
+    """
+    try:
+        yield
+    except xp.cuda.memory.OutOfMemoryError as error:
+        xp.get_default_memory_pool().free_all_blocks()
+        raise MemoryError(str(error)) from error
+    except xp.cuda.driver.CUDADriverError as error:
+        xp.cuda.runtime.deviceSynchronize()  # raises where the context is broken
+        raise DeviceError(f"the driver refuses a kernel: {error}") from error
+
 
 FILL_ENTRY = "fill_tiles"
 
@@ -60,9 +98,9 @@ class Volume:
         if other is not None:
             self._compare(other, tiles, d, labels, E_ZERO_TILES, of_other, xp.empty_like(differences))
         on_host = xp.asnumpy(labels)
-        found = tally_of(xp.asnumpy(counters), xp.asnumpy(differences), on_host, i, inputs.NAMES, first)
+        found = tally_of(xp.asnumpy(counters), xp.asnumpy(differences), on_host, i, NAMES, first)
         found.rows = rows_of(tiles, found.differences, first, xp, xp.asnumpy)
-        with_other = tally_of(xp.asnumpy(of_other), (), on_host, i, inputs.NAMES, first)
+        with_other = tally_of(xp.asnumpy(of_other), (), on_host, i, NAMES, first)
         found.e_zero_results, found.e_zero_cases = sum(with_other.compared.values()), sum(with_other.wrong.values())
         return found
 

@@ -3,7 +3,7 @@
 from string import Template
 
 from golden import Instruction
-from golden.integer_format import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from hwtests.nvidia.fragments import accumulators, rows_of_a
 from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
 from hwtests.nvidia.shared_memory import CHUNKS_PER_ROW, PACK, ROW_BYTES, SHARED_ADDRESS, descriptor_source, packing_of

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from golden import Instruction, Operation
-from golden.chain import ORDERS, RUNS, Chain, ChainTable, chain_of, product_order
+from golden.arithmetic.formats import INTEGERS
+from golden.chains.chain import ORDERS, RUNS, Chain, ChainTable, chain_of, product_order
 from golden.comparison import differing, is_nan
-from golden.formats import INTEGERS
-from golden.recording import Recording, dot_along_k
+from golden.recordings.recording import Recording, dot_along_k
 from golden.stimulus import Operands, OperandShape, generate
 from golden.variants import Rows, Variant
 from golden.variants.keys import one_step_away

@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from golden.format import power_of_two
-from golden.formats import Format
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import Format
 from golden.stimulus import Row, generate, rows_of
 from mmau.analysis.exact_value import Arithmetic
 

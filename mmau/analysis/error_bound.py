@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from golden.conversion import Conversion
-from golden.format import power_of_two
-from golden.formats import FP32, Cls, Decoded, Format
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP32, Cls, Decoded, Format
+from golden.arithmetic.steps import max_exp
 from golden.operations import Operation
-from golden.steps import max_exp
 from golden.stimulus import Row
 from mmau.analysis.exact_value import Arithmetic
 

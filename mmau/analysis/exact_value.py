@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from golden.chain import Chain
-from golden.format import power_of_two
-from golden.formats import Cls, Decoded, Format
-from golden.instruction import Instruction
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import Cls, Decoded, Format
+from golden.chains.chain import Chain
 from golden.stimulus import OperandShape, Row
+from golden.units.instruction import Instruction
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import copysign, isfinite, isnan
 
-from golden.formats import Cls, Format
+from golden.arithmetic.formats import Cls, Format
 from golden.text import shortened
 
 ONE = 1.0

@@ -9,12 +9,12 @@ import numpy as np
 
 import golden
 from golden import html, text
+from golden.arithmetic.formats import Format
 from golden.arrays import bits_dtype
-from golden.formats import Format
 from golden.html import Markup, element
-from golden.instruction import Instruction
 from golden.stimulus import OperandShape
 from golden.trace import Rounding, Sum, Trace
+from golden.units.instruction import Instruction
 from mmau.analysis.input_row import ONE, Input, code_of, value_of
 
 SHOWN_LOSSES = 6

@@ -12,8 +12,8 @@ import golden
 from golden import Instruction
 from golden.catalogue import table_evidence
 from golden.comparison import differing
-from golden.recording import Recording
-from golden.recording_index import COMPUTED, FOLDER, Held, held, read_elsewhere, read_index
+from golden.recordings.recording import Recording
+from golden.recordings.recording_index import COMPUTED, FOLDER, Held, held, read_elsewhere, read_index
 from mmau.analysis.ablation import UNPINNED, UNSEEN, Finding, ablate
 
 

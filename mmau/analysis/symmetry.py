@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from golden.format import power_of_two
-from golden.shrink import smallest
+from golden.arithmetic.format import power_of_two
 from golden.stimulus import Place, Row
+from golden.stimulus.shrink import smallest
 from mmau.analysis.adverse_rows import empty_row, gapped_rows, product_codes, stimulus_rows
 from mmau.analysis.exact_value import Arithmetic
-from mmau.analysis.number_order import negated, number_of
+from mmau.analysis.monotonicity import negated, number_of
 
 MAX_GAP = 48
 """Largest distance between the terms of the built rows (exponents)."""

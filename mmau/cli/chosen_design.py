@@ -10,15 +10,14 @@ import rtl
 from golden.checks import check_int
 from mmau.cli.options import names_design
 from mmau.cli.streams import progress
-from rtl.cost.liberty import DEFAULT
 from rtl.designs.tile import MAX_SIDE
 
 
-def chosen_design(arguments: argparse.Namespace, cells: str = DEFAULT) -> rtl.Design | None:
+def chosen_design(arguments: argparse.Namespace, cells: str | None = None) -> rtl.Design | None:
     """The design that the options of `mmau.cli.options.add_design_options` name; None where they name nothing.
 
     Args:
-        cells: the library by which registers are placed for a clock.
+        cells: the library by which registers are placed for a clock; None: the default one.
 
     Raises:
         ValueError: half an instruction, both a file and an instruction, options that do not go with either, units that
@@ -41,7 +40,7 @@ def chosen_design(arguments: argparse.Namespace, cells: str = DEFAULT) -> rtl.De
     return of_instruction(golden.instruction(arguments.arch, arguments.instr), arguments)
 
 
-def clocked(unit: golden.Unit, cells: str) -> golden.Unit:
+def clocked(unit: golden.Unit, cells: str | None) -> golden.Unit:
     """The unit with the stages and registers that its `clock_ns` needs, which it prints; one without that key as it is.
 
     Raises:
@@ -49,8 +48,10 @@ def clocked(unit: golden.Unit, cells: str) -> golden.Unit:
     """
     if unit.implementation.clock_ns is None:
         return unit
+    from rtl.cost.liberty import DEFAULT  # a unit without a clock does without
+
     try:
-        met = rtl.meet_clock(unit, progress, cells)
+        met = rtl.meet_clock(unit, progress, cells or DEFAULT)
     except (rtl.MissingTool, rtl.CostError) as error:
         raise ValueError(error) from error
     progress(met.text())

@@ -12,9 +12,9 @@ from golden.cache import content_key
 from golden.checks import check_int
 from golden.device import Device
 from golden.files import temporary_folder
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
+from hwtests.conform.campaign_worker import sources
 from hwtests.dot import DeviceDot
-from hwtests.source_digest import sources
 from mmau.cli.program_devices import check_unused, program_of, shape_of
 from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 

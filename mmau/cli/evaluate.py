@@ -8,7 +8,7 @@ from typing import Any
 import golden
 from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
 from golden.files import check_output, is_stdout, write_output
-from golden.npz import ArrayHeader, npz_bytes, read_npz
+from golden.recordings.npz import ArrayHeader, npz_bytes, read_npz
 from mmau import OK
 from mmau.cli.explain import check_explain, print_trace
 from mmau.cli.json_objects import print_object

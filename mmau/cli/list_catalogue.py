@@ -9,7 +9,7 @@ from golden.text import table
 from mmau import OK
 from mmau.analysis.silicon_evidence import recorded_rows
 from mmau.cli.json_objects import print_object
-from mmau.formal.records import Known, committed
+from mmau.prove.records import Known, committed
 
 
 def run_list(arguments: argparse.Namespace) -> int:

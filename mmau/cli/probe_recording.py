@@ -5,8 +5,8 @@ from pathlib import Path
 
 from golden.device import formats_of
 from golden.files import check_output, is_stdout, write_output
-from golden.npz import npz_bytes
-from golden.recording import read
+from golden.recordings.npz import npz_bytes
+from golden.recordings.recording import read
 from mmau import DIFFERED, OK
 from mmau.cli.json_objects import print_object
 from mmau.cli.streams import progress

@@ -11,9 +11,8 @@ from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.user_design import described_dut
-from mmau.formal import Decision, prove
-from mmau.formal.decision import UserDesignDecision
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove import Decision, prove
+from mmau.prove.decision import OPEN, PROVED, REFUTED, UserDesignDecision
 
 STATUS = {PROVED: OK, REFUTED: DIFFERED, OPEN: UNDECIDED}
 

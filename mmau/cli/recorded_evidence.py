@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from cosim import Report
 from golden import Unit
-from mmau.formal.records import Known, committed
+from mmau.prove.records import Known, committed
 from rtl import Design
 from rtl.designs.identity import design_key
 from rtl.designs.unit_design import as_design

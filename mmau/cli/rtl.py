@@ -16,11 +16,11 @@ from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.streams import progress
-from mmau.formal.records import committed
+from mmau.prove.records import committed
 from rtl.cost.liberty import DEFAULT, check_library
 from rtl.cost.meet_clock import stage_curve
 from rtl.designs.identity import verilog_digest
-from rtl.verilog.headers import with_paragraph
+from rtl.verilog.emit import with_paragraph
 
 
 def run_rtl(arguments: argparse.Namespace) -> int:

@@ -7,11 +7,11 @@ from math import prod
 from typing import Any
 
 import golden
-from golden.chain import ChainTable
+from golden.chains.chain import ChainTable
 from golden.operations import OPERATIONS, Operation
 from golden.text import value_as_text
-from golden.unit import PLACEMENT, Implementation, Unit
-from golden.unit_file import unit_from_table, unit_to_toml
+from golden.units.unit import PLACEMENT, Implementation, Unit
+from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau.explore.accuracy import Workload, check_measurable, check_workload
 from mmau.explore.columns import is_cost, value_of
 
@@ -33,7 +33,7 @@ def table_keys(table: str) -> list[str]:
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """A unit's file as `golden.unit_file` reads it, of flat keys."""
+    """A unit's file as `golden.units.unit_file` reads it, of flat keys."""
     found: dict[str, Any] = {}
     for key, value in flat.items():
         table, _, inner = key.rpartition(".")

@@ -11,13 +11,13 @@ from typing import Any
 
 from cosim.build.cache import tools
 from golden import Unit
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from mmau.explore.design_space import REFERENCE, Point, Space, arithmetic_of, broken_by_measures, unchecked
-from mmau.formal.records import SOURCES as PROOF_SOURCES
-from mmau.formal.solvers import installed as solvers
 from mmau.jobs import TIMED_OUT, Record, Task
-from mmau.jobs.progress_line import duration
 from mmau.jobs.provenance import GOLDEN, digest_of_sources, library_digest
+from mmau.jobs.runs import duration
+from mmau.prove.records import SOURCES as PROOF_SOURCES
+from mmau.prove.solvers import installed as solvers
 from rtl.cost.cost_columns import tool_versions
 from rtl.cost.liberty import DEFAULT, LIBRARIES, cells_digest
 from rtl.operations.lengths import check_range
@@ -44,8 +44,8 @@ SOURCES = {
     "verilog": RTL,
     "proof": (
         *PROOF_SOURCES,
-        "mmau/formal/*.py",
-        "mmau/formal/solvers/*.py",
+        "mmau/prove/*.py",
+        "mmau/prove/solvers/*.py",
         "cosim/**/*.py",
         "mmau/explore/work.py",
     ),

@@ -12,11 +12,11 @@ from cosim.build.errors import SimulationError
 from cosim.runner.run import run
 from golden import Unit
 from golden.files import temporary_folder, write_atomically
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from mmau.explore.tasks import cells_of, cost_tools
-from mmau.formal import prove
-from mmau.formal.killable_work import Failed
-from mmau.formal.verdicts import PROVED, REFUTED
+from mmau.prove import prove
+from mmau.prove.deadline import Failed
+from mmau.prove.decision import PROVED, REFUTED
 from rtl.cost import cost_columns as cost
 from rtl.cost.cost_error import CostError
 from rtl.cost.meet_clock import meet_clock

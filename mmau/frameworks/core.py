@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any
 
 import golden
-from golden.device_arrays import is_device_array
-from golden.engines import fastest_engine
-from golden.instruction import Instruction
-from golden.unit import Unit
+from golden.arrays import is_device_array
+from golden.engines.engine import fastest_engine
+from golden.units.instruction import Instruction
+from golden.units.unit import Unit
 
 
 def multiply(model: Instruction | Unit, a: Any, b: Any, c: Any = None, **keys: Any) -> Any:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import golden
+from golden.arithmetic.formats import Format
 from golden.arrays import float_dtype
-from golden.formats import Format
 from mmau.frameworks.core import multiply
 
 try:

@@ -20,8 +20,67 @@ from typing import Any
 from mmau.frameworks.core import Part, multiply
 from mmau.frameworks.pytorch import torch
 from mmau.frameworks.scaled_mm import scaled_mm, scaled_mm_v2
-from mmau.frameworks.torch_attention import attention
-from mmau.frameworks.torch_products import is_or_has_product
+
+
+def attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    scale: float | None = None, enable_gqa: bool = False, multiply: Callable[[Any, Any], Any] = torch.matmul,
+) -> Any:  # fmt: skip
+    """softmax(q·kᵀ·scale + mask)·v: two products, each rounded to the operands' dtype; scale and softmax in fp32.
+
+    A fused kernel of a GPU keeps q·kᵀ in fp32 and takes v in tiles; this is the product that PyTorch's unfused path has.
+    """
+    if enable_gqa:
+        groups = query.shape[-3] // key.shape[-3]
+        key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
+    weights = multiply(query, key.mT).float() * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if is_causal:
+        before = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device).tril()
+        weights = weights.masked_fill(~before, float("-inf"))
+    if attn_mask is not None:
+        is_kept = attn_mask.dtype == torch.bool
+        weights = weights.masked_fill(~attn_mask, float("-inf")) if is_kept else weights + attn_mask
+    nothing = (weights == float("-inf")).all(-1, keepdim=True)  # such a row is 0 in PyTorch, not NaN
+    weights = weights.masked_fill(nothing, 0.0).softmax(-1).masked_fill(nothing, 0.0)
+    return multiply(torch.nn.functional.dropout(weights, dropout_p).to(query.dtype), value)
+
+
+WORDS = frozenset(
+    (
+        "mm", "bmm", "addmm", "addbmm", "baddbmm", "smm", "hspmm", "sspaddmm", "mv", "addmv", "dot", "vdot", "matmul",
+        "linear", "conv", "conv1d", "conv2d", "conv3d", "convolution", "trilinear", "cdist", "lstm", "gru", "rnn",
+        "attention", "transformer", "int4pack", "gemm", "inner", "addr",
+    )
+)  # fmt: skip
+"""Words in the names of operators that multiply matrices."""
+
+PHRASES = (
+    "matrix_exp", "matrix_power", "euclidean_dist", "tensordot", "einsum", "chain_matmul", "multi_dot", "affine_grid",
+    "per_sample_weights",
+)  # fmt: skip
+"""Parts of the names of further operators that multiply matrices."""
+
+SOLVERS = ("linalg_", "cholesky", "geqrf", "ormqr", "triangular_solve", "spsolve")
+"""Beginnings of the names of solvers and decompositions, after underscores."""
+
+NOT_PRODUCTS = frozenset(
+    ("linalg_vector_norm", "linalg_diagonal", "linalg_cross", "_linalg_check_errors", "upsample_linear1d",
+     "upsample_linear1d_backward", "upsample_bilinear2d", "_upsample_bilinear2d_aa")
+)  # fmt: skip
+"""Operators whose names contain such a word but that multiply no matrices."""
+
+
+def is_or_has_product(kernel: str) -> bool:
+    """Whether an operator multiplies matrices, or is one of the solvers and decompositions that do so inside."""
+    return is_product(kernel) or (kernel.lstrip("_").startswith(SOLVERS) and kernel not in NOT_PRODUCTS)
+
+
+def is_product(kernel: str) -> bool:
+    """Whether an operator of PyTorch multiplies matrices, by its name, such as `_scaled_mm`."""
+    if kernel in NOT_PRODUCTS:
+        return False
+    return not WORDS.isdisjoint(kernel.split("_")) or any(phrase in kernel for phrase in PHRASES)
+
 
 aten = torch.ops.aten
 

@@ -6,11 +6,16 @@ full disk) the next run resumes with the missing tasks. A task that raises, cras
 others continue.
 """
 
-from mmau.jobs.cluster import Cluster, engine_for
-from mmau.jobs.processes import Processes
-from mmau.jobs.runs import program, run
-from mmau.jobs.store import Record, Store
-from mmau.jobs.task import CRASHED, DONE, FAILED, TIMED_OUT, Engine, Outcome, Task
+from typing import TYPE_CHECKING
+
+from golden.on_demand import on_demand
+
+if TYPE_CHECKING:
+    from mmau.jobs.cluster import Cluster, engine_for
+    from mmau.jobs.processes import Processes
+    from mmau.jobs.runs import program, run
+    from mmau.jobs.store import Record, Store
+    from mmau.jobs.task import CRASHED, DONE, FAILED, TIMED_OUT, Engine, Outcome, Task
 
 __all__ = [
     "CRASHED",
@@ -28,3 +33,24 @@ __all__ = [
     "program",
     "run",
 ]
+
+__getattr__ = on_demand(
+    __name__,
+    {
+        "CRASHED": "task",
+        "Cluster": "cluster",
+        "DONE": "task",
+        "Engine": "task",
+        "FAILED": "task",
+        "Outcome": "task",
+        "Processes": "processes",
+        "Record": "store",
+        "Store": "store",
+        "TIMED_OUT": "task",
+        "Task": "task",
+        "engine_for": "cluster",
+        "program": "runs",
+        "run": "runs",
+    },
+)
+"""Recorded results are read without what starts processes."""

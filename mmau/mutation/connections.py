@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from mmau.formal.netlist.syntax import Concatenation, Connection, Constant, Instance, Module, Operand, Signed, Slice
 from mmau.mutation.mutations import HANDSHAKE_WORDS, STICKY_WORDS, VALUE, Change, Draw, is_about
+from mmau.prove.netlist.syntax import Concatenation, Connection, Constant, Instance, Module, Operand, Signed, Slice
 
 
 def connection_changes(

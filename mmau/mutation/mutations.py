@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from mmau.formal.netlist.syntax import (
+from mmau.prove.netlist.syntax import (
     Assignment,
     Binary,
     Choice,

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
 from mmau.mutation.missed_faults import missed_lines
 from mmau.mutation.mutations import KINDS
+from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from mmau.report import markdown
 
 Row = Mapping[str, Any]

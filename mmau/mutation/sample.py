@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mmau.formal.netlist.syntax import Module, Operand
 from mmau.mutation.connections import connection_changes
 from mmau.mutation.mutations import KINDS, VALUE, Change, changes
+from mmau.prove.netlist.syntax import Module, Operand
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ The result is in the subset that Yosys writes, and can be read as such.
 import re
 from collections.abc import Mapping, Sequence
 
-from mmau.formal.netlist.syntax import Assignment, Connection, Module
 from mmau.mutation.mutations import VALUE
 from mmau.mutation.sample import Mutant
+from mmau.prove.netlist.syntax import Assignment, Connection, Module
 
 SELECT = "mutant"
 """The input that selects a mutant."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cosim.build.sources import Sources
 from golden import Format
-from golden.integer_format import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from mmau.mutation.schemata import SELECT, SELECT_BITS
 
 TOP = "mmau_mutants"

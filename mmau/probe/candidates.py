@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from golden.arithmetic.formats import Format
 from golden.arrays import BitArray
+from golden.chains.sum_chain import Node, SumTable, node_of
 from golden.comparison import differing
-from golden.formats import Format
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
-from golden.sum_chain import Node, SumTable, node_of
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
 from mmau.probe.model import NODES, SUMS, Model, values_of
-from mmau.probe.model_changes import MOVED_TOGETHER, combinations, grouped
+from mmau.probe.model_search import MOVED_TOGETHER, combinations, grouped
 from mmau.probe.start_models import possible_families, starts
 
 POOL = 1 << 18

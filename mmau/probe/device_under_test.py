@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
-from golden.chain import RUNS, ChainTable, product_order
+from golden.chains.chain import RUNS, ChainTable, product_order
 from golden.checks import check_name, check_type
 from golden.device import Device, formats_of
-from golden.instruction import Instruction
 from golden.program import ProgramError
 from golden.stimulus import Operands, OperandShape
-from golden.unit import Unit
+from golden.units.instruction import Instruction
+from golden.units.unit import Unit
 from mmau.probe.journal import Journal, row_keys
 
 FIRST_BATCH = 64

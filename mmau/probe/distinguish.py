@@ -6,19 +6,19 @@ from math import lcm
 
 import numpy as np
 
+from golden.arithmetic.formats import Format
 from golden.arrays import BitArray
-from golden.batched_dot import explained
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.checks import check_least
 from golden.comparison import differing
 from golden.device import formats_of
-from golden.engines import Batch, run
-from golden.formats import Format
-from golden.instruction import Instruction
-from golden.shrink import smallest_operands
+from golden.engines.batched_dot import explained
+from golden.engines.engine import Batch, run
 from golden.stimulus import Operands, OperandShape, chunks
+from golden.stimulus.shrink import smallest_operands
 from golden.trace import Trace
-from golden.unit import Unit
+from golden.units.instruction import Instruction
+from golden.units.unit import Unit
 from mmau.probe.candidates import pool_of
 from mmau.probe.device_under_test import dut_of_unit
 

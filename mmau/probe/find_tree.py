@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from golden.arithmetic.formats import Format
 from golden.arrays import bits_dtype
-from golden.formats import Format
 from golden.stimulus import Operands, OperandShape
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.device_under_test import Questioner

@@ -9,7 +9,7 @@ import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
 from golden.files import write_atomically
-from golden.npz import npz_bytes, read_npz
+from golden.recordings.npz import npz_bytes, read_npz
 from golden.stimulus import Operands, OperandShape
 
 VERSION = 1

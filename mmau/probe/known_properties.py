@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from golden.arithmetic.formats import Cls, Format
 from golden.comparison import is_nan
 from golden.device import Device
-from golden.formats import Cls, Format
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.papers import KHATTAK, NO_ANSWER, features

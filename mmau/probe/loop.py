@@ -11,9 +11,9 @@ import numpy as np
 
 from golden.arrays import BitArray
 from golden.device import Device
-from golden.shrink import smallest_operands
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate, volume
 from golden.stimulus.integer_classes import is_integer
+from golden.stimulus.shrink import smallest_operands
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
 from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, TwoAnswersError

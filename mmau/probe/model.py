@@ -9,33 +9,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
+from golden.arithmetic.formats import B1, FP16
+from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.arrays import BitArray
-from golden.chain import ADD_C, CHAIN_ORDERS, Chain, ChainTable, chain_of
-from golden.chain import PAIRED as PAIRED_ORDER
+from golden.chains.chain import ADD_C, CHAIN_ORDERS, Chain, ChainTable, chain_of
+from golden.chains.chain import PAIRED as PAIRED_ORDER
+from golden.chains.sum_chain import C_PLACES, TREES, SumTable
 from golden.comparison import differing
-from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
-from golden.engines import Batch, run
-from golden.formats import B1, FP16
+from golden.engines.engine import Batch, run
 from golden.operations import EFDPA, FMA, OPERATIONS, TFDPA, TRFDPA, Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION, UNRANKED
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
 from golden.operations.idpa import BEYOND_RANGE, COMBINATIONS
-from golden.rounding import MODES, OVERFLOWS
 from golden.stimulus import Operands, OperandShape
-from golden.sum_chain import C_PLACES, TREES, SumTable
-from golden.unit import Unit
-from golden.unit_file import unit_to_toml
+from golden.units.unit import Unit
+from golden.units.unit_file import unit_to_toml
 
 CONVERTED = "converted "
 """Prefix of a family's name: FP8 operands are first converted to fp16 (`[chain] convert`). The operation's name follows."""
 
 PAIRED = "FMA in pairs"
-"""Family in which every product and every sum is rounded alone: Arm's BFDOT (golden.chain.PAIRED). No unit file has it."""
+"""Family in which every product and every sum is rounded alone: Arm's BFDOT. No unit file has it."""
 
 SUMS = "sums"
-"""Family of the programs of additions (golden.sum_chain), which are searched only where no operation explains the
+"""Family of the programs of additions (golden.chains.sum_chain), which are searched only where no operation explains the
 answers."""
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from golden.comparison import differing
 from golden.device import Device
-from golden.shrink import smallest_operands
 from golden.stimulus import Operands
+from golden.stimulus.shrink import smallest_operands
 from mmau.probe.device_under_test import DeviceUnderTestError, Questioner
 from mmau.probe.distinguish import Side, bits_that_differ, stream
 from mmau.probe.journal import Journal

@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-from golden.chain import product_order
+from golden.chains.chain import product_order
+from golden.chains.sum_chain import SumTable
+from golden.chains.sum_chain import Tree as Places
 from golden.operations.structure import Addend, Partial, Product, Structure
-from golden.sum_chain import SumTable
-from golden.summation_tree import Tree as Places
 from mmau.probe.model import PAIRED, SUMS, Model
 
 Tree = str | list["Tree"]

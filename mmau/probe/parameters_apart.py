@@ -3,7 +3,7 @@ value."""
 
 from dataclasses import dataclass, replace
 
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.variants.keys import with_key
 from mmau.probe.distinguish import Difference, Side
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.operations.base import EXPONENT_LIMIT
 from golden.stimulus import Operands, OperandShape
 from golden.text import value_as_text

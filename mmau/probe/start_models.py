@@ -3,10 +3,9 @@
 from functools import lru_cache
 from itertools import product
 
+from golden.chains.sum_chain import C_PLACES, TREES, from_zero
+from golden.chains.sum_chain import Tree as Places
 from golden.stimulus import OperandShape
-from golden.sum_chain import C_PLACES, TREES
-from golden.summation_tree import Tree as Places
-from golden.summation_tree import from_zero
 from mmau.probe.model import FAMILIES, ORDERED, SUMS, Keys, Model, default_of, keys_of, model, values_of
 
 

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 import golden
-from golden.arrays import BitArray, bits_dtype, float_dtype
+from golden.arrays import BitArray, bits_dtype, float_dtype, from_tensor, is_device_array, is_tensor
 from golden.comparison import is_nan
-from golden.device_arrays import is_device_array
-from golden.instruction import Instruction
-from golden.tensors import from_tensor, is_tensor
+from golden.units.instruction import Instruction
 from mmau.testing.changes import explanations
 from mmau.testing.product_under_test import KernelProduct, kernel_product
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import golden
+from golden.arithmetic.formats import FP32, Format
 from golden.arrays import BitArray, bits_dtype, to_bits
-from golden.formats import FP32, Format
-from golden.gemm_order import instruction_products
+from golden.products.gemm_order import instruction_products
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

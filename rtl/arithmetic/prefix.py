@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from amaranth import Cat, Module, Signal, Value
 
 from golden.checks import check_choice
-from golden.unit import ADDERS
+from golden.units.unit import ADDERS
 
 Merge = tuple[int, int, str]
 """One merge of a prefix network: a bit, the lower bit whose run is merged into the first bit's run, and the name of the
@@ -18,7 +18,7 @@ def prefixes(m: Module, generated: Value, propagate: Value, shape: str = ADDERS[
     Args:
         m: module that the network goes into; its signals are named `carry_<row>_<bit>` and `run_<row>_<bit>`.
         generated, propagate: for each bit, whether it generates a carry, and whether it propagates one; of one width.
-        shape: one of `golden.unit.ADDERS`.
+        shape: one of `golden.units.unit.ADDERS`.
     """
     check_choice("adder", shape, ADDERS)
     width = len(generated)

@@ -11,9 +11,9 @@ from rtl.cost.cost_request import CostRequest
 from rtl.cost.flow import tool_version as yosys_version
 from rtl.cost.fpga import PARTS, FPGAError
 from rtl.cost.liberty import LIBRARIES, cells_digest, library
-from rtl.cost.netlist_check import check_netlist
+from rtl.cost.mapped_netlist import check_netlist
+from rtl.cost.meet_clock import search_stages
 from rtl.cost.placer import Placer, timed_netlist
-from rtl.cost.stages_for_clock import search_stages
 from rtl.cost.synthesis import TOP, synthesise
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool

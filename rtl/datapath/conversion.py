@@ -5,8 +5,8 @@ from dataclasses import replace
 from amaranth import Value
 
 from golden import Implementation
-from golden.conversion import Conversion
-from golden.formats import Format
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.formats import Format
 from golden.operations.fused import FusedOperation
 from rtl.datapath.fused_records import MaxExponent, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build

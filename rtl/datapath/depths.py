@@ -5,8 +5,8 @@ complement with all else by default: fp16, bf16, FP8 and FP4 with 4 to 64 produc
 was measured.
 """
 
-from golden.conversion import Conversion
-from golden.formats import Format
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.formats import Format
 
 DECODE = 8
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from amaranth import Mux, Value
 
 from golden import Implementation
-from golden.conversion import conversion
-from golden.formats import FP32, Format
-from golden.specials import invalid_nan
+from golden.arithmetic.conversion import conversion
+from golden.arithmetic.formats import FP32, Format
+from golden.arithmetic.specials import invalid_nan
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.conversion import normalise_total, round_and_encode
 from rtl.datapath.fused_records import AlignedTerms, MaxExponent, SignedTotal

@@ -7,7 +7,7 @@ from typing import Any
 from amaranth import Cat, Const, Mux, Value
 
 from golden import Implementation
-from golden.formats import FP32, Format
+from golden.arithmetic.formats import FP32, Format
 from golden.operations.flushed_fma import FlushedFMA
 from rtl.datapath import depths
 from rtl.datapath.base import Datapath

@@ -8,7 +8,7 @@ from typing import Any
 from amaranth import Mux, Value
 
 from golden import Implementation
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.operations.fused import FusedOperation
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath

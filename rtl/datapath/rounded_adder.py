@@ -7,7 +7,7 @@ from amaranth import Module, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden import Implementation
-from golden.conversion import Conversion, conversion
+from golden.arithmetic.conversion import Conversion, conversion
 from golden.operations import Operation
 from rtl.datapath import fused_sum
 from rtl.datapath.conversion import normalise_term, normalise_total, round_and_encode

@@ -6,7 +6,7 @@ from dataclasses import replace
 from amaranth import Value
 
 from golden import Implementation
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.operations import Operation
 from golden.operations.fused import FusedOperation
 from rtl.datapath.fused_records import Decoded, Operands

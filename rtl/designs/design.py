@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from amaranth.hdl import Elaboratable
 
 from golden import Implementation, Operation, Unit
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from rtl.datapath.base import Datapath
 from rtl.designs.ports import Elements, Port, ports_of
 from rtl.designs.tile import MMATile

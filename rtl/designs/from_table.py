@@ -7,7 +7,7 @@ from typing import Any
 
 import golden
 from golden import Implementation, Unit
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.tile_design import TileDesign

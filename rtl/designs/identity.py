@@ -12,7 +12,7 @@ from typing import Any
 
 from golden import Implementation, Operation, Unit
 from golden.text import canonical
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 
 TOP = "unit"
 """The top module's name under which the digest of a Verilog text is taken."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from golden import Implementation, Operation, Unit
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from rtl.designs.design import VECTORS, FromComponent, Paragraph, indented, one_a_cycle, unit_lines
 from rtl.designs.multi_format import MultiFormatDatapath, check_units
 from rtl.designs.ports import Elements, step_operands

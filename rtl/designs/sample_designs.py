@@ -10,7 +10,7 @@ from zlib import crc32
 import golden
 from golden import Implementation, Unit
 from golden.operations import TFDPA
-from golden.unit import ENCODINGS
+from golden.units.unit import ENCODINGS
 from rtl.designs.multi_format import WORD_16
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.tile_design import TileDesign

@@ -9,8 +9,8 @@ from typing import Any
 
 import golden
 from golden import Implementation, Operation, Unit
-from golden.conversion import CONVERSIONS
-from golden.formats import BF16, FP16, FP32, FP64, INT8, INT32, UINT8
+from golden.arithmetic.conversion import CONVERSIONS
+from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT8, INT32, UINT8
 from golden.operations import (
     ADD,
     EFDPA,
@@ -30,8 +30,8 @@ from golden.operations import (
 )
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
-from golden.unit import ENCODINGS
-from golden.unit_file import operation_from_table
+from golden.units.unit import ENCODINGS
+from golden.units.unit_file import operation_from_table
 
 TRUNCATIONS = ("RZ", "RD")
 

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from golden import Operation, Unit
 from golden.checks import check_int
-from golden.unit import MAX_STAGES
+from golden.units.unit import MAX_STAGES
 from rtl.designs.ports import step_operands
 from rtl.designs.unit import unit_datapath
 from rtl.steps.component import AnyComponent

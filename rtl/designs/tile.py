@@ -1,22 +1,65 @@
 """A tile: an M×N×K instruction on M·N datapaths, issued over K/L steps."""
 
+from dataclasses import dataclass
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden import Implementation, Instruction
-from golden.chain import ChainTable
+from golden.arithmetic.conversion import conversion
+from golden.arithmetic.formats import Format
+from golden.chains.chain import ChainTable
 from golden.checks import check_int
-from golden.conversion import conversion
-from golden.formats import Format
-from golden.unit import MAX_STAGES
+from golden.units.unit import MAX_STAGES
 from rtl.datapath.base import Datapath, check_placed
 from rtl.datapath.rounded_adder import RoundedAdder
 from rtl.datapath.step import Build
-from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.lengths import check_range
 from rtl.steps.component import AnyComponent
 from rtl.steps.fp8_to_fp16 import Convert
+
+
+@dataclass(frozen=True)
+class TileShape:
+    """The shape of an instruction's tile, independent of its implementation.
+
+    Attributes:
+        instruction: the instruction; `dataclasses.replace` gives it another m or n.
+    """
+
+    instruction: Instruction
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of one tile."""
+        return self.instruction.k // self.instruction.operation.length
+
+    @property
+    def c_step(self) -> int:
+        """The step with which c is read."""
+        return self.steps - 1 if self.instruction.fp16_order is not None else 0
+
+    def products(self, step: int) -> list[int]:
+        """The indices k of the elements of A and B that a step takes, in order of their places."""
+        order = self.instruction.chain.order_over(self.instruction.k)
+        length = self.instruction.operation.length
+        return order[step * length : (step + 1) * length]
+
+    def widths(self) -> dict[str, int]:
+        """The widths of the ports for operands and result (bits)."""
+        i, operation = self.instruction, self.instruction.operation
+        widths = {
+            "a": i.m * operation.length * i.a.width,
+            "b": i.n * operation.length * i.b.width,
+            "c": i.m * i.n * operation.c.width,
+            "d": i.m * i.n * operation.d.width,
+        }
+        if i.scale is not None:
+            scale_bits = operation.scales_per_step * i.scale.width
+            widths |= {"scale_a": i.m * scale_bits, "scale_b": i.n * scale_bits}
+        return widths
+
 
 MAX_SIDE = 256
 """Largest number of rows, or of columns, of a tile; the largest published instruction has 256 columns."""

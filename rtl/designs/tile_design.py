@@ -6,8 +6,7 @@ from typing import Any
 from golden import Implementation, Instruction, Operation, Unit
 from rtl.designs.design import VECTORS, FromComponent, Paragraph, indented, unit_lines
 from rtl.designs.ports import Elements, tile_operands
-from rtl.designs.tile import MMATile, check_tile
-from rtl.designs.tile_shape import TileShape
+from rtl.designs.tile import MMATile, TileShape, check_tile
 
 MAX_TILE_PRODUCTS = 4096
 """Largest number of products that a tile may multiply in a step, m·n·L: 16 x 8 elements of 32 products each. A tile of 1,024

@@ -1,6 +1,6 @@
 """The datapath component of each operation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -9,15 +9,25 @@ from rtl.datapath.base import Datapath, check_placed
 from rtl.operations.lengths import check_range
 
 
-def _datapath(operation: type[Operation]) -> Callable[[Any, Implementation], Datapath]:
-    """The datapath class of an operation: its file has the name of the operation's file, and its name begins with the
-    operation's class name."""
-    module = import_module(f"rtl.operations.{operation.__module__.rpartition('.')[2]}")
-    component: Callable[[Any, Implementation], Datapath] = getattr(module, f"{operation.__name__}Datapath")
-    return component
+class _Datapaths(Mapping[type[Operation], Callable[[Any, Implementation], Datapath]]):
+    """Operation class to datapath class. The datapath's file has the name of the operation's file, and its name begins with
+    the operation's class name; it is imported when it is looked up."""
+
+    def __getitem__(self, operation: type[Operation]) -> Callable[[Any, Implementation], Datapath]:
+        if operation not in OPERATIONS.values():
+            raise KeyError(operation)
+        module = import_module(f"rtl.operations.{operation.__module__.rpartition('.')[2]}")
+        component: Callable[[Any, Implementation], Datapath] = getattr(module, f"{operation.__name__}Datapath")
+        return component
+
+    def __iter__(self) -> Iterator[type[Operation]]:
+        return iter(OPERATIONS.values())
+
+    def __len__(self) -> int:
+        return len(OPERATIONS)
 
 
-DATAPATHS = {operation: _datapath(operation) for operation in OPERATIONS.values()}
+DATAPATHS = _Datapaths()
 """Operation class to datapath class."""
 
 

@@ -5,19 +5,53 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
 
-from amaranth import Value
+from amaranth import Cat, Const, Value
 
 from golden import Implementation
 from golden.operations import EFDPA
-from golden.unit import ACCUMULATORS
+from golden.units.unit import ACCUMULATORS
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
-from rtl.datapath.fused_records import Aligned, Compared, Decoded, Operands, Products, Terms
+from rtl.datapath.fused_records import (
+    Aligned,
+    AlignedTerm,
+    AlignedTerms,
+    Compared,
+    Decoded,
+    MaxExponent,
+    Operands,
+    Products,
+    Terms,
+)
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.long_accumulator import align_in_own_places
 from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
-from rtl.steps.interfaces import Special, Term, TermFormat
+from rtl.steps.align import Align
+from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
+
+
+def align_in_own_places(build: Build, largest: MaxExponent, terms: Sequence[Term]) -> AlignedTerms:
+    """Every term aligned to its own largest exponent, with zeros below down to the lowest bit of all:
+
+        places    127 … 32   31 … −48   −49 … −149      of FP32, and of products of fp16
+        product                x x x    0 0 0 0 0       shifted over 80 places
+        c             x x x                             shifted over all of its own
+
+    Args:
+        largest: a constant that is at least the largest exponent of every term.
+    """
+    lowest_bit = min(term.format.exps.low - term.format.frac for term in terms)
+    placed = []
+    for k, term in enumerate(terms):
+        exps, frac = term.format.exps, term.format.frac
+        component = Align(term.format, ExpRange(exps.high, exps.high), exps.span + frac, "RZ")
+        build.place(f"{largest.name}_align_{k}", component)
+        build.drive(component.term, term)
+        build.assign(component.e_max.eq(exps.high))
+        magnitude = Cat(Const(0, exps.low - frac - lowest_bit), component.aligned)
+        placed.append(AlignedTerm(component.sign, magnitude, len(magnitude)))
+    total_bits = sum(1 << term.bits for term in placed).bit_length()
+    return AlignedTerms(largest.name, tuple(placed), largest.exps.high - lowest_bit, total_bits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from typing import Any
 from amaranth import Const, Mux, Value
 
 from golden import Implementation
+from golden.arithmetic.specials import invalid_nan
 from golden.operations import ADD, FMA, MUL
-from golden.specials import invalid_nan
-from golden.unit import MULTIPLIERS
+from golden.units.unit import MULTIPLIERS
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import Compared, Decoded, Operands, Terms

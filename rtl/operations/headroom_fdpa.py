@@ -9,9 +9,9 @@ from typing import Any
 from amaranth import Cat, Const, Mux, Value
 
 from golden import Implementation
-from golden.formats import FP32, Format
+from golden.arithmetic.formats import FP32, Format
+from golden.arithmetic.specials import factor_nan, invalid_nan
 from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.specials import factor_nan, invalid_nan
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import Code, Decoded, Normalised, Operands, Terms
 from rtl.datapath.step import Build, Step, Steps

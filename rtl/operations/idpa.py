@@ -5,7 +5,7 @@ from typing import Any
 
 from amaranth import Cat, Mux, Signal, Value
 
-from golden.formats import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from golden.operations import IDPA
 from rtl.datapath import depths
 from rtl.datapath.base import Datapath

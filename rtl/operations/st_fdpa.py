@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from golden.formats import UE8M0
+from golden.arithmetic.formats import UE8M0
 from golden.operations import STFDPA
 from rtl.datapath import depths
 from rtl.datapath.fused_records import Decoded, Operands, Terms

@@ -7,10 +7,9 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib.wiring import In, Member, Out
 
 from golden.checks import check_choice
-from golden.unit import ADDERS, ENCODINGS
-from rtl.arithmetic.carry_save import magnitude_of_sum
+from golden.units.unit import ADDERS, ENCODINGS
+from rtl.arithmetic.carry_save import magnitude_of_sum, two_rows
 from rtl.arithmetic.leading_zeros import anticipate_leading_zeros
-from rtl.arithmetic.reduction import two_rows
 from rtl.steps.component import SharedComponent, indexed
 
 

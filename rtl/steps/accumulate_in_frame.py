@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib.wiring import In, Out
 
-from rtl.arithmetic.carry_save import magnitude_of_sum
+from rtl.arithmetic.carry_save import magnitude_of_sum, two_rows
 from rtl.arithmetic.leading_zeros import anticipate_leading_zeros
-from rtl.arithmetic.reduction import two_rows
 from rtl.steps.component import SharedComponent, indexed
 
 

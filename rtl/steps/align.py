@@ -5,7 +5,7 @@ from typing import Literal
 from amaranth import Cat, Const, Module, Signal
 from amaranth.lib.wiring import In, Out
 
-from golden.rounding import Mode
+from golden.arithmetic.rounding import Mode
 from rtl.arithmetic.shift import shift_right, shift_right_sticky
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import ExpRange, Term, TermFormat, TermSignature

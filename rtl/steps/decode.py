@@ -5,7 +5,7 @@ from typing import Literal
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Operand, OperandSignature
 

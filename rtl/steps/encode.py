@@ -6,9 +6,9 @@ from typing import Literal
 from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value, signed
 from amaranth.lib.wiring import In, Out
 
-from golden.conversion import Conversion
-from golden.rounding import Overflow, overflows_to_largest
-from golden.specials import nvidia_nan, quiet_nan
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.rounding import Overflow, overflows_to_largest
+from golden.arithmetic.specials import nvidia_nan, quiet_nan
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Special, SpecialSignature
 

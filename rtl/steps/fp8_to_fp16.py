@@ -3,8 +3,8 @@
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
-from golden.formats import FP16, Format
-from golden.specials import quiet_nan
+from golden.arithmetic.formats import FP16, Format
+from golden.arithmetic.specials import quiet_nan
 from rtl.arithmetic.leading_zeros import count_leading_zeros
 from rtl.steps.component import SharedComponent
 from rtl.steps.decode import Decode

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from amaranth import Module, Signal
 from amaranth.lib.wiring import In, Out
 
-from golden.formats import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from golden.operations.idpa import Combination
-from rtl.arithmetic.reduction import two_rows
+from rtl.arithmetic.carry_save import two_rows
 from rtl.steps.component import SharedComponent, indexed
 
 

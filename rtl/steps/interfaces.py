@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from amaranth import Shape, Value
 from amaranth.lib.wiring import Out, Signature
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from rtl.steps.step_record import Record
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from amaranth import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
-from golden.formats import Format
-from golden.unit import ADDERS, MULTIPLIERS
+from golden.arithmetic.formats import Format
+from golden.units.unit import ADDERS, MULTIPLIERS
 from rtl.arithmetic.multiplier import multiply, product_rows, row_excess, row_sum
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import (

@@ -3,7 +3,7 @@
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Member, Out
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR, count_leading_zeros
 from rtl.arithmetic.shift import shift_left_narrowing
 from rtl.steps.component import SharedComponent

@@ -7,7 +7,7 @@ A compound rounding forms both significands, as a compound adder does: N. Quach,
 from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
-from golden.rounding import Mode
+from golden.arithmetic.rounding import Mode
 from rtl.steps.component import SharedComponent
 
 

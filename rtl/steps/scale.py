@@ -3,7 +3,7 @@
 from amaranth import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import (
     Operand,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import golden
-from golden.format import power_of_two
+from golden.arithmetic.format import power_of_two
 from mmau.report import markdown
 from studies.answers.gpus import K, exact_unit, matrices, percent
 from studies.answers.rows import Model, Number, code_of, codes_to_code, products_of, shown, value_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from golden import Unit
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from rtl.cost.flow import measure
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool

@@ -5,11 +5,11 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
 import golden
+from golden.arithmetic.formats import FORMATS, INTEGERS, Format
 from golden.catalogue import ARCHITECTURES, marketing_names
-from golden.chain import PAIRED, Chain
-from golden.formats import FORMATS, INTEGERS, Format
-from golden.instruction import EVIDENCE, Instruction
+from golden.chains.chain import PAIRED, Chain
 from golden.native.parameters import KEYS, OPERATION_CODES, is_one_call, parameters
+from golden.units.instruction import EVIDENCE, Instruction
 
 T = TypeVar("T", bound=Hashable)
 
@@ -75,7 +75,7 @@ def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
 
 
 def fields(each: Format) -> dict[str, Any]:
-    """The fields of a format, as `golden.format_fields.FormatFields` has them; an integer's are its width and sign."""
+    """The fields of a format, as `golden.arithmetic.format.FormatFields` has them; an integer's are its width and sign."""
     if each.name in INTEGERS:
         return {"name": each.name, "integer": True, "width": each.width, "storage": each.storage_bits, "signed": each.signed}
     return {
@@ -97,8 +97,8 @@ def program(i: Instruction) -> tuple[Any, ...]:
     """How the page computes an instruction with the engine: a list [kind, subtract, start, call …]. Each call is the format
     of d and the members of struct mmau_parameters.
 
-    `call`: one call. `added`: a call that starts from a zero, whose sum a second call adds to c (golden/chain.py).
-    `paired`: products, their sum and its sum with d by single multiply-adds (golden.chain.PAIRED). The second call of
+    `call`: one call. `added`: a call that starts from a zero, whose sum a second call adds to c (golden/chains/chain.py).
+    `paired`: products, their sum and its sum with d by single multiply-adds (golden.chains.chain.PAIRED). The second call of
     both is x·1 + y in the format of d. `subtract` says whether the sign of every element of a is inverted first, `start`
     which zero products are added to where that is not c: "0" or "-0".
 

@@ -51,7 +51,7 @@ function pairwiseSums(products) {
   return [...sums, { title: "c and the products' sum", terms: ["c", products.length > 1 ? `sum ${sums.length}` : products[0]] }];
 }
 
-/** The indices of the products in the order in which steps take them: runs of a length by turns (RUNS of golden/chain.py). */
+/** The indices of the products in the order in which steps take them: runs of a length by turns (RUNS of golden/chains/chain.py). */
 function productOrder(run, K) {
   const ks = Array.from({ length: K }, (_, k) => k);
   const isFirst = (k) => k % (2 * run) < run;

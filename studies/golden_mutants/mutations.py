@@ -32,6 +32,11 @@ NO_CONSTANTS = ("Mode", "Overflow", "Special", "NaN", "BeyondRange", "MAX_LENGTH
 FUNCTIONS = {"max": "min", "min": "max", "any": "all", "all": "any"}
 
 
+def short(module: str) -> str:
+    """The name of a module of golden on the page."""
+    return module.removeprefix("golden.").removeprefix("arithmetic.")
+
+
 @dataclass(frozen=True)
 class Mutation:
     """One change of one module.
@@ -53,7 +58,7 @@ class Mutation:
     @property
     def name(self) -> str:
         """The name of the mutation in a report."""
-        return f"{self.module.removeprefix('golden.')}.{self.where}: {self.text}"
+        return f"{short(self.module)}.{self.where}: {self.text}"
 
     @property
     def change(self) -> Change:

@@ -12,19 +12,19 @@ import numpy.typing as npt
 from bitwuzla import Term, TermManager
 
 from golden import Unit
+from golden.arithmetic.formats import Format
 from golden.arrays import bits_dtype
-from golden.formats import Format
-from mmau.formal.evaluation import Evaluation
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS
+from mmau.prove.datapath.unit_questions import SPECIFICATIONS
+from mmau.prove.evaluation import Evaluation
 from studies.golden_mutants.boundary_rows import BoundaryRow, BoundaryUnit, operation_of
 from studies.symbolic.model_copy import REFERENCE, Modules, copied, source_of, unchanged
 from tests.twin import twin
 
-SPECIFICATION = "mmau.formal.specification"
+SPECIFICATION = "mmau.prove.specification"
 
 SPECIFICATION_MODULES = tuple(dict.fromkeys(specify.__module__ for specify in SPECIFICATIONS.values()))
 
-SPECIFYING = ((*REFERENCE, *SPECIFICATION_MODULES), ("golden", SPECIFICATION, "mmau.formal.netlist.terms"))
+SPECIFYING = ((*REFERENCE, *SPECIFICATION_MODULES), ("golden", SPECIFICATION, "mmau.prove.netlist.terms"))
 """Names and packages of a copy that has the specification too, which reads formats and constants of golden."""
 
 SPECIFIED = {
@@ -125,7 +125,7 @@ class Specified:
 
     def _made(self) -> Evaluation:
         module, function = self._named
-        terms = self._modules["mmau.formal.netlist.terms"].Terms(TermManager())
+        terms = self._modules["mmau.prove.netlist.terms"].Terms(TermManager())
         operation = self._operation
         scale, count = operation.scale_format, operation.scales_per_step
         sizes = [(operation.a.width, operation.length), (operation.b.width, operation.length), (operation.c.width, 1)]
@@ -154,8 +154,8 @@ def entered(unit: BoundaryUnit, work: Callable[[Modules, BoundaryUnit, Any], Non
     modules = copied(unchanged, *SPECIFYING)
     files = {str(source_of(name)): name for name in modules}
     operation = operation_of(modules["golden.operations"].OPERATIONS, unit.keys)
-    for value in vars(modules["golden.formats"]).values():
-        if isinstance(value, modules["golden.format"].Format):
+    for value in vars(modules["golden.arithmetic.formats"]).values():
+        if isinstance(value, modules["golden.arithmetic.format"].Format):
             for key in [key for key in vars(value) if key not in type(value).__dataclass_fields__]:
                 del vars(value)[key]  # computed already
     codes = set[CodeType]()

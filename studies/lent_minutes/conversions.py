@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import golden
-from golden.native.cubins import cubin
-from golden.native.cuda import INCLUDE
-from golden.rounding import Mode
+from golden.arithmetic.rounding import Mode
+from golden.native.cuda import INCLUDE, cubin
 from hwtests.nvidia.cupy_device import CudaDevice
 from hwtests.nvidia.kernel import target_of
-from hwtests.nvidia.launch import cuda_errors, loaded
+from hwtests.nvidia.volume import cuda_errors, loaded
 from studies.lent_minutes.work import ARCH, Entry, Progress
 
 ENTRY = "convert"

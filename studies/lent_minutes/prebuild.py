@@ -1,5 +1,5 @@
 """Compile every kernel of the list ahead of its use, on all cores, into a folder for later processes and other machines
-(golden.native.cubins).
+(golden.native.cuda).
 
     MMAU_CUBINS=DIR python -m studies.lent_minutes.prebuild
 
@@ -16,9 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from golden.chain import ORDERS
-from golden.native.cubins import cached, cubin, key_of
-from golden.native.cuda import INCLUDE, source
+from golden.chains.chain import ORDERS
+from golden.native.cuda import INCLUDE, cached, cubin, key_of, source
 from golden.native.nvrtc import CompileError
 from golden.processes import Channel, Worker, in_parallel
 from hwtests.nvidia.disassembly import known_machine_code

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 import golden
 from golden import Instruction
+from golden.arithmetic.formats import IntegerFormat
 from golden.files import write_atomically
-from golden.integer_format import IntegerFormat
-from golden.npz import read_npz
+from golden.recordings.npz import read_npz
 from golden.stimulus import Operands, OperandShape, volume
 
 FILE = Path(__file__).with_name("reference_rows.npz")

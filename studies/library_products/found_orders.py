@@ -18,9 +18,9 @@ import numpy.typing as npt
 import golden
 from golden import GemmOrder, gemm
 from golden.arrays import bits_dtype
-from golden.epilogue import OUTPUTS
 from golden.files import write_atomically
-from golden.npz import read_npz
+from golden.products.epilogue import OUTPUTS
+from golden.recordings.npz import read_npz
 from studies.library_products.drawn_codes import SCALE_A, SCALE_B
 from studies.library_products.recorded_products import (
     Case,

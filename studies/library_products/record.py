@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from golden.npz import npz_bytes
+from golden.recordings.npz import npz_bytes
 from hwtests.device import first_line
 from studies.library_products.drawn_codes import SCALE_A, SCALE_B, STREAMS, A, B, C, codes
 from studies.library_products.recorded_products import (

@@ -9,22 +9,21 @@ registers, is written with the reason and passed over.
 
 import csv
 import io
+import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import golden
+from golden.arithmetic.formats import INTEGERS
 from golden.files import write_atomically
-from golden.formats import INTEGERS
-from golden.native.cubins import cubin
+from golden.native.cuda import cubin
 from hwtests.device import first_line
 from hwtests.nvidia.cupy_device import CudaDevice
 from hwtests.nvidia.kernel import target_of
-from hwtests.nvidia.launch import cuda_errors, loaded
+from hwtests.nvidia.volume import cuda_errors, loaded
 from mmau.report.figures import line_plot
-from studies.microbenchmarks.cubin_info import largest_block, registers
-from studies.microbenchmarks.published import A100_LOADS, GPUS
 from studies.microbenchmarks.timed_loops import (
     ENTRY,
     Benchmark,
@@ -33,6 +32,171 @@ from studies.microbenchmarks.timed_loops import (
     shared_load_benchmark,
     wgmma_benchmark,
 )
+
+
+class Point(NamedTuple):
+    """A measurement at a number of warps and an ILP."""
+
+    warps: int
+    ilp: int
+    latency: float
+    throughput: float
+
+
+class Figures(NamedTuple):
+    """Completion latency (one warp, ILP 1), and the two points at which throughput converges."""
+
+    completion: float
+    four_warps: Point
+    eight_warps: Point
+
+
+def _figures(completion: float, four: tuple[int, float, float], eight: tuple[int, float, float]) -> Figures:
+    return Figures(completion, Point(4, *four), Point(8, *eight))
+
+
+DENSE_A100: dict[str, Figures] = {
+    "mma.m16n8k16.f32.f16.f16.f32": _figures(24.7, (3, 27.4, 897.6), (2, 32.6, 1004.2)),
+    "mma.m16n8k8.f32.f16.f16.f32": _figures(17.7, (4, 20.5, 800.2), (3, 25.3, 974.1)),
+    "mma.m16n8k16.f16.f16.f16.f16": _figures(24.4, (3, 27.1, 907.1), (2, 32.9, 996.6)),
+    "mma.m16n8k8.f16.f16.f16.f16": _figures(17.7, (4, 19.1, 860.9), (3, 24.5, 1002.6)),
+    "mma.m16n8k8.f32.tf32.tf32.f32": _figures(25.0, (3, 28.2, 435.9), (2, 33.3, 492.4)),
+    "mma.m16n8k4.f32.tf32.tf32.f32": _figures(18.1, (4, 20.9, 392.6), (3, 25.7, 477.5)),
+    "mma.m8n8k16.s32.s8.s8.s32": _figures(15.9, (4, 20.1, 813.2), (2, 16.4, 998.3)),
+    "mma.m16n8k32.s32.s8.s8.s32": _figures(24.7, (3, 27.1, 1812.4), (2, 32.9, 1986.5)),
+    "mma.m16n8k16.s32.s8.s8.s32": _figures(17.6, (4, 20.9, 1570.1), (3, 25.1, 1965.1)),
+    "mma.m16n8k32.s32.s4.s4.s32": _figures(18.1, (4, 22.1, 2971.1), (3, 27.1, 3630.0)),
+    "mma.m16n8k64.s32.s4.s4.s32": _figures(26.1, (3, 28.1, 3497.9), (2, 35.8, 3660.8)),
+    "mma.m16n8k128.s32.b1.b1.s32.and.popc": _figures(18.1, (4, 22.1, 11884.3), (3, 27.1, 14515.1)),
+    "mma.m16n8k256.s32.b1.b1.s32.and.popc": _figures(26.0, (3, 28.1, 13985.4), (2, 35.8, 14643.4)),
+}
+"""Figures of table 3 (A100, dense)."""
+
+DENSE_3070TI: dict[str, Figures] = {
+    "mma.m16n8k16.f32.f16.f16.f32": _figures(33.0, (1, 33.0, 248.2), (1, 64.8, 252.7)),
+    "mma.m16n8k8.f32.f16.f16.f32": _figures(18.8, (2, 32.3, 253.9), (1, 32.4, 253.2)),
+    "mma.m16n8k16.f16.f16.f16.f16": _figures(24.0, (2, 32.2, 509.4), (1, 32.3, 506.9)),
+    "mma.m16n8k8.f16.f16.f16.f16": _figures(17.7, (3, 24.0, 511.8), (2, 32.3, 507.8)),
+    "mma.m16n8k8.f32.tf32.tf32.f32": _figures(33.3, (1, 33.4, 122.6), (1, 64.6, 126.8)),
+    "mma.m16n8k4.f32.tf32.tf32.f32": _figures(19.1, (2, 32.7, 125.3), (1, 32.6, 125.7)),
+    "mma.m8n8k16.s32.s8.s8.s32": _figures(15.9, (4, 19.3, 848.9), (2, 16.2, 1008.5)),
+    "mma.m16n8k32.s32.s8.s8.s32": _figures(24.3, (2, 32.2, 1017.2), (1, 32.1, 1023.2)),
+    "mma.m16n8k16.s32.s8.s8.s32": _figures(17.7, (3, 24.1, 1018.2), (2, 32.6, 1005.4)),
+    "mma.m16n8k32.s32.s4.s4.s32": _figures(17.3, (3, 24.9, 1967.9), (2, 32.3, 2031.7)),
+    "mma.m16n8k64.s32.s4.s4.s32": _figures(24.5, (2, 33.3, 1967.9), (1, 32.5, 2013.5)),
+    "mma.m16n8k128.s32.b1.b1.s32.and.popc": _figures(17.3, (3, 24.8, 7908.3), (2, 32.3, 8127.2)),
+    "mma.m16n8k256.s32.b1.b1.s32.and.popc": _figures(24.6, (2, 33.3, 7871.9), (1, 32.5, 8053.9)),
+}
+"""Figures of table 4 (RTX 3070 Ti, dense)."""
+
+DENSE_2080TI: dict[str, Figures] = {
+    "mma.m16n8k8.f32.f16.f16.f32": _figures(17.3, (2, 32.5, 252.4), (1, 32.1, 255.1)),
+    "mma.m16n8k8.f16.f16.f16.f16": _figures(14.7, (2, 17.5, 467.9), (1, 16.1, 509.4)),
+    "mma.m8n8k16.s32.s8.s8.s32": _figures(11.0, (3, 14.5, 846.1), (2, 16.2, 1012.6)),
+}
+"""Figures of table 5 (RTX 2080 Ti, dense)."""
+
+SPARSE_A100: dict[str, Figures] = {
+    "mma.sp.m16n8k32.f32.f16.f16.f32": _figures(24.7, (3, 27.4, 1791.9), (2, 33.1, 1979.1)),
+    "mma.sp.m16n8k16.f32.f16.f16.f32": _figures(17.8, (3, 20.4, 1024.5), (2, 25.4, 1290.5)),
+    "mma.sp.m16n8k32.f16.f16.f16.f16": _figures(24.3, (3, 26.6, 1850.9), (2, 32.4, 2019.8)),
+    "mma.sp.m16n8k16.f16.f16.f16.f16": _figures(17.6, (3, 19.8, 1242.9), (2, 24.9, 1318.2)),
+    "mma.sp.m16n8k16.f32.tf32.tf32.f32": _figures(24.9, (3, 28.3, 868.2), (2, 33.9, 981.2)),
+    "mma.sp.m16n8k8.f32.tf32.tf32.f32": _figures(18.2, (3, 20.6, 597.8), (2, 25.5, 643.6)),
+    "mma.sp.m16n8k64.s32.s8.s8.s32": _figures(24.7, (3, 27.7, 3544.7), (2, 33.1, 3961.5)),
+    "mma.sp.m16n8k32.s32.s8.s8.s32": _figures(17.9, (3, 20.4, 2403.9), (2, 25.4, 2665.2)),
+}
+"""Figures of table 6 (A100, sparse); the ILP of eight warps is the paper's."""
+
+SPARSE_3070TI: dict[str, Figures] = {
+    "mma.sp.m16n8k32.f32.f16.f16.f32": _figures(33.0, (1, 33.0, 496.5), (1, 64.1, 511.2)),
+    "mma.sp.m16n8k16.f32.f16.f16.f32": _figures(18.8, (2, 32.3, 507.8), (1, 32.4, 506.2)),
+    "mma.sp.m16n8k32.f16.f16.f16.f16": _figures(24.3, (2, 32.0, 1022.2), (1, 32.1, 1022.3)),
+    "mma.sp.m16n8k16.f16.f16.f16.f16": _figures(17.7, (3, 24.2, 1013.4), (2, 32.0, 1023.1)),
+    "mma.sp.m16n8k16.f32.tf32.tf32.f32": _figures(33.2, (1, 33.2, 247.0), (1, 64.2, 255.1)),
+    "mma.sp.m16n8k8.f32.tf32.tf32.f32": _figures(19.0, (2, 32.5, 252.5), (1, 32.4, 253.2)),
+    "mma.sp.m16n8k64.s32.s8.s8.s32": _figures(24.3, (2, 64.2, 2040.2), (1, 32.1, 2039.5)),
+    "mma.sp.m16n8k32.s32.s8.s8.s32": _figures(17.7, (3, 24.2, 2028.8), (2, 32.3, 2031.8)),
+}
+"""Figures of table 7 (RTX 3070 Ti, sparse)."""
+
+LDMATRIX_A100: dict[str, Figures] = {
+    "ldmatrix.x1": _figures(23.1, (5, 26.8, 95.4), (4, 32.1, 127.7)),
+    "ldmatrix.x2": _figures(25.1, (4, 32.1, 127.8), (2, 32.1, 127.7)),
+    "ldmatrix.x4": _figures(29.3, (2, 32.2, 127.3), (1, 32.6, 125.9)),
+}
+"""Figures of table 9 (A100, ldmatrix)."""
+
+GPUS: dict[str, dict[str, Figures]] = {
+    "A100": DENSE_A100 | SPARSE_A100 | LDMATRIX_A100,
+    "RTX 3070 Ti": DENSE_3070TI | SPARSE_3070TI,
+    "RTX 2080 Ti": DENSE_2080TI,
+}
+"""All figures, by GPU and by instruction."""
+
+A100_LOADS: dict[str, float] = {
+    "ld.shared.u32 1-way": 23.0, "ld.shared.u32 2-way": 25.0, "ld.shared.u32 4-way": 29.0, "ld.shared.u32 8-way": 37.0,
+    "ld.shared.u64 2-way": 25.1, "ld.shared.u64 4-way": 29.1, "ld.shared.u64 8-way": 37.0,
+}  # fmt: skip
+"""Completion latency of ld.shared by bank conflict (table 10)."""
+
+A100_MATMUL: dict[str, int] = {"baseline": 913363, "asynchronous copies": 451560, "permuted shared memory": 303227}
+"""Cycles of a product of 2048×2048 BF16 matrices on an A100 (tables 16 and 17): plain copies to shared memory, a pipeline of
+asynchronous copies, and a layout without bank conflicts."""
+
+
+REGISTERS_PER_SM = 65536
+"""32-bit registers of an SM, which one block may take, from sm_70 to sm_120 (CUDA programming guide)."""
+
+_GRANULE = 256
+"""Registers are allocated to a warp in units of this many."""
+
+_SIZED, _REGCOUNT = 4, 0x2F
+
+
+def registers(cubin: bytes) -> int:
+    """Registers of a thread, the most of any kernel in the cubin.
+
+    Raises:
+        ValueError: the file does not say.
+    """
+    counts = [
+        int(struct.unpack_from("<II", value)[1])
+        for section in _info_sections(cubin)
+        for attribute, value in _attributes(section)
+        if attribute == _REGCOUNT
+    ]
+    if not counts:
+        raise ValueError("the cubin does not say how many registers its kernel takes")
+    return max(counts)
+
+
+def largest_block(cubin: bytes) -> int:
+    """Largest number of warps of a block of the kernel that its registers allow."""
+    of_a_warp = -(-registers(cubin) * 32 // _GRANULE) * _GRANULE
+    return REGISTERS_PER_SM // of_a_warp
+
+
+def _info_sections(cubin: bytes) -> Iterator[bytes]:
+    if not cubin.startswith(b"\x7fELF\x02"):
+        raise ValueError("a cubin must be a 64-bit ELF file")
+    (start,) = struct.unpack_from("<Q", cubin, 40)
+    size, count, names = struct.unpack_from("<HHH", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, start + size * index) for index in range(count)]
+    for header in headers:
+        at = headers[names][4] + header[0]
+        if cubin[at : cubin.index(b"\0", at)] == b".nv.info":
+            yield cubin[header[4] : header[4] + header[5]]
+
+
+def _attributes(section: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + 4 <= len(section):
+        kind, attribute, size = struct.unpack_from("<BBH", section, at)
+        length = size if kind == _SIZED else 0
+        yield attribute, section[at + 4 : at + 4 + length]
+        at += 4 + length
+
 
 ITERATIONS = 1024
 

@@ -4,7 +4,7 @@ by step:
 
 It resumes after an interruption: the obligations of each target and the answer to each question stay in build/formal. A
 question that two targets share is asked once. If a solver is missing, crashes or gives up, the next one is asked. The
-outcome names each design, its Verilog, its specification and its questions by digests: `mmau.formal.records`
+outcome names each design, its Verilog, its specification and its questions by digests: `mmau.prove.records`
 finds proofs by them, and `studies.proofs.compare` checks whether they are still valid. `make formal-main` proves the main
 job's units, as they are built there. `make formal-missing` proves the designs that OUTCOME lacks, and adds them to it.
 Exit status: 0 if every obligation is proved, 1 if one is refuted, 3 if one is open.
@@ -20,14 +20,14 @@ from typing import Any
 
 from golden.files import check_output, write_atomically
 from golden.text import mmau_version
-from mmau.formal.obligations.unit_questions import Question
-from mmau.formal.proof_identity import Identity
-from mmau.formal.records import PACKAGES as VERILOG_PACKAGES
-from mmau.formal.records import SOURCES, asked_by, made_of
-from mmau.formal.solvers.installed import PACKAGES, MissingSolver
 from mmau.jobs import Record, Store, program, run
 from mmau.jobs.provenance import provenance
-from mmau.jobs.sealed import sealed, unsealed
+from mmau.jobs.store import sealed, unsealed
+from mmau.prove.datapath.unit_questions import Question
+from mmau.prove.proof_identity import Identity
+from mmau.prove.records import PACKAGES as VERILOG_PACKAGES
+from mmau.prove.records import SOURCES, asked_by, made_of
+from mmau.prove.solvers.installed import PACKAGES, MissingSolver
 from rtl.tools import MissingTool
 from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, keep_opinions, missing, summary, table, with_added
 from studies.proofs.proofs_page import document

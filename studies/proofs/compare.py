@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from golden.files import check_output, write_atomically
-from mmau.formal.records import TEXTS, asked_by, made_of
 from mmau.jobs import Record, program
-from mmau.jobs.sealed import sealed, unsealed
+from mmau.jobs.store import sealed, unsealed
+from mmau.prove.records import TEXTS, asked_by, made_of
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import STORE, obligations
 from studies.proofs.outcome import NOT_BEGUN, key_of

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mmau import DIFFERED, OK, UNDECIDED
-from mmau.formal.obligations.unit_questions import Question
-from mmau.formal.proof_identity import Identity
-from mmau.formal.targets import KINDS
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED, step_of
+from mmau.prove.datapath.unit_questions import Question
+from mmau.prove.decision import OPEN, PROVED, REFUTED, step_of
+from mmau.prove.proof_identity import Identity
+from mmau.prove.targets import KINDS
 from rtl.designs.identity import design_key, operation_key
 from studies.proofs.proved_designs import Target, built
 from studies.proofs.tasks import question_key
@@ -72,7 +72,7 @@ def table(settled: Sequence[Settled]) -> dict[str, Any]:
 
 def _row(each: Settled) -> dict[str, Any]:
     """A target's row. From `design` on, all values are digests: those of the design and of its operation find the row, and
-    the row is valid while the others are unchanged (`mmau.formal.records`)."""
+    the row is valid while the others are unchanged (`mmau.prove.records`)."""
     verdicts = [(question, each.verdict_of(question)) for question in each.questions]
     steps: dict[str, list[int]] = {}
     for question, verdict in verdicts:

@@ -4,7 +4,7 @@ design."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.report import markdown
 
 
@@ -23,7 +23,7 @@ def document(outcome: Mapping[str, Any]) -> str:
         _steps(outcome["questions"]),
         *_second([row for row in outcome["subjects"] if "second" in row]),
         "## Designs",
-        "`make docs` writes a page with a row for each design, from `mmau/formal/proofs.json`. Not proved are:",
+        "`make docs` writes a page with a row for each design, from `mmau/prove/proofs.json`. Not proved are:",
         markdown.bullets(" ".join(_row(target)) for target in outcome["subjects"] if target["verdict"] != PROVED),
     )
 

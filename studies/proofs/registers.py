@@ -17,21 +17,20 @@ from typing import Any
 
 from golden import Unit
 from golden.files import check_output, write_atomically
-from golden.unit import MAX_STAGES
+from golden.units.unit import MAX_STAGES
 from mmau import DIFFERED, OK, UNDECIDED
-from mmau.formal.obligations.unit_questions import TOP, NotProvable, Question
-from mmau.formal.pipelines.questions import register_questions
-from mmau.formal.records import made_of
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.jobs import Record, Store, Task, program, run
+from mmau.prove.datapath.unit_questions import TOP, NotProvable, Question
+from mmau.prove.decision import OPEN, PROVED, REFUTED
+from mmau.prove.pipeline.questions import register_questions
+from mmau.prove.records import made_of
 from mmau.report import markdown
 from rtl.designs.from_table import design_from_table
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from studies.proofs.__main__ import SECONDS, STORE, ask_all
-from studies.proofs.build_options import cut
-from studies.proofs.proved_designs import Target, add_limits, add_options, distinct_targets, every_unit
+from studies.proofs.proved_designs import Target, add_limits, add_options, cut, distinct_targets, every_unit
 from studies.proofs.tasks import distinct, keep_questions, kept_questions, question_key
 
 STAGES = {f"{number}": number for number in (1, 3, MAX_STAGES)}

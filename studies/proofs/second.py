@@ -17,10 +17,10 @@ from typing import Any
 
 from golden.files import check_output, write_atomically
 from mmau import DIFFERED, OK
-from mmau.formal.obligations.unit_questions import Question
-from mmau.formal.solvers.installed import PACKAGES, solver_version
 from mmau.jobs import program
-from mmau.jobs.sealed import sealed, unsealed
+from mmau.jobs.store import sealed, unsealed
+from mmau.prove.datapath.unit_questions import Question
+from mmau.prove.solvers.installed import PACKAGES, solver_version
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import STORE, ask_all, obligations
 from studies.proofs.outcome import key_of

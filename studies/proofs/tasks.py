@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mmau.formal import proof_identity
-from mmau.formal.obligations.unit_questions import Question
-from mmau.formal.records import asked_by
-from mmau.formal.solvers.installed import limited_memory, solver, solver_version
 from mmau.jobs import Record, Task
+from mmau.prove import proof_identity
+from mmau.prove.datapath.unit_questions import Question
+from mmau.prove.records import asked_by
+from mmau.prove.solvers.installed import limited_memory, solver, solver_version
 from rtl.designs.from_table import design_from_table
 from studies.proofs.proved_designs import Target, built
 

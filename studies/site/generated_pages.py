@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 import golden
 from golden.catalogue import ARCHITECTURES, marketing_names
-from golden.instruction import EVIDENCE, Instruction
-from mmau.formal.records import PROOFS
-from mmau.jobs.sealed import unsealed
+from golden.units.instruction import EVIDENCE, Instruction
+from mmau.jobs.store import unsealed
+from mmau.prove.records import PROOFS
 from mmau.report.markdown import document, table
 from studies.explorer.catalogue import describe
 from studies.proofs.proofs_page import designs_document

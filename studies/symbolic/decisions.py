@@ -6,7 +6,7 @@ from typing import Any
 
 from bitwuzla import Kind, Term
 
-from mmau.formal.specification.numbers import Flag, all_of
+from mmau.prove.specification.numbers import Flag, all_of
 
 
 @dataclass

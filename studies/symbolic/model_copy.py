@@ -22,11 +22,11 @@ from golden import Operation
 ROOT = Path(__file__).resolve().parents[2]
 
 REFERENCE = (
-    "golden.steps",
-    "golden.specials",
-    "golden.rounding",
-    "golden.conversion",
-    "golden.formats",
+    "golden.arithmetic.steps",
+    "golden.arithmetic.specials",
+    "golden.arithmetic.rounding",
+    "golden.arithmetic.conversion",
+    "golden.arithmetic.formats",
     "golden.operations",
 )
 """The modules of the reference's step; what they import is copied with them."""

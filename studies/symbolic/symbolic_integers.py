@@ -8,8 +8,8 @@ from typing import Any, Union
 
 from bitwuzla import Kind
 
-from mmau.formal.netlist.terms import Terms
-from mmau.formal.specification.numbers import Flag, Number, bounded, choose, width_of
+from mmau.prove.netlist.terms import Terms
+from mmau.prove.specification.numbers import Flag, Number, bounded, choose, width_of
 from studies.symbolic.decisions import decide, refuse
 
 Integer = Union[int, "SymbolicInt"]

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator
 
 from golden import Unit
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from mmau.jobs.provenance import ROOT
 from studies.golden_mutants.mutations import Mutation, mutations
 

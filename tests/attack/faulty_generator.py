@@ -65,9 +65,9 @@ def outcome(number: int, sound: str, is_changed: bool = True) -> dict[str, str]:
     Args:
         sound: its Verilog without a fault. is_changed: whether that same Verilog is without effect, and not proved.
     """
-    from mmau.formal.design_proof import prove
-    from mmau.formal.netlist.equivalence import EQUAL, Side, compare
-    from mmau.formal.netlist.verilog_text import read_netlist
+    from mmau.prove.design_proof import prove
+    from mmau.prove.netlist.equivalence import EQUAL, Side, compare
+    from mmau.prove.netlist.verilog_text import read_netlist
     from rtl.designs.unit_design import UnitDesign
     from rtl.verilog.emit import to_verilog
 

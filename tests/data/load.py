@@ -1,6 +1,6 @@
 """The rows that tests hold the models to: computed by MMA-Sim (this folder), recorded on silicon (hwtests/recordings).
 
-`golden.recording` describes the format and checks what it reads; here recordings become cases of tests.
+`golden.recordings.recording` describes the format and checks what it reads; here recordings become cases of tests.
 """
 
 from functools import cache
@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 import golden
 from golden import Instruction
-from golden.recording import Recording
-from golden.recording_index import held, read_listed
+from golden.recordings.recording import Recording
+from golden.recordings.recording_index import held, read_listed
 from golden.stimulus import Operands
 
 Bits = npt.NDArray[np.unsignedinteger[Any]]

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import golden
-from golden.recording import OWN, VERSION, Header, Recording
-from golden.recording_index import write
+from golden.recordings.recording import OWN, VERSION, Header, Recording
+from golden.recordings.recording_index import write
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
 from tests.data import mma_sim
 from tests.data.load import vector_sets

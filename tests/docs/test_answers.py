@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.answers.__main__ import TABLES
-from studies.answers.page_tables import names, with_tables
+from studies.answers.__main__ import TABLES, names, with_tables
 from tests.docs.documents import ROOT, blocks, commands
 from tests.docs.test_own_design import run
 

@@ -2,7 +2,7 @@
 
 import json
 
-from studies.area.area_page import page
+from studies.area.__main__ import page
 from tests.docs.documents import ROOT
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 
 import golden
-from golden.formats import INTEGERS
+from golden.arithmetic.formats import INTEGERS
 from tests.docs.documents import ROOT
 
 TEXT = (ROOT / "docs" / "numerics.md").read_text(encoding="utf-8").replace("−", "-")

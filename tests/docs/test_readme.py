@@ -11,7 +11,7 @@ import cosim
 import golden
 from cosim.dut.operand_formats import load_formats
 from golden.catalogue import table_evidence
-from golden.unit import ENCODINGS
+from golden.units.unit import ENCODINGS
 from mmau.cli.parser import parser
 from mmau.explore.space_file import space_from_table
 from tests.docs.documents import (

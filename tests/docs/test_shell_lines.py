@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from golden.recording_index import write
+from golden.recordings.recording_index import write
 from tests.docs import test_answers, test_own_design, test_readme_story, test_tutorials
 from tests.docs.documents import ROOT, Block, all_blocks, blocks, commands
 from tests.docs.test_own_design import holds, run

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import golden
-from golden.recording_index import FOLDER, read_index
+from golden.recordings.recording_index import FOLDER, read_index
 from hwtests.cpu.host_processor import ARCHITECTURES
 from tests.docs.documents import ROOT
 

@@ -1,4 +1,4 @@
-"""The twin of `golden.chain.Chain.nvidia`: FP8 products that run as fp16 work. Written from numerics.md, section 9."""
+"""The twin of `Chain.nvidia`: FP8 products that run as fp16 work. Written from numerics.md, section 9."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -3,7 +3,7 @@
 from functools import cache
 
 from golden.catalogue import representatives
-from golden.instruction import Instruction
+from golden.units.instruction import Instruction
 
 
 @cache

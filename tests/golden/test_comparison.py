@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arithmetic.formats import BF16, E4M3, FP16, FP32, FP64, Cls, Format
 from golden.comparison import differing, is_nan
-from golden.formats import BF16, E4M3, FP16, FP32, FP64, Cls, Format
 
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 CDNA3 = golden.instruction("gfx942", "v_mfma_f32_16x16x8_xf32")

@@ -6,8 +6,17 @@ from pathlib import Path
 import pytest
 
 import golden
-from golden.recording import KINDS, OWN
-from golden.recording_index import COMPUTED, ELSEWHERE, FOLDER, INDEX, held, read_elsewhere, read_index, read_listed
+from golden.recordings.recording import KINDS, OWN
+from golden.recordings.recording_index import (
+    COMPUTED,
+    ELSEWHERE,
+    FOLDER,
+    INDEX,
+    held,
+    read_elsewhere,
+    read_index,
+    read_listed,
+)
 from tests.data.load import H100, MATLAB, MMA_SIM, RDNA, TENSORSCOPE, X86
 
 HELD = list(held())

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import golden
-from golden.chain import Chain, product_order, steps_for
-from golden.conversion import CONVERSIONS, Conversion
-from golden.formats import E4M3, FP16, FP32, UE8M0, Format
+from golden.arithmetic.conversion import CONVERSIONS, Conversion
+from golden.arithmetic.formats import E4M3, FP16, FP32, UE8M0, Format
+from golden.chains.chain import Chain, product_order, steps_for
 from golden.operations import TFDPA
 from golden.stimulus import OperandShape, complete_rows, generate
 

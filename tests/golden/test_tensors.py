@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arrays import from_tensor
 from golden.stimulus import CLASSES, GeneratorDraws, OperandShape
-from golden.tensors import from_tensor
 
 pytestmark = pytest.mark.peer
 

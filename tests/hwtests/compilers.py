@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from golden.native.nvrtc import load
-from hwtests.amd.compiler import require_clang
+from hwtests.amd.hip_device import require_clang
 from hwtests.nvidia.disassembly import nvdisasm
 
 

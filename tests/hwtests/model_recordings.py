@@ -3,7 +3,7 @@
 import numpy as np
 
 import golden
-from golden.recording import OWN, VERSION, Header, Recording
+from golden.recordings.recording import OWN, VERSION, Header, Recording
 from golden.stimulus import NAMES, OperandShape, generate
 
 SCALED = ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")

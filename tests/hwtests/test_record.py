@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden import recording, recording_index
 from golden.catalogue.recorded import disagreeing, rows_that_differ
+from golden.recordings import recording, recording_index
 from hwtests import record
 from hwtests.conform import Job
-from hwtests.cpu.host_processor import ARCHITECTURES
-from hwtests.cpu.processor import this_processor
+from hwtests.cpu.host_processor import ARCHITECTURES, this_processor
 from hwtests.record import FILE, ROWS, main, thinned
 from tests.hwtests.model_recordings import PLAIN, made_by_the_model
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from golden.comparison import differing
-from golden.recording import MIN_ROWS, Recording
-from golden.recording_index import FOLDER, read_index, read_listed, write
+from golden.recordings.recording import MIN_ROWS, Recording
+from golden.recordings.recording_index import FOLDER, read_index, read_listed, write
 from golden.stimulus import CORNERS, OperandShape
 from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
 

@@ -8,13 +8,13 @@ import numpy as np
 import cosim
 import golden
 from cosim.coverage import file as coverage_file
-from golden.recording import read
+from golden.recordings.recording import read
 from hwtests.conform.campaign import load_report
 from mmau.explore.space_file import load_space
-from mmau.formal.records import proof_of, proof_rows
-from mmau.jobs.sealed import unsealed
+from mmau.jobs.store import unsealed
 from mmau.probe.device_under_test import dut_of_unit
 from mmau.probe.journal import Journal
+from mmau.prove.records import proof_of, proof_rows
 from tests.promises.old_files import FILES
 
 UNIT = golden.load_unit(FILES / "unit.toml")

@@ -11,7 +11,7 @@ import pytest
 import golden
 from golden.arrays import bits_dtype
 from golden.comparison import differing
-from golden.unit import Implementation, Unit
+from golden.units.unit import Implementation, Unit
 from tests.promises.old_files import FILES
 
 UNITS = sorted((FILES / "units").glob("*.txt"))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from golden import Format
-from golden.formats import FP32, Cls
+from golden.arithmetic.formats import FP32, Cls
 from golden.operations.fused import FusedOperation
 from golden.operations.headroom_fdpa import HeadroomFDPA
 

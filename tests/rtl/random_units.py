@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from golden import Implementation, Operation, Unit
-from golden.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, conversions_to
-from golden.formats import FORMATS
+from golden.arithmetic.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, conversions_to
+from golden.arithmetic.formats import FORMATS
+from golden.arithmetic.rounding import OVERFLOWS
 from golden.operations import (
     ADD,
     EFDPA,
@@ -25,8 +26,7 @@ from golden.operations import (
     TRFDPA,
     FTZAddMul,
 )  # fmt: skip
-from golden.rounding import OVERFLOWS
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from rtl.designs.sample_units import FURTHER, of_kind
 
 MULTIPLICANDS = ["tf32", "bf16", "fp16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz", "e4m3ieee"]

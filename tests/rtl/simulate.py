@@ -7,7 +7,7 @@ from amaranth import Cat, Elaboratable, Module, Shape, Signal, Value
 from amaranth.hdl import ValueLike
 from amaranth.hdl._ast import Slice
 
-from golden.formats import Cls, Decoded
+from golden.arithmetic.formats import Cls, Decoded
 from rtl.steps.component import AnyComponent
 from tests.rtl.circuit import compiled
 

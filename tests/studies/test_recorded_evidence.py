@@ -3,7 +3,7 @@
 import pytest
 
 import golden
-from golden.recording_index import FOLDER, read_index
+from golden.recordings.recording_index import FOLDER, read_index
 from mmau.analysis.ablation import Finding
 from studies.recorded_evidence import cell, family, page
 from tests.docs.documents import ROOT

@@ -40,7 +40,9 @@ def test_twin_shares_nothing_with_golden() -> None:
 
 
 @pytest.mark.attack("a second implementation that imports the first")
-@pytest.mark.parametrize("line", ["from golden import steps", "def f():\n    import golden.rounding", "import numpy"])
+@pytest.mark.parametrize(
+    "line", ["from golden import steps", "def f():\n    import golden.arithmetic.rounding", "import numpy"]
+)
 def test_twin_that_shares_something_is_noticed(line: str, tmp_path: Path) -> None:
     (tmp_path / "tests/twin").mkdir(parents=True)
     (tmp_path / "tests/twin/twin.py").write_text(line)

@@ -23,7 +23,7 @@ Cls class_of(const Product& product, uint64_t code) {
     return class_of(product.d, code);
 }
 
-/// The place of a code's class in cosim.coverage.sampled_facts.CLASSES: +0, -0, ... NaN. Of integers: +0, or +normal.
+/// The place of a code's class in cosim.coverage.covergroup.CLASSES: +0, -0, ... NaN. Of integers: +0, or +normal.
 size_t signed_class_of(const Product& product, uint64_t code, Cls cls) {
     if (cls == Cls::nan) return signed_classes - 1;
     const bool is_negative = !product.is_integer && (code & product.d.sign_bit());

@@ -54,7 +54,7 @@ class Judge {
     int64_t elements = 0;                      // elements that differ
     std::map<int, int64_t> classes;            // label → elements compared
     std::vector<int64_t> result_classes;       // elements compared, by mmau::Cls of the expected result
-    std::vector<int64_t> result_pairs;         // [first][second], by place in cosim.coverage.sampled_facts.CLASSES, of the same element
+    std::vector<int64_t> result_pairs;         // [first][second], by place in cosim.coverage.covergroup.CLASSES, of the same element
     std::map<std::string, int64_t> waived;     // rule → results that needed it
     std::vector<Compared> compared;
     std::vector<Group> groups() const;

@@ -1,5 +1,5 @@
 // One matrix instruction in the registers of a wave (mmau_tile.h). The layouts are those of hwtests/nvidia/fragments.py,
-// hwtests/amd/layouts.py and hwtests/amd/wmma.py, which kernels on silicon use; a test compares them place by place.
+// hwtests/amd/layouts.py and hwtests/amd/kernels.py, which kernels on silicon use; a test compares them place by place.
 #include "mmau_tile.h"
 
 #include <algorithm>

@@ -10,10 +10,13 @@ from golden.stimulus.corners.carried import (
     CARRIED_TIES,
     LARGEST_SUMS,
     carried_or_paired_ties,
+    full_c,
+    full_c_cases,
+    invalid_among_nans,
+    invalid_cases,
     largest_sums,
     paired_ties_cases,
 )
-from golden.stimulus.corners.chains import full_c, full_c_cases, invalid_among_nans, invalid_cases
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
 from golden.stimulus.corners.deep import (
     CANCELLED_SUMS,
@@ -27,11 +30,33 @@ from golden.stimulus.corners.deep import (
     long_runs,
     zero_scales,
 )
-from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, floors, overflow, subnormal_results, subnormal_span
+from golden.stimulus.corners.extremes import (
+    CARRIES,
+    DIRECTED_TIES,
+    OVERFLOWS,
+    PLACES,
+    carries,
+    carry_runs,
+    distances,
+    e_zero_floor,
+    floors,
+    overflow,
+    subnormal_results,
+    subnormal_span,
+    tie_shares,
+    ties,
+)
 from golden.stimulus.corners.headroom import FLOORED_TIES, floored_tie_cases, floored_ties, opposed_cases, opposed_infinities
 from golden.stimulus.corners.integer_sums import CORNERS as OF_INTEGERS
-from golden.stimulus.corners.lone_bits import lone_bit_cases, lone_bits
-from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
+from golden.stimulus.corners.products import (
+    OFF,
+    cancelled_products,
+    completed_products,
+    lone_bit_cases,
+    lone_bits,
+    offsets,
+    significant_products,
+)
 from golden.stimulus.corners.rare_cases import (
     ENDS,
     MAKEUPS,
@@ -57,7 +82,6 @@ from golden.stimulus.corners.specials import (
     special_operands,
     special_pairs,
 )
-from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, carries, carry_runs, distances, tie_shares, ties
 from golden.stimulus.integer_classes import is_integer
 from golden.stimulus.shape import OperandShape
 

@@ -3,9 +3,8 @@
 import numpy as np
 
 from golden.stimulus.classes import SPREADS
-from golden.stimulus.codes import IntArray, fractions, number, zeros
+from golden.stimulus.codes import GeneratorDraws, IntArray, fractions, number, zeros
 from golden.stimulus.corners.corner import GAPS, crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import Products, lead_range, moved, operands_of, staircase, window
 from golden.stimulus.shape import Operands, OperandShape
 

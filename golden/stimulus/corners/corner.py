@@ -7,8 +7,7 @@ from math import gcd, prod
 import numpy as np
 
 from golden.arrays import BitArray
-from golden.stimulus.codes import IntArray
-from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.codes import GeneratorDraws, IntArray
 from golden.stimulus.shape import Operands, OperandShape
 
 GAPS = 48

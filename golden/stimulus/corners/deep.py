@@ -3,15 +3,13 @@ scales of zero."""
 
 import numpy as np
 
-from golden.stimulus.chosen_sums import Places
+from golden.stimulus.chosen_sums import Places, bit_length, codes_of
 from golden.stimulus.classes import normal
-from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
+from golden.stimulus.codes import GeneratorDraws, IntArray, fractions, lowest_lead, number, zeros
 from golden.stimulus.corners.alignment import other_block
 from golden.stimulus.corners.corner import GAPS, crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import Products, lead_range, moved, operands_of
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import bit_length, codes_of
 
 REMAINDERS = (0, -1, -2, -3, -6)
 """Exponents of the remainder, relative to that of the smallest normal result or of another number that replaces it."""

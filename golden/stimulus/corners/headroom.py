@@ -5,14 +5,12 @@ from functools import cache
 
 import numpy as np
 
-from golden.stimulus.chosen_sums import Places
+from golden.stimulus.chosen_sums import Places, bit_length, fraction
 from golden.stimulus.classes import normal
-from golden.stimulus.codes import IntArray, infinities, lowest_lead, nans, number
+from golden.stimulus.codes import GeneratorDraws, IntArray, infinities, lowest_lead, nans, number
 from golden.stimulus.corners.corner import GAPS, crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import bit_length, fraction
 
 REPEATS = 8
 

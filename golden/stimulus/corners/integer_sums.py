@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from golden.stimulus.codes import IntArray
+from golden.stimulus.codes import GeneratorDraws, IntArray
 from golden.stimulus.corners.corner import Corner, crossed, sweep
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.integer_classes import codes, normal, product_sums
 from golden.stimulus.shape import Operands, OperandShape
 

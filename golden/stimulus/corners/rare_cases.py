@@ -5,9 +5,8 @@ products that fill the significand of a result, and the ends of the scales' rang
 import numpy as np
 
 from golden.stimulus.classes import normal
-from golden.stimulus.codes import IntArray, fractions, infinities, nans, number, signs, zeros
+from golden.stimulus.codes import GeneratorDraws, IntArray, fractions, infinities, nans, number, signs, zeros
 from golden.stimulus.corners.corner import GAPS, crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import Products, lead_range, operands_of, window
 from golden.stimulus.shape import Operands, OperandShape
 

@@ -4,13 +4,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from golden.arithmetic.formats import Format, IntegerFormat
 from golden.arrays import BitArray, bits_dtype
-from golden.formats import Format, IntegerFormat
 from golden.stimulus import integer_classes
 from golden.stimulus.classes import moderate
-from golden.stimulus.codes import IntArray, landmarks, lowest_lead, number, zeros
+from golden.stimulus.codes import GeneratorDraws, IntArray, landmarks, lowest_lead, number, zeros
 from golden.stimulus.corners.corner import crossed
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 
 C_ALONE = 4

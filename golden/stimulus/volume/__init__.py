@@ -1,6 +1,6 @@
 """The stimulus at volume: row r of seed s has the same operands on every machine and in any batch, at native speed.
 
-    >>> from golden.formats import FP16, FP32
+    >>> from golden.arithmetic.formats import FP16, FP32
     >>> from golden.stimulus import OperandShape, volume
     >>> shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=8)
     >>> volume.rows(shape, seed=1, first=10**9, count=1000).operands.a.shape

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.stimulus.volume.elements import beside, places, special_or
 from golden.stimulus.volume.header import Header
 from golden.stimulus.volume.numbers import Codes, changeable, code_word, fraction, number, zero_or

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from golden.formats import Format
-from golden.stimulus.codes import BoolArray, IntArray
+from golden.arithmetic.formats import Format
+from golden.stimulus.codes import BoolArray, GeneratorDraws, IntArray
 from golden.stimulus.corners import CORNERS
-from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.integer_classes import is_integer
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.volume.header import CLASSES

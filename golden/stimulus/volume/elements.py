@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.stimulus.codes import lowest_lead
 from golden.stimulus.volume.header import Header
 from golden.stimulus.volume.numbers import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.stimulus.codes import lowest_lead
 from golden.stimulus.volume.numbers import Fractions, fractions_of
 from golden.stimulus.volume.plan import MODERATE, Plan

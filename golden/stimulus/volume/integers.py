@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.stimulus.volume.corner_table import LABEL, CornerTable
 from golden.stimulus.volume.corners import place_of, variations
 from golden.stimulus.volume.elements import A, B, Side, beside, places

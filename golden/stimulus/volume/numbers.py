@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.stimulus.codes import lowest_lead
 from golden.stimulus.volume.words import IntArray, Key, Stream, Words, below
 

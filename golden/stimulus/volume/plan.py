@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from golden.formats import Format
+from golden.arithmetic.formats import Format
 from golden.native.parameters import FORMAT_CODES
 from golden.native.stimulus import StimulusShape
 from golden.stimulus.codes import lowest_lead

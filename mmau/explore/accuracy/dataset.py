@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from golden.arithmetic.formats import IntegerFormat
 from golden.arrays import BitArray, to_bits
 from golden.checks import check_int
 from golden.files import write_atomically
-from golden.formats import IntegerFormat
-from golden.npz import npz_bytes, read_npz
+from golden.recordings.npz import npz_bytes, read_npz
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
 from mmau.explore.accuracy.exact_sums import Codes, Exact, Floats, exact_results, quantised, rounded, value_of
 from mmau.explore.accuracy.workload import DISTRIBUTIONS, OF_CLASSES, Workload
@@ -41,7 +41,7 @@ LEAST_CHAINS = 1000
 MEMORY = 1 << 29
 """Bytes of data sets that stay in memory."""
 
-SOURCES = ("mmau/explore/accuracy/*.py", "golden/stimulus/**/*.py", "golden/format*.py", "golden/integer_format.py")
+SOURCES = ("mmau/explore/accuracy/*.py", "golden/stimulus/**/*.py", "golden/arithmetic/format*.py")
 """The sources that determine operands and exact results."""
 
 

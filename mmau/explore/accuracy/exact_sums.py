@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from golden.arithmetic.formats import Format, IntegerFormat
 from golden.arrays import bits_dtype
-from golden.formats import Format, IntegerFormat
 from golden.stimulus import Operands, OperandShape
 
 Floats = npt.NDArray[np.float64]

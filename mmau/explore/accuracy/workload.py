@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from golden.checks import check_int, check_name, listed, unknown
-from golden.gemm_file import order_from_table
-from golden.gemm_order import GemmOrder
+from golden.products.gemm_file import order_from_table
+from golden.products.gemm_order import GemmOrder
 from golden.stimulus import CLASSES
 from mmau.explore.accuracy.exact_sums import MAX_K
 from mmau.explore.network.settings import Settings

@@ -16,8 +16,7 @@ from golden.checks import check_type, listed, unknown
 from mmau.explore.network.operator import matmul
 from mmau.explore.network.product_arithmetic import Product
 from mmau.frameworks.pytorch import torch
-from mmau.frameworks.torch_attention import attention
-from mmau.frameworks.torch_products import is_product
+from mmau.frameworks.torch_mode import attention, is_product
 
 functional = torch.nn.functional
 

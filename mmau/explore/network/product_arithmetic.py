@@ -10,7 +10,7 @@ from typing import Any
 import golden
 from golden.arrays import BitArray
 from golden.checks import check_choice, check_type, listed
-from golden.unit_file import unit_from_table, unit_to_toml
+from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau.frameworks.core import multiply
 
 OPERANDS = ("fp32", "tf32", "bf16", "fp16", "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e4m3ieee", "e3m2", "e2m3", "e2m1")

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 import golden
-from golden.formats import FP32
+from golden.arithmetic.formats import FP32
 from mmau.frameworks.pytorch import torch
 
 MAX_SCALE = 126

@@ -2,16 +2,9 @@
 
 from golden.stimulus import OperandShape
 from golden.stimulus.integer_classes import is_integer
-from mmau.probe.features.beneath import BENEATH
-from mmau.probe.features.feature import Feature
-from mmau.probe.features.floor import FLOOR, NEARLY_CANCELLED, SMALL_SUMS
-from mmau.probe.features.integer import INTEGERS
-from mmau.probe.features.limits import OVERFLOW, SUBNORMALS
-from mmau.probe.features.mixed import MIXED
-from mmau.probe.features.order import ORDER
-from mmau.probe.features.precision import PRECISION
-from mmau.probe.features.special import SPECIAL_VALUES
-from mmau.probe.features.ties_and_carries import ALL_TIES, ROUNDING
+from mmau.probe.features.feature import INTEGERS, MIXED, OVERFLOW, SPECIAL_VALUES, SUBNORMALS, Feature
+from mmau.probe.features.floor import BENEATH, FLOOR, NEARLY_CANCELLED, PRECISION, SMALL_SUMS
+from mmau.probe.features.ties_and_carries import ALL_TIES, ORDER, ROUNDING
 
 FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
 

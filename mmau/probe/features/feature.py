@@ -1,4 +1,4 @@
-"""Features of an arithmetic for the probe: each is the set of questions that shows it."""
+"""Special values: NaN and its code, infinities, zeros and their signs, in every place."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from golden.stimulus import CORNERS, GeneratorDraws, Operands, OperandShape
-from golden.stimulus.placed_products import lead_range
+from golden.stimulus import CLASSES, CORNERS, GeneratorDraws, Operands, OperandShape
+from golden.stimulus.codes import fractions, number, zeros
+from golden.stimulus.placed_products import Products, lead_range, operands_of, window
 
 Questions = Callable[[OperandShape, GeneratorDraws], Operands]
 
@@ -76,3 +77,78 @@ def some_of(questions: Operands, draws: GeneratorDraws) -> Operands:
     rows = len(questions.c)
     order = np.argsort(draws.integers(0, 1 << 62, rows), kind="stable")
     return questions.rows(np.sort(order[: -(-rows // ASKED_FIRST)]))
+
+
+def drawn(name: str, rows: int) -> Questions:
+    """Rows of one of the stimulus' classes."""
+
+    def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+        return CLASSES[name](shape, draws, rows, ())
+
+    return questions
+
+
+def tiny_sums(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """No operand is zero, whose exponent would count, and all terms are about as small as the smallest results."""
+    rows = 24
+    low, high = lead_range(shape)
+    lowest = shape.d.e_min - shape.d.man_bits
+    top = np.clip(draws.integers(lowest - 4, shape.d.e_min + 8, rows), low, high)
+    c = number(
+        shape.c, draws.integers(0, 2, rows), np.maximum(top + draws.integers(-3, 4, rows), shape.c.e_min),
+        fractions(draws, shape.c, (rows,)),
+    )  # fmt: skip
+    return operands_of(shape, draws, window(shape, draws, top, np.full(rows, 3)), c)
+
+
+SUBNORMALS = Feature(
+    "subnormals", "operands and results below the normal numbers", ("flush_inputs", "flush_results"),
+    joined(corner("subnormal-results", 48), corner("c-sweep", 24), drawn("tiny", 32), tiny_sums),
+)  # fmt: skip
+
+OVERFLOW = Feature(
+    "overflow", "sums and products at and beyond the largest number", ("overflow",),
+    joined(corner("overflow", 40), drawn("huge", 32)),
+)  # fmt: skip
+
+
+ROWS = 48
+"""Rows of each class of the stimulus."""
+
+
+def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """Rows of every class of the stimulus; rows of huge numbers lie around the ends of the range."""
+    return concatenated(
+        [drawn(name, ROWS)(shape, draws) for name in ("bits", "normal", "cancel", "specials", "tiny", "huge")]
+    )
+
+
+INTEGERS = Feature("integers", "sums inside the range of int32 and beyond it", ("L", "overflow"), questions)
+
+
+MIXED = Feature(
+    "mixed", "random rows of every class", (),
+    joined(
+        drawn("normal", 48), drawn("cancel", 48), drawn("bits", 24), corner("alignment-edge", 48),
+        corner("cancellation", 24), corner("completed-products", 24), corner("cancelled-products", 24),
+        corner("discrepancy", 2),
+    ),
+)  # fmt: skip
+
+
+def zero_signs(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """Zeros of either sign alone, and products that cancel, on a c of zero of either sign."""
+    rows = 24
+    _, high = lead_range(shape)
+    place = np.broadcast_to(np.arange(shape.K), (rows, shape.K))
+    sign = np.where(np.arange(rows)[:, None] < 8, np.arange(rows)[:, None] & 1, draws.integers(0, 2, place.shape))
+    cancel = (np.arange(rows)[:, None] >= 16) & (shape.K > 1)
+    sign = np.where(cancel & (place < 2), place, sign)
+    products = Products(np.full(place.shape, high - 2), sign, cancel & (place < 2))
+    return operands_of(shape, draws, products, zeros(shape.c, draws.integers(0, 2, rows)))
+
+
+SPECIAL_VALUES = Feature(
+    "special values", "NaN, infinities and zeros in every place", (),
+    joined(corner("special-operands", 40), corner("special-pairs", 16), zero_signs, drawn("specials", 32)),
+)  # fmt: skip

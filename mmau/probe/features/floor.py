@@ -2,12 +2,108 @@
 
 import numpy as np
 
+from golden.arithmetic.formats import UE8M0
 from golden.arrays import bits_dtype
-from golden.formats import UE8M0
 from golden.stimulus import GeneratorDraws, Operands, OperandShape
 from golden.stimulus.codes import fractions, lowest_lead, number, zeros
 from golden.stimulus.placed_products import Products, lead_range, operands_of, window
-from mmau.probe.features.feature import Feature, corner, joined
+from mmau.probe.features.feature import Feature, concatenated, corner, joined, spans
+
+NEAR, STEP, FAR = 40, 3, 140
+"""Every distance up to 40 exponents, then every third up to 140: F is at most 128."""
+
+
+def distances(shape: OperandShape) -> np.ndarray:
+    """Exponent gaps between the large terms and the small ones."""
+    reach = max(spans(shape, FAR), min(FAR, shape.c.e_max - lead_range(shape)[0]))
+    return np.array([gap for gap in range(reach + 1) if gap <= NEAR or gap % STEP == 0])
+
+
+def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """c against a product, a product against another, and c alone, each with random small products."""
+    return concatenated([_cancelled(shape, draws, by_c) for by_c in (True, False)] + [_beside_c(shape, draws)])
+
+
+def _cancelled(shape: OperandShape, draws: GeneratorDraws, by_c: bool) -> Operands:
+    gap = distances(shape)
+    rows = len(gap)
+    low, high = lead_range(shape)
+    top = np.minimum(draws.integers(low, high, rows, endpoint=True), shape.c.e_max) if not by_c else np.clip(
+        low + gap + draws.integers(0, 6, rows), low, min(high, shape.c.e_max)
+    )  # fmt: skip
+    top = np.maximum(top, np.minimum(low + gap, high))
+    small = window(shape, draws, top - gap, np.full(rows, 2))
+    place = np.broadcast_to(np.arange(shape.K), (rows, shape.K))
+    other = draws.integers(1, shape.K, rows) if shape.K > 1 else np.zeros(rows, np.int64)
+    first = place == 0
+    second = (place == other[:, None]) & ~first if not by_c else np.zeros_like(first)
+    large = first | second
+    sign = np.where(first, 0, np.where(second, 1, small.sign))
+    lead = np.where(large, top[:, None], small.lead)
+    products = Products(
+        lead, sign, True, np.where(large, 0, small.frac_a), np.where(large, 0, small.frac_b), subnormal_factors="any"
+    )
+    plus = np.zeros(rows, np.int64)
+    c = number(shape.c, plus + 1, top) if by_c else zeros(shape.c, plus)
+    return operands_of(shape, draws, products, c)
+
+
+def _beside_c(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    gap = distances(shape)[: NEAR + 1]
+    rows = len(gap)
+    low, high = lead_range(shape)
+    top = draws.integers(low, high, rows, endpoint=True)
+    small = window(shape, draws, top, np.full(rows, 1))
+    c = number(shape.c, draws.integers(0, 2, rows), top + gap - 12, fractions(draws, shape.c, (rows,)))
+    return operands_of(shape, draws, small, c)
+
+
+PRECISION = Feature("precision", "small terms at every distance below large ones that cancel", ("F", "F2"), questions)
+
+
+ROWS = 192
+
+
+def below_products(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """Products that cancel in periods of any length that divides K, c at every distance below them."""
+    K = shape.K
+    low, high = lead_range(shape)
+    periods = [n for n in range(2, K + 1) if K % n == 0] or [1]
+    period = draws.choice(periods, ROWS)[:, None]
+    bottom = lowest_lead(shape.c)
+    top = draws.integers(max(low, min(bottom, high)), max(low, min(high, shape.c.e_max + FAR)), ROWS, endpoint=True)
+    c_lead = np.clip(top - draws.integers(0, FAR, ROWS, endpoint=True), bottom, shape.c.e_max)
+    place = np.arange(K) % period  # an odd period begins with one number and two halves of it
+    odd = period % 2 == 1
+    begins = odd & (place < 3)
+    sign = np.where(begins, place > 0, (place - odd) % 2).astype(np.int64) ^ draws.integers(0, 2, (ROWS, 1))
+    lead = top[:, None] - (begins & (place > 0))
+    c = number(shape.c, draws.integers(0, 2, ROWS), c_lead, fractions(draws, shape.c, (ROWS,)))
+    return operands_of(shape, draws, Products(lead, sign), c)
+
+
+def below_c(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """c is a tie of d where it is wide enough, else any number; products at every distance below it, one or all."""
+    low, high = lead_range(shape)
+    c_lead = draws.integers(lowest_lead(shape.c), shape.c.e_max, ROWS, endpoint=True)
+    beyond = shape.c.man_bits - shape.d.man_bits
+    frac = fractions(draws, shape.c, (ROWS,))
+    if beyond > 0:
+        frac = (frac >> beyond << beyond) + (draws.integers(0, 3, ROWS) > 0) * (1 << beyond - 1)
+    c = number(shape.c, draws.integers(0, 2, ROWS), c_lead, frac)
+    lead = np.clip(c_lead - draws.integers(0, FAR, ROWS, endpoint=True), low, high)[:, None]
+    size = (ROWS, shape.K)
+    one = np.arange(shape.K) == draws.integers(0, shape.K, (ROWS, 1))
+    sign = draws.integers(0, 2, (ROWS, 1)) + np.zeros(size, np.int64)
+    products = Products(lead + np.zeros(size, np.int64), sign, one | (draws.integers(0, 2, (ROWS, 1)) == 0))
+    return operands_of(shape, draws, products, c)
+
+
+BENEATH = Feature(
+    "beneath", "products that cancel and c at every distance below, c and products at every distance below",
+    ("F", "F2", "e_zero"), joined(below_products, below_c),
+)  # fmt: skip
+
 
 STEPS = 40
 

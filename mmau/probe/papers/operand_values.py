@@ -11,8 +11,8 @@ from math import isqrt
 
 import numpy as np
 
+from golden.arithmetic.formats import Format, power_of_two
 from golden.arrays import bits_dtype
-from golden.formats import Format, power_of_two
 from golden.stimulus import Operands, OperandShape
 
 Value = Fraction | int

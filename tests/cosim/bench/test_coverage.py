@@ -8,7 +8,7 @@ import pytest
 
 from cosim.bench.coverage import _classes_of_results
 from cosim.bench.products import Bits
-from golden.formats import BF16, FP16, FP32, FP64, INT32
+from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT32
 
 
 @pytest.mark.parametrize("result", [FP16, BF16, FP32, FP64, INT32, Bits(8), Bits(64)], ids=str)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import golden.engines
+import golden.engines.engine
 from cosim import Report, summary
 from cosim.bench import coverage, stimulus
 from cosim.bench.coverage import ReferenceSample
@@ -30,13 +30,13 @@ def judged(design: Design, count: int, seed: int = 1) -> Report:
 
 def break_native(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
     """Make the native engine flip the last bit of the results for which `wrong` of a batch is true."""
-    sound = golden.engines.ENGINES["native"]
+    sound = golden.engines.engine.ENGINES["native"]
 
     def broken(chain: Any, batch: Any) -> Any:
         d = sound(chain, batch)
         return np.where(wrong(batch), d ^ np.array(1, d.dtype), d)
 
-    monkeypatch.setitem(golden.engines.ENGINES, "native", broken)
+    monkeypatch.setitem(golden.engines.engine.ENGINES, "native", broken)
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)

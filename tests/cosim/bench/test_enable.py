@@ -8,7 +8,7 @@ import pytest
 
 import cosim
 from golden import Unit
-from golden.formats import E2M3, E3M2, FP32
+from golden.arithmetic.formats import E2M3, E3M2, FP32
 from golden.operations import TFDPA
 from rtl import to_verilog
 

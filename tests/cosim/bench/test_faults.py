@@ -10,7 +10,7 @@ from amaranth import Const, Module, Value
 import cosim
 import rtl.steps.round
 from golden import Implementation, Unit
-from golden.formats import BF16, E2M3, E3M2, FP16, FP32
+from golden.arithmetic.formats import BF16, E2M3, E3M2, FP16, FP32
 from golden.operations import TFDPA
 from rtl.arithmetic.shift import shift_right
 from rtl.datapath.pipeline import Pipeline

@@ -9,8 +9,8 @@ import pytest
 from cosim.bench.products import FixedPoint, FixedPointProducts, OperandWidths, finite, fixed_result
 from cosim.bench.stimulus import UnitSpecification
 from golden import FORMATS, Cls, Unit
+from golden.arithmetic.formats import INT32
 from golden.arrays import bits_dtype
-from golden.formats import INT32
 from golden.operations import EFDPA, IDPA
 
 INTEGERS = IDPA(a="int8", b="int8", c="int32", L=1)  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ from cosim.bench.mismatch import Arrival, compared_row
 from cosim.bench.products import Element, Vector
 from cosim.bench.stimulus import MultiFormatSpecification, Specification, TileSpecification, UnitSpecification
 from golden import Cls, Unit
-from golden.formats import BF16, E4M3, FP16, FP32
+from golden.arithmetic.formats import BF16, E4M3, FP16, FP32
 from golden.operations import EFDPA, STFDPA, TFDPA
-from golden.shrink import MAX_ASKED
+from golden.stimulus.shrink import MAX_ASKED
 
 T = Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132))
 ST = Unit(name="s", operation=STFDPA(a=E4M3, b=E4M3, c=FP32, L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=2))

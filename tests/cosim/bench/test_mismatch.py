@@ -9,7 +9,7 @@ import pytest
 from cosim.bench.mismatch import ComparedRow, Mismatch, distance_kind, ulp_distance
 from cosim.runner.job import read
 from golden import Format
-from golden.formats import E8M13, FP16, FP32
+from golden.arithmetic.formats import E8M13, FP16, FP32
 
 ROW = ComparedRow(
     vector=7, place="", products="", stimulus_class="normal", a=(1, 2), b=(3, 4), c=5, scale_a=None, scale_b=None,

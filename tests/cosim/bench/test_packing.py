@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cosim.bench.products import packed
+from golden.arithmetic.formats import FORMATS, Format
 from golden.arrays import bits_dtype
-from golden.formats import FORMATS, Format
 
 
 @pytest.mark.parametrize("operand", FORMATS.values(), ids=FORMATS.keys())

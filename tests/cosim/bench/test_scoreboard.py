@@ -17,7 +17,7 @@ from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import UnitSpecification
 from cosim.runner.job import Simulated
 from golden import Cls, Unit
-from golden.formats import FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
 from golden.operations import EFDPA, TFDPA
 from rtl import UnitDesign
 from tests.cosim.bench.test_stimulus import dot_products

@@ -16,7 +16,8 @@ from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.build.power_up import power_ups
 from golden import Implementation, Unit
-from golden.formats import BF16, E2M1, E4M3, FP32
+from golden.arithmetic.formats import BF16, E2M1, E4M3, FP32
+from golden.engines.engine import fastest_engine
 from golden.operations import TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
 from rtl import Design, MultiFormatDesign, TileDesign
@@ -189,7 +190,11 @@ def test_sound_design_passes(design: Design) -> None:
     assert report.classes_hit == len(report.classes)
     simulations = len(power_ups("verilator", Timing.of_design(design), 1000, 4))
     assert simulations == (2 if design.implementation.stages else 1)
-    assert (report.engine, report.checked, report.disagreements) == (golden.engines.fastest_engine(), simulations * 200, 0)
+    assert (report.engine, report.checked, report.disagreements) == (
+        fastest_engine(),
+        simulations * 200,
+        0,
+    )
 
 
 @pytest.mark.simulator

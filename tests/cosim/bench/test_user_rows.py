@@ -11,7 +11,7 @@ from cocotb.types import Logic, LogicArray
 
 import golden
 from cosim.bench import Bits, Chunk, Compare, Inverted, Lanes, Result, Scoreboard, Specification, Vector, user_rows
-from golden.formats import FP16, FP32, TF32
+from golden.arithmetic.formats import FP16, FP32, TF32
 from golden.operations import FMA, TFDPA
 from golden.stimulus import OperandShape, chunks
 

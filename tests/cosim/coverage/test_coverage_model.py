@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import golden
-from cosim.coverage import sampled_facts as seen_module
+from cosim.coverage import covergroup as seen_module
 from cosim.coverage.counts import Counts, Model
 from cosim.coverage.coverage_model import count, covergroups, report, results, whole
 from cosim.coverage.unreachable import ARGUED_ALONE

@@ -5,7 +5,7 @@ import pytest
 
 from cosim.coverage.counts import Model
 from cosim.coverage.coverage_model import count, covergroups
-from golden.formats import INT8, INT32, UINT8, Format
+from golden.arithmetic.formats import INT8, INT32, UINT8, Format
 from golden.operations import IDPA
 from golden.stimulus import Operands
 from tests.golden.native.native_rows import needs_native

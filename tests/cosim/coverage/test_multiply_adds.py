@@ -5,7 +5,7 @@ import pytest
 
 from cosim.coverage.counts import Model
 from cosim.coverage.coverage_model import count, covergroups
-from golden.formats import BF16, FP16, FP32
+from golden.arithmetic.formats import BF16, FP16, FP32
 from golden.operations import FTZEOFMA, FTZFMA
 from golden.operations.flushed_fma import FlushedFMA
 from golden.stimulus import Operands

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import golden
-from cosim.coverage.sampled_facts import CLASSES, classes
-from golden.formats import Cls, Format, IntegerFormat
+from cosim.coverage.covergroup import CLASSES, classes
+from golden.arithmetic.formats import Cls, Format, IntegerFormat
 
 NAMES = {Cls.ZERO: "0", Cls.SUBNORMAL: "subnormal", Cls.NORMAL: "normal", Cls.INFINITY: "infinity"}
 

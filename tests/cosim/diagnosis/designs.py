@@ -8,9 +8,9 @@ import numpy.typing as npt
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis import Diagnosis, diagnose
 from golden import Instruction, Operation, Unit
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.comparison import differing
-from golden.engines import Batch, run
+from golden.engines.engine import Batch, run
 from golden.stimulus import Operands, OperandShape, generate
 
 Codes = npt.NDArray[np.uint64]

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from golden import Cls, Operation
-from golden.formats import BF16, E4M3, FP16, FP32
+from golden.arithmetic.formats import BF16, E4M3, FP16, FP32
+from golden.arithmetic.steps import Term
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OCFDPA, PSFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
-from golden.steps import Term
 from tests.cosim.diagnosis.designs import Design, golden_results
 from tests.twin import twin
 

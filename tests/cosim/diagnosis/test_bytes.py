@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from golden import Operation
-from golden.formats import E4M3, FP16, FP32
+from golden.arithmetic.formats import E4M3, FP16, FP32
 from golden.operations import TFDPA
 from golden.stimulus import Operands
 from golden.variants.operands import port_reversed

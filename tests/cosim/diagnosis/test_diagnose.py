@@ -11,8 +11,8 @@ import golden
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis import diagnose
 from golden import Operation
-from golden.chain import product_order
-from golden.formats import FP32
+from golden.arithmetic.formats import FP32
+from golden.chains.chain import product_order
 from golden.operations import TRFDPA
 from golden.stimulus import OperandShape, generate
 from tests.cosim.diagnosis.designs import Design, compared, diagnosed, diagnosis, golden_results, split

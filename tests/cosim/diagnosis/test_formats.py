@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from golden import Cls, Operation, instruction
-from golden.engines import Batch, run
-from golden.formats import BF16, E4M3, E5M2, FP16, FP32
+from golden.arithmetic.formats import BF16, E4M3, E5M2, FP16, FP32
+from golden.engines.engine import Batch, run
 from golden.operations import FMA, TFDPA
 from golden.stimulus import OperandShape, generate
 from tests.cosim.diagnosis.designs import Design, diagnosed, diagnosis, golden_results, split

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from golden import Operation
-from golden.formats import E4M3, FP16, FP32
+from golden.arithmetic.formats import E4M3, FP16, FP32
 from golden.operations import STFDPA, TFDPA
 from golden.stimulus import Operands
 from tests.cosim.diagnosis.designs import Design, diagnosis, golden_results

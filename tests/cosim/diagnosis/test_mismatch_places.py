@@ -9,7 +9,7 @@ import pytest
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis import Diagnosis
 from cosim.diagnosis.mismatch_places import place_of
-from golden.formats import FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
 from golden.operations import TFDPA
 from golden.stimulus import Operands
 from tests.cosim.diagnosis.designs import Codes, compared, diagnosed, golden_results

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 
 from golden import Operation
-from golden.chain import Chain
-from golden.engines import Batch, run
-from golden.formats import E4M3, FP16, FP32
+from golden.arithmetic.formats import E4M3, FP16, FP32
+from golden.chains.chain import Chain
+from golden.engines.engine import Batch, run
 from golden.operations import EFDPA, FMA, STFDPA, TFDPA
 from golden.stimulus import Operands
 from tests.cosim.diagnosis.designs import Design, diagnosis, golden_results

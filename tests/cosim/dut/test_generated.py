@@ -7,7 +7,7 @@ import pytest
 
 from cosim import Reset, dut_like, load_ports
 from golden import Implementation, Unit
-from golden.formats import E2M1, E3M2, FP16, FP32, UE4M3
+from golden.arithmetic.formats import E2M1, E3M2, FP16, FP32, UE4M3
 from golden.operations import GSTFDPA, TFDPA
 from rtl import Design, UnitDesign
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cosim.dut.operand_formats import formats_from_table, load_formats
-from golden.formats import E4M3, FP16, FP32, UE8M0
+from golden.arithmetic.formats import E4M3, FP16, FP32, UE8M0
 from golden.stimulus import OperandShape
 
 PLAIN = {"a": "fp16", "b": "fp16", "c": "fp32", "d": "fp32", "K": 4}

@@ -8,13 +8,12 @@ import pytest
 
 import cosim
 from cosim.bench.products import FixedPoint, OperandWidths
-from cosim.dut.description import Dut
-from cosim.dut.operand_widths import widths_from_table
+from cosim.dut.description import Dut, widths_from_table
 from golden import Unit
 from golden.operations import EFDPA, IDPA
 from golden.operations.base import Operation
-from mmau.formal.user_design.proof import decided_by_solvers
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove.decision import OPEN, PROVED, REFUTED
+from mmau.prove.user_design.proof import decided_by_solvers
 from rtl import UnitDesign
 
 INTEGERS = Unit(name="integers", operation=IDPA(a="int8", b="int8", c="int32", L=2))  # type: ignore[arg-type]

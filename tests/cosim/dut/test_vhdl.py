@@ -11,8 +11,8 @@ from cosim.dut.tool_log import ElaborationError
 from cosim.dut.vhdl import in_verilog
 from golden import Unit
 from golden.operations import IDPA
-from mmau.formal.user_design.proof import decided_by_solvers
-from mmau.formal.verdicts import PROVED, REFUTED
+from mmau.prove.decision import PROVED, REFUTED
+from mmau.prove.user_design.proof import decided_by_solvers
 from rtl import UnitDesign
 from rtl.tools import MissingTool
 

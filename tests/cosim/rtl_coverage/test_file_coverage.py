@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from cosim.rtl_coverage.coverage_points import Point
-from cosim.rtl_coverage.file_coverage import FileCoverage, by_file, sums
+from cosim.rtl_coverage.file_coverage import FileCoverage, Point, by_file, sums
 
 
 def bit(name: str, up: int, down: int, line: int = 5) -> dict[Point, int]:

@@ -10,9 +10,9 @@ import pytest
 import cosim
 from cosim.build.build import counted_files, program_key
 from cosim.build.sources import Sources, sources_of
-from cosim.rtl_coverage.coverage_points import Point, read_points
+from cosim.rtl_coverage.file_coverage import Point, read_points
 from golden import Unit
-from golden.formats import E3M2, E4M3, FP16
+from golden.arithmetic.formats import E3M2, E4M3, FP16
 from golden.operations import TFDPA
 from mmau.cli import main
 from rtl import UnitDesign

@@ -18,13 +18,13 @@ from cosim.diagnosis.explain import DIAGNOSED, TRACED, explanation_of, to_diagno
 from cosim.runner.html_report import report_page
 from cosim.runner.job import Simulated
 from golden import Unit
-from golden.formats import BF16, FP32
+from golden.arithmetic.formats import BF16, FP32
 from golden.operations import TFDPA
 from rtl import MultiFormatDesign, TileDesign, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
 from tests.cosim.runner.reports import failed, passed, with_explanation
 from tests.cosim.runner.test_html_report import Reader
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, clocked
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, clocked
 
 CHANGE = "F is 24, not 25"
 

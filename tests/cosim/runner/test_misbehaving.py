@@ -11,7 +11,7 @@ from cosim.build.errors import place_in_log
 from cosim.runner import job
 from cosim.runner.simulate import FROM_THE_DESIGN
 from golden import Implementation, Unit
-from golden.formats import E4M3, E5M2, FP32
+from golden.arithmetic.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from rtl import UnitDesign, as_design, to_verilog
 

@@ -15,12 +15,12 @@ from cosim.runner import run as runner
 from cosim.runner import waves as waveform
 from cosim.runner.request import Request
 from golden import Implementation, Unit
+from golden.arithmetic.formats import E4M3, E5M2, FP16, FP32
 from golden.files import in_use
-from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
 from golden.stimulus import NAMES
 from rtl import MultiFormatDesign, TileDesign, UnitDesign
-from rtl.designs.tile_shape import TileShape
+from rtl.designs.tile import TileShape
 from tests.cosim.designs import Generated
 
 FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=3, F=13, rho="RZ-FP32", e_zero=-133)

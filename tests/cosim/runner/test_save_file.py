@@ -16,7 +16,7 @@ from cosim.bench.stimulus import specification_of
 from cosim.build.sources import instance_ports
 from cosim.runner.waves import STEPS, step_of
 from golden import Implementation, Unit
-from golden.formats import E4M3, E5M2, FP32
+from golden.arithmetic.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from rtl import UnitDesign, to_verilog
 from tests.rtl.random_units import random_unit

@@ -7,7 +7,7 @@ import pytest
 import cosim
 from cosim.runner.job import Simulated
 from tests.cosim.runner.reports import passed
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong, clocked
 
 pytestmark = [pytest.mark.simulator, pytest.mark.long, pytest.mark.attack("designs by hand, in cosim")]
 

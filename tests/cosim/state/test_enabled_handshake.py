@@ -6,7 +6,7 @@ import pytest
 
 import cosim
 from cosim.dut.description import Reset
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong
 
 pytestmark = [pytest.mark.simulator, pytest.mark.slow]
 

@@ -11,9 +11,9 @@ import rtl
 from cosim.build.errors import SimulationError
 from cosim.volume import answers
 from cosim.volume.answers import Answers, packed
-from golden.formats import E2M1, E3M2, FP16
+from golden.arithmetic.formats import E2M1, E3M2, FP16
 from golden.stimulus import OperandShape, generate
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from rtl.designs.ports import Elements
 from tests.cosim.dut.test_third_party import parts
 

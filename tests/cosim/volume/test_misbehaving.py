@@ -12,7 +12,7 @@ from cosim.runner import in_volume
 from cosim.volume.simulation_program import Broken, run_program
 from golden.processes import run_tool
 from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT, Described, described, stage
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, clocked
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, clocked
 
 __all__ = ["described"]
 

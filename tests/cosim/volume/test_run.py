@@ -10,7 +10,7 @@ import cosim
 import golden
 from cosim.volume import segments
 from golden import Implementation, Unit
-from golden.formats import E2M3, E3M2, E4M3, E5M2, FP32
+from golden.arithmetic.formats import E2M3, E3M2, E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from rtl import Design, TileDesign
 from rtl.designs.sample_designs import multi_format_designs

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import golden
-from golden import steps
-from golden.formats import BF16, FP16, FP32, Decoded
+from golden.arithmetic import steps
+from golden.arithmetic.formats import BF16, FP16, FP32, Decoded
+from golden.arithmetic.specials import NAN, addend_special, combine, factor_nan, first_nan, invalid_nan, product_special
+from golden.arithmetic.steps import Term
 from golden.operations import OCFDPA, Operation
 from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.recording import Recording
-from golden.specials import NAN, addend_special, combine, factor_nan, first_nan, invalid_nan, product_special
-from golden.steps import Term
+from golden.recordings.recording import Recording
 from golden.stimulus import OperandShape, generate
 
 VECTORS, SEED = 20_000, 1

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import PAIRED, Chain
+from golden.arithmetic.specials import quiet_nan
+from golden.chains.chain import PAIRED, Chain
 from golden.comparison import differing, is_nan
-from golden.engines import Batch, run
+from golden.engines.engine import Batch, run
 from golden.operations import EFDPA
-from golden.specials import quiet_nan
 from golden.stimulus import OperandShape, generate
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"

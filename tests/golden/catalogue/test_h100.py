@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from golden.formats import FP64
-from golden.recording import Recording
-from golden.recording_index import FOLDER, read_index, read_listed
+from golden.arithmetic.formats import FP64
+from golden.recordings.recording import Recording
+from golden.recordings.recording_index import FOLDER, read_index, read_listed
 from golden.stimulus import CLASSES
 
 NAMES = [f"h100/sm_90.mma.{shape}.f64.f64.f64.f64.npz" for shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16")]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.recording import content
+from golden.recordings.recording import content
 from golden.stimulus import Operands, OperandShape, generate
 from tests.data import mma_sim, remake_vectors
 from tests.data.load import Case, vector_sets

@@ -12,8 +12,8 @@ import golden
 from golden import catalogue
 from golden.catalogue import recorded
 from golden.catalogue.recorded import TABLE, disagreeing, table
-from golden.recording import OWN, Recording
-from golden.recording_index import FOLDER, read_elsewhere, read_index, write
+from golden.recordings.recording import OWN, Recording
+from golden.recordings.recording_index import FOLDER, read_elsewhere, read_index, write
 from tests.hwtests import model_recordings
 from tests.hwtests.model_recordings import PLAIN, SCALED
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
+from golden.arithmetic.specials import quiet_nan
+from golden.chains.chain import Chain
 from golden.comparison import differing, is_nan
-from golden.engines import Batch, run
+from golden.engines.engine import Batch, run
 from golden.operations import TFDPA
 from golden.program import FORMS, RowProgram
-from golden.specials import quiet_nan
 from golden.stimulus import Operands, OperandShape, generate
 from tests.peers import unpacked
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from golden.chain import ORDERS, Chain, DotProduct
+from golden.arithmetic.formats import FP32
+from golden.chains.chain import ORDERS, Chain, DotProduct
 from golden.comparison import is_nan
-from golden.formats import FP32
 from tests.data.load import MATLAB, TENSORSCOPE, Case, cases
 from tests.golden.differences import differing_rows, first_difference
 

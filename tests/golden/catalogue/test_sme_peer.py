@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
+from golden.arithmetic.specials import quiet_nan
+from golden.chains.chain import Chain
 from golden.comparison import differing, is_nan
-from golden.engines import Batch, run
+from golden.engines.engine import Batch, run
 from golden.operations import EFDPA
 from golden.program import FORMS, ProgramError, RowProgram
-from golden.specials import quiet_nan
 from golden.stimulus import Operands, OperandShape, generate
 
 SOURCE = Path(__file__).parents[3] / "examples" / "program" / "sme.c"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from golden.native import cubins
-from golden.native.cubins import cubin, key_of
+from golden.native import cuda
+from golden.native.cuda import cubin, key_of
 
 CUBIN = b"\x7fELF compiled"
 
@@ -19,17 +19,17 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         sources.append(source)
         return CUBIN
 
-    monkeypatch.setattr(cubins, "compile_cubin", compile_source)
-    monkeypatch.setattr(cubins, "version", lambda major: "13.0")
+    monkeypatch.setattr(cuda, "compile_cubin", compile_source)
+    monkeypatch.setattr(cuda, "version", lambda major: "13.0")
     monkeypatch.delenv("MMAU_CUBINS", raising=False)
-    cubins._compiled.cache_clear()
+    cuda._compiled.cache_clear()
     return sources
 
 
 def test_folder_keeps_them_between_processes(compiled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MMAU_CUBINS", str(tmp_path / "cubins"))
     assert cubin("x", "sm_90") == CUBIN
-    cubins._compiled.cache_clear()  # another process
+    cuda._compiled.cache_clear()  # another process
     assert cubin("x", "sm_90") == CUBIN
     assert compiled == ["x"]
     assert [path.name for path in (tmp_path / "cubins").iterdir()] == [key_of("x", "sm_90")]
@@ -44,7 +44,7 @@ def test_damaged_file_is_compiled_again(compiled: list[str], tmp_path: Path, mon
     """One that was cut too, and still begins as a cubin does."""
     monkeypatch.setenv("MMAU_CUBINS", str(tmp_path))
     assert cubin("x", "sm_90") == CUBIN
-    cubins._compiled.cache_clear()  # another process
+    cuda._compiled.cache_clear()  # another process
     (tmp_path / key_of("x", "sm_90") / "kernel.cubin").write_bytes(CUBIN[:6])
     assert cubin("x", "sm_90") == CUBIN
     assert compiled == ["x", "x"]
@@ -62,13 +62,13 @@ def test_key_depends_on_everything(compiled: list[str], tmp_path: Path, monkeypa
         key_of("x", "sm_90"),
     ]
     header.write_text("int y;")
-    cubins._headers.cache_clear()  # another process
+    cuda._headers.cache_clear()  # another process
     keys.append(key_of("x", "sm_90", tmp_path))
     header.rename(header.with_name("other.hpp"))
-    cubins._headers.cache_clear()
+    cuda._headers.cache_clear()
     keys.append(key_of("x", "sm_90", tmp_path))
-    monkeypatch.setattr(cubins, "OPTIONS", ("-ftz=true",))
+    monkeypatch.setattr(cuda, "OPTIONS", ("-ftz=true",))
     keys.append(key_of("x", "sm_90", tmp_path))
-    monkeypatch.setattr(cubins, "version", lambda major: "13.5")
+    monkeypatch.setattr(cuda, "version", lambda major: "13.5")
     keys.append(key_of("x", "sm_90", tmp_path))
     assert len(set(keys)) == len(keys)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.native import cuda
-from golden.native.cubins import cubin
+from golden.native.cuda import cubin
 from golden.stimulus import OperandShape
 from hwtests.nvidia.disassembly import sass
 from tests.golden.distinct_arithmetics import distinct_arithmetic

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.arithmetic.formats import FP32, FP64, Format
 from golden.arrays import bits_dtype
-from golden.engines import Batch, run
-from golden.formats import FP32, FP64, Format
+from golden.engines.engine import Batch, run
 from golden.operations import FMA
 from golden.stimulus import OperandShape
 from tests.golden.native.native_rows import INSTRUCTION_SETS, class_rows, has_instruction_set, needs_native

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import golden
-from golden.chain import Chain, steps_for
+from golden.chains.chain import Chain, steps_for
 from golden.native.observe import observe
 from golden.stimulus import OperandShape, generate
 from golden.trace.explain import trace_of

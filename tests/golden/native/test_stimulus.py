@@ -11,7 +11,7 @@ import pytest
 
 import golden
 from golden.native import cuda
-from golden.native.cubins import cubin
+from golden.native.cuda import cubin
 from golden.stimulus import OperandShape, Tiles, volume
 from tests.golden.native.native_rows import needs_native
 from tests.hwtests.compilers import needs_cuda_compiler

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import golden
-from golden.integer_format import IntegerFormat
+from golden.arithmetic.formats import IntegerFormat
 from golden.native.library import library
-from hwtests.amd import kernels, layouts, wmma
+from hwtests.amd import kernels, layouts
 from hwtests.nvidia.fragments import scale_columns_of_b, scale_rows_of_a
 from hwtests.nvidia.mma import fp4_is_packed, fragments_of
 from hwtests.nvidia.source import code_shift, container_bits
@@ -65,7 +65,7 @@ def layout_of(i: golden.Instruction) -> Layout:
         bits = (i.a.storage_bits, i.b.storage_bits, i.c.storage_bits, i.d.storage_bits)
         return Layout((*of_factors, of_d, of_d), bits, (0, 0), blocks)
     if i.name.startswith("v_wmma"):
-        of_a, of_d = wmma.operand_table(i), wmma.result_table(i)
+        of_a, of_d = kernels.operand_table(i), kernels.result_table(i)
         of_result = i.d.width if i.arch == "gfx1201" else 32
         return Layout((of_a, of_a, of_d, of_d), (i.a.width, i.b.width, of_result, of_result), (0, 0), 1)
     packed, (with_c, with_d) = fp4_is_packed(i), fragments_of(i)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.gemm_order import instruction_products
+from golden.products.gemm_order import instruction_products
 from tests.golden.distinct_arithmetics import distinct_arithmetic
 from tests.golden.native.native_rows import INSTRUCTION_SETS, has_instruction_set, needs_native
 from tests.golden.rows import unit

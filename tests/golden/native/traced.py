@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from golden import Operation
-from golden.formats import Cls
+from golden.arithmetic.formats import Cls
 from golden.native.observe import RoundingFlag, SumFlag, TermFlag
 from golden.operations.fused import FusedOperation
 from golden.trace.records import Exact, Part, Rounding, Scaling, Step, Sum

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from golden.formats import FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
 from golden.operations import TFDPA, Operation
 
 MINUS = 1 << 31

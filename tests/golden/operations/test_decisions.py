@@ -1,7 +1,7 @@
 """Decisions of numerics.md, section 12, on points that the sources leave open."""
 
 import golden
-from golden.formats import BF16, E4M3, E5M2, FP16, FP32, UE8M0
+from golden.arithmetic.formats import BF16, E4M3, E5M2, FP16, FP32, UE8M0
 from golden.operations import GSTFDPA, GTRFDPA, TFDPA, TRFDPA, FTZAddMul, Operation
 from golden.stimulus.codes import nans
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.formats import BF16, FP16, FP32
+from golden.arithmetic.formats import BF16, FP16, FP32
 from golden.operations import EFDPA, FMA, GSTFDPA, TFDPA, TRFDPA
 from tests.golden.operations.one_step import MINUS, ONE, of_values, t_fdpa
 from tests.golden.rows import unit

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.formats import FP16, FP64
+from golden.arithmetic.formats import FP16, FP64
 from golden.operations import FMA
 from tests.golden.inputs import operands
 from tests.golden.native.native_rows import needs_native

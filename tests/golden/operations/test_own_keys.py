@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from golden.formats import BF16, E4M3IEEE, FP16, FP32, FP64, Format
+from golden.arithmetic.formats import BF16, E4M3IEEE, FP16, FP32, FP64, Format
 from golden.operations import EFDPA, FMA, TFDPA, TRFDPA, FTZAddMul
-from golden.unit_file import load_unit, unit_from_table, unit_to_toml
+from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
 from tests.golden.operations.one_step import MINUS, MODES, ONE, of_values, t_fdpa
 
 

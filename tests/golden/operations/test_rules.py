@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import golden
-from golden.formats import E4M3, FP32
+from golden.arithmetic.formats import E4M3, FP32
 from golden.operations import STFDPA
 from tests.golden.directed import exact_code, products
 from tests.golden.inputs import Operands

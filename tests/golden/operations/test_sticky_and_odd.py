@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from golden.formats import E2M1, FP16, FP32, UE8M0
+from golden.arithmetic.formats import E2M1, FP16, FP32, UE8M0
 from golden.operations import GSTFDPA
 from tests.golden.operations.one_step import BELOW, HALF_ULP, MINUS, MODES, of_values, t_fdpa
 from tests.golden.rows import unit

@@ -10,16 +10,17 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import golden
-from golden import Operation, steps
-from golden.chain import steps_for
-from golden.formats import FP32, Cls, Decoded
+from golden import Operation
+from golden.arithmetic import steps
+from golden.arithmetic.formats import FP32, Cls, Decoded
+from golden.arithmetic.rounding import Overflow, shift_and_round
+from golden.arithmetic.specials import factor_nan, nvidia_nan
+from golden.arithmetic.steps import Term
+from golden.chains.chain import steps_for
 from golden.operations.ieee import is_zero_negative
 from golden.operations.structure import Addend, Partial, Product, Rounding, Structure, Sum, Summand, Zero
-from golden.rounding import Overflow, shift_and_round
-from golden.specials import factor_nan, nvidia_nan
-from golden.steps import Term
 from golden.stimulus import OperandShape, generate
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from tests.golden.inputs import Operands
 from tests.golden.strategies import cases
 

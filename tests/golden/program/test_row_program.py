@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arithmetic.formats import BF16, E2M1, FP16, FP32, INT8, INT32, UE8M0
 from golden.comparison import is_nan
-from golden.formats import BF16, E2M1, FP16, FP32, INT8, INT32, UE8M0
 from golden.program import BINARY, TEXT, ProgramError, RowForm, RowProgram
 from golden.stimulus import Operands, OperandShape, generate, volume
 from tests.golden.program import programs

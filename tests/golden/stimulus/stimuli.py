@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.formats import BF16, E2M1, E4M3, E5M2, FP16, FP32, FP64, TF32, UE4M3, UE8M0, Cls
+from golden.arithmetic.formats import BF16, E2M1, E4M3, E5M2, FP16, FP32, FP64, TF32, UE4M3, UE8M0, Cls
 from golden.operations import TFDPA
 from golden.stimulus import OperandShape, Stimulus, generate
 

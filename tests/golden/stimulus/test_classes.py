@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from golden.formats import Cls
+from golden.arithmetic.formats import Cls
 from golden.operations import TFDPA
 from golden.stimulus import OperandShape, generate
 from tests.golden.stimulus.stimuli import (

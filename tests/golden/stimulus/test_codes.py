@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.formats import E2M1, E4M3, FP16, TF32, UE4M3, UE8M0, Cls, power_of_two
+from golden.arithmetic.formats import E2M1, E4M3, FP16, TF32, UE4M3, UE8M0, Cls, power_of_two
 from golden.stimulus import (
     OperandShape,
     complete_rows,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arithmetic.formats import FP16, FP32, UE8M0
 from golden.arrays import bits_dtype
-from golden.formats import FP16, FP32, UE8M0
 from golden.stimulus import (
     CLASSES,
     CORNERS,

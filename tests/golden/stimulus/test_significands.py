@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from golden.formats import BF16, E2M1, E4M3, E5M2, FP16, FP32, FP64, TF32, Format, power_of_two
+from golden.arithmetic.formats import BF16, E2M1, E4M3, E5M2, FP16, FP32, FP64, TF32, Format, power_of_two
 from golden.stimulus import GeneratorDraws
-from golden.stimulus.significands import bit_length, codes_of, factors, significands, with_last_bit_alone
+from golden.stimulus.chosen_sums import bit_length, codes_of, factors, significands, with_last_bit_alone
 
 PAIRS = [(FP64, FP64), (FP32, FP32), (TF32, TF32), (FP16, FP16), (BF16, BF16), (E5M2, E4M3), (E2M1, E2M1)]
 

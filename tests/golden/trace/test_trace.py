@@ -12,8 +12,8 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import golden
-from golden.chain import Chain, product_order, steps_for
-from golden.formats import FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
+from golden.chains.chain import Chain, product_order, steps_for
 from golden.operations import TFDPA
 from golden.trace import Exact, Rounding, Special, Sum, Trace, trace_of
 from tests.golden.distinct_arithmetics import distinct_arithmetic

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 import golden
+from golden.arithmetic.steps import align, exact_sum
 from golden.arrays import BitArray
 from golden.operations import Operation
-from golden.steps import align, exact_sum
 from golden.stimulus import Operands, OperandShape, complete_rows, generate
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from golden.variants.faults import fault_variants
 from golden.variants.faulty_steps import correct, rounding_of, with_adder, with_align, with_exact_sum, with_rounding
 from tests.volume import one_in

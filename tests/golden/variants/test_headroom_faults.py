@@ -4,13 +4,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from golden.formats import FP16
+from golden.arithmetic.formats import FP16
+from golden.arithmetic.rounding import Mode
+from golden.arithmetic.steps import Term, align
 from golden.operations import PSFDPA
 from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.rounding import Mode
-from golden.steps import Term, align
+from golden.variants.faults import headroom_faults
 from golden.variants.faulty_steps import with_short_shift
-from golden.variants.headroom_faults import headroom_faults
 
 
 def unit(F: int) -> HeadroomFDPA:

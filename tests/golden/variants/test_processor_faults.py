@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from golden import Operation, Unit
-from golden.formats import FP32
+from golden.arithmetic.formats import FP32
+from golden.arithmetic.steps import flushed
 from golden.operations.flushed_fma import FlushedFMA
-from golden.steps import flushed
 from golden.stimulus import OperandShape, generate
 from golden.variants.faults import fault_variants
 from golden.variants.processor_faults import ONE, multiply_add

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import golden
-from hwtests.amd.compiler import CompileError, assembly, code_object, matrix_instructions
+from hwtests.amd.hip_device import CompileError, assembly, code_object, matrix_instructions
 from hwtests.amd.layouts import blocks, operand_table, per_lane, result_table
 from hwtests.amd.mfma import mfma_kernel
 from tests.hwtests.compilers import needs_amd_compiler

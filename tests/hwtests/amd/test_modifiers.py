@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import golden
-from hwtests.amd.compiler import assembly, code_object
-from hwtests.amd.modifiers import Modifiers
-from hwtests.amd.wmma import wmma_kernel
+from hwtests.amd.hip_device import assembly, code_object
+from hwtests.amd.kernels import Modifiers, wmma_kernel
 from tests.hwtests.compilers import needs_amd_compiler
 
 PACKED = golden.instruction("gfx1100", "v_wmma_f16_16x16x16_f16_w32")

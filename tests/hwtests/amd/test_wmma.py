@@ -6,8 +6,8 @@ import pytest
 
 import golden
 from hwtests.amd import kernels
-from hwtests.amd.compiler import assembly, code_object, matrix_instructions
-from hwtests.amd.wmma import operand_table, result_table, wave_size, wmma_kernel
+from hwtests.amd.hip_device import assembly, code_object, matrix_instructions
+from hwtests.amd.kernels import operand_table, result_table, wave_size, wmma_kernel
 from tests.hwtests.amd.test_mfma import spilled_registers
 from tests.hwtests.compilers import needs_amd_compiler
 

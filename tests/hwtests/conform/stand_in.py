@@ -17,7 +17,7 @@ from golden import Instruction
 from golden.arrays import bits_dtype
 from golden.native.nvrtc import CompileError
 from golden.stimulus import Operands, Tiles
-from hwtests import inputs
+from hwtests import on_host
 from hwtests.conform.campaign_worker import main
 from hwtests.device import Description, DeviceError
 from hwtests.tally import Tally, tally
@@ -78,9 +78,9 @@ class StandIn:
         if self.largest_batch is not None and count > self.largest_batch:
             raise MemoryError("too large")
         self.batches.append(count)
-        tiles, labels = inputs.tiles_of(instruction, seed, first, count)
+        tiles, labels = on_host.tiles_of(instruction, seed, first, count)
         expected = arithmetic(instruction, tiles)
-        return tally(instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), expected)
+        return tally(instruction, tiles, labels, on_host.NAMES, first, program.run(tiles), expected)
 
     def to_host(self, array: Any) -> Any:
         return array

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from golden.recording import MIN_ROWS
-from golden.recording_index import read_index, read_listed
-from hwtests import source_digest
-from hwtests.conform import campaign
+from golden.recordings.recording import MIN_ROWS
+from golden.recordings.recording_index import read_index, read_listed
+from hwtests.conform import campaign, campaign_worker
 from hwtests.conform.campaign import Report, line_of, load_report, run_campaign
 from hwtests.conform.campaign_worker import Job, chosen
 from hwtests.conform.instruction_progress import Progress
@@ -181,7 +180,7 @@ def test_report_says_where_it_was_made(tmp_path: Path) -> None:
     (made,) = json.loads((tmp_path / "report.json").read_text())["runs"]
     assert made == report.runs[0]
     assert made["uuid"] == "none"
-    assert made["sources"] == source_digest.sources()
+    assert made["sources"] == campaign_worker.sources()
     assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", made["commit"])
     assert report.instructions[NAMES[0]].sha256 == {"": "0" * 64}
 
@@ -257,7 +256,7 @@ def test_report_of_other_sources_is_refused(tmp_path: Path) -> None:
     """Agreement of an earlier model says nothing about the present model."""
     path = tmp_path / "report.json"
     run(path, pattern=NAMES[0])
-    path.write_text(path.read_text().replace(source_digest.sources(), "0" * 64))
+    path.write_text(path.read_text().replace(campaign_worker.sources(), "0" * 64))
     with pytest.raises(
         DeviceError, match=r"^the models or kernels have changed since this report was written, .*: name another"
     ):

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import ORDERS, Chain, Order
-from golden.engines import Batch, run
-from golden.recording import MIN_ROWS
+from golden.chains.chain import ORDERS, Chain, Order
+from golden.engines.engine import Batch, run
+from golden.recordings.recording import MIN_ROWS
 from golden.stimulus import CLASSES, CORNERS, NAMES, Operands, Stimulus, Tiles, complete_rows
 from golden.stimulus.shape import OperandShape
-from hwtests import inputs
+from hwtests import on_host
 from hwtests.conform import differing_rows
 from hwtests.conform.check import Check, check
 from hwtests.conform.instruction_progress import Progress
@@ -48,7 +48,7 @@ def test_agreement_counts_every_class_and_corner(instruction: golden.Instruction
     assert (progress.status, progress.wrong(), progress.first) == ("running", 0, None)
     assert progress.total() >= VECTORS
     rows = names_of(instruction)
-    assert rows <= set(progress.vectors) <= rows | set(inputs.NAMES)
+    assert rows <= set(progress.vectors) <= rows | set(on_host.NAMES)
     assert progress.next_tile > 0
     assert Progress(**json.loads(json.dumps(asdict(progress)))) == progress
 
@@ -137,12 +137,12 @@ def test_a_few_rows_of_tiles_are_kept(tmp_path: Path) -> None:
     checks = Check(StandIn(in_one_place), FP16_MMA, 1, progress, tmp_path)
     checks._check_batch(8, checks.programs[0])
     assert (progress.wrong(), progress.kept) == (2, 2)
-    tiles, labels = inputs.tiles_of(FP16_MMA, 1, 0, 8)
+    tiles, labels = on_host.tiles_of(FP16_MMA, 1, 0, 8)
     rows = differing_rows.read(differing_rows.path_of(tmp_path, FP16_MMA))
     np.testing.assert_array_equal(rows.operands.a, tiles.a[3:5, 7])
     np.testing.assert_array_equal(rows.operands.b, tiles.b[3:5, 2])
     np.testing.assert_array_equal(rows.operands.c, tiles.c[3:5, 7, 2])
-    assert [name.decode() for name in rows.found_in.tolist()] == [inputs.NAMES[label] for label in labels[3:5].tolist()]
+    assert [name.decode() for name in rows.found_in.tolist()] == [on_host.NAMES[label] for label in labels[3:5].tolist()]
 
 
 @pytest.mark.slow

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import golden
-from hwtests.cpu import build
-from hwtests.cpu.host_processor import ARCHITECTURES
-from hwtests.cpu.processor_kernels import kernel_of
+from hwtests.cpu import host_processor
+from hwtests.cpu.host_processor import ARCHITECTURES, kernel_of
 from hwtests.device import DeviceError
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -34,18 +33,18 @@ def test_every_kernel_compiles_with_this_compiler(empty_cache: Path) -> None:
     kernels = {kernel_of(instruction) for instruction in KNOWN}
     assert len(kernels) == 4 + 5
     for kernel in kernels:
-        assert len(build.built(kernel)) > 1000
+        assert len(host_processor.built(kernel)) > 1000
     assert len(list(empty_cache.iterdir())) == len(kernels)
 
 
 @pytest.mark.slow
 @needs_compiler
 def test_kernel_is_built_once_and_anew_with_other_options(empty_cache: Path) -> None:
-    first = build.built(VPDPBUSD)
+    first = host_processor.built(VPDPBUSD)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(build, "_compile", None)  # it is read from the cache
-        assert build.built(VPDPBUSD) == first
-    build.built(replace(VPDPBUSD, options=(*VPDPBUSD.options, "-DOTHER")))
+        patched.setattr(host_processor, "_compile", None)  # it is read from the cache
+        assert host_processor.built(VPDPBUSD) == first
+    host_processor.built(replace(VPDPBUSD, options=(*VPDPBUSD.options, "-DOTHER")))
     assert len(list(empty_cache.iterdir())) == 2
 
 
@@ -54,17 +53,17 @@ def test_kernel_is_built_once_and_anew_with_other_options(empty_cache: Path) -> 
 @pytest.mark.attack("programs in a cache, damaged or planted")
 def test_damaged_kernel_is_built_anew(empty_cache: Path) -> None:
     """Half a shared object would crash the process that loads it."""
-    first = build.built(VPDPBUSD)
+    first = host_processor.built(VPDPBUSD)
     (library,) = empty_cache.glob("*/kernel.so")
     library.write_bytes(first[: len(first) // 2])
-    assert build.built(VPDPBUSD) == first
+    assert host_processor.built(VPDPBUSD) == first
     assert library.read_bytes() == first
 
 
 @needs_compiler
 def test_compiler_that_does_not_know_an_instruction(empty_cache: Path) -> None:
     with pytest.raises(DeviceError, match=r"^.* does not compile avx512\.c with .*-mno-such-thing: .*"):
-        build.built(replace(VPDPBUSD, options=("-mno-such-thing",)))
+        host_processor.built(replace(VPDPBUSD, options=("-mno-such-thing",)))
     assert not empty_cache.exists()
 
 
@@ -76,4 +75,4 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
         r"install one \(Debian: gcc\) or name it in CC"
     )
     with pytest.raises(DeviceError, match=f"^{message}$"):
-        build.compiler()
+        host_processor.compiler()

@@ -10,12 +10,10 @@ import pytest
 
 import golden
 from golden.stimulus import Tiles
-from hwtests import inputs
+from hwtests import on_host
 from hwtests.conform.check import check
 from hwtests.conform.instruction_progress import Progress
-from hwtests.cpu.host_processor import ARCHITECTURES, ProcessorDevice, ProcessorProgram
-from hwtests.cpu.processor import Processor, this_processor
-from hwtests.cpu.processor_kernels import kernel_of
+from hwtests.cpu.host_processor import ARCHITECTURES, Processor, ProcessorDevice, ProcessorProgram, kernel_of, this_processor
 from hwtests.device import AbsentError, DeviceError
 from mmau.cli import main
 
@@ -56,7 +54,7 @@ def test_model_that_is_wrong_is_seen(name: str, other: dict[str, object]) -> Non
         pytest.skip(f"this processor has no {name}")
     wrong = golden.Unit(name="wrong", operation=instruction.operation.changed(**other))
     device = ProcessorDevice(instruction.arch)
-    tiles, _ = inputs.tiles_of(instruction, 3, 0, 60_000)
+    tiles, _ = on_host.tiles_of(instruction, 3, 0, 60_000)
     got = device.load(instruction)[0].run(tiles).reshape(-1)
     expected = wrong.dot(tiles.a[:, 0], tiles.b[:, 0], tiles.c.reshape(-1))
     assert (got != expected).sum() > 50

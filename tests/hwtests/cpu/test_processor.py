@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hwtests.cpu.processor import this_processor
+from hwtests.cpu.host_processor import this_processor
 from hwtests.device import DeviceError
 
 CPUINFO = """\

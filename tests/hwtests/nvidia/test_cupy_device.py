@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.engines import ENGINES, run_reference
+from golden.engines.engine import ENGINES, run_reference
 from golden.stimulus import OperandShape, Tiles, generate, on_diagonals, volume
-from hwtests import inputs, on_host
+from hwtests import on_host
 from hwtests.device import DeviceError
+from hwtests.nvidia import cupy_device
 from hwtests.nvidia import cupy_device as cuda_device
-from hwtests.nvidia import smi
 from hwtests.nvidia import volume as cuda_volume
 from hwtests.nvidia.cupy_device import CudaDevice
 from hwtests.nvidia.gpu_comparison import FIXED, LABELS
@@ -63,7 +63,7 @@ class Fill(Function):
         corners, seed, first, count, *arrays, labels = arguments
         self.launches.append(("fill_tiles", sum(a.nbytes for a in arrays if isinstance(a, np.ndarray)) + labels.nbytes))
         assert corners.tobytes() == volume.corner_table(OperandShape.of_instruction(self.instruction), int(seed)).blob
-        made, made_labels = inputs.tiles_of(self.instruction, int(seed), int(first), int(count))
+        made, made_labels = on_host.tiles_of(self.instruction, int(seed), int(first), int(count))
         labels[...] = made_labels
         for array, codes in zip(arrays, vars(made).values(), strict=True):
             if codes is not None:
@@ -87,11 +87,11 @@ class Compare(Function):
         if every > 1:
             expected[:, :, 2] += 1
         chosen = slice(None, None, int(every))
-        found = tally(i, on_host.every(tiles, int(every)), labels[chosen], inputs.NAMES, 0, d[chosen], expected[chosen])
+        found = tally(i, on_host.every(tiles, int(every)), labels[chosen], on_host.NAMES, 0, d[chosen], expected[chosen])
         for name, results in found.compared.items():
-            counters[inputs.NAMES.index(name)] = results
+            counters[on_host.NAMES.index(name)] = results
         for name, results in found.wrong.items():
-            counters[LABELS + inputs.NAMES.index(name)] = results
+            counters[LABELS + on_host.NAMES.index(name)] = results
         counters[2 * LABELS] = found.negative_zeros
         counters[2 * LABELS + 1] = len(found.differences)
         counters[2 * LABELS + 2] = found.nans.pop(OTHER_NANS, 0)
@@ -196,7 +196,7 @@ def test_evidence_is_what_the_drivers_own_program_says(tmp_path: Path, monkeypat
     program.write_text("#!/bin/sh\necho '580.95.05, GPU-1d0e, 1980 MHz, 3201 MHz, 1980 MHz, 31, 75.20 W'\n")
     program.chmod(0o755)
     found = device.evidence()
-    assert list(found) == list(smi.FIELDS)
+    assert list(found) == list(cupy_device.FIELDS)
     assert (found["driver"], found["uuid"], found["sm_clock"]) == ("580.95.05", "GPU-1d0e", "1980 MHz")
     program.write_text("#!/bin/sh\necho 'Failed to initialize NVML'\nexit 9\n")
     assert device.evidence() == {}
@@ -222,13 +222,13 @@ def test_comparison_at_volume(instruction: golden.Instruction, capability: str, 
     device, cupy = opened(monkeypatch, instruction, capability=capability, wrong=True)
     (program,) = device.load(instruction)
     found = device.compare(instruction, program, 7, 100, 64)
-    tiles, labels = inputs.tiles_of(instruction, 7, 100, 64)
+    tiles, labels = on_host.tiles_of(instruction, 7, 100, 64)
     got = arithmetic(instruction, tiles)
     expected = got.copy()
     got[2, 1, 3] ^= 1
     other = expected[::E_ZERO_TILES].copy()
     other[:, :, 2] += 1
-    by_definition = tally(instruction, tiles, labels, inputs.NAMES, 100, got, expected, other)
+    by_definition = tally(instruction, tiles, labels, on_host.NAMES, 100, got, expected, other)
     assert replace(found, rows=None) == replace(by_definition, rows=None)
     assert found.rows is not None
     np.testing.assert_array_equal(found.rows.a, tiles.a[2:3, 1])
@@ -248,7 +248,7 @@ def test_tiles_take_few_launches_each_of_which_reads_or_writes_whole_arrays_once
     tiles = 600
     (program,) = device.load(HOPPER)
     device.compare(HOPPER, program, 1, 0, tiles)
-    of_instruction = sum(array.nbytes for array in inputs.tiles_of(HOPPER, 1, 0, tiles)[0].arrays())
+    of_instruction = sum(array.nbytes for array in on_host.tiles_of(HOPPER, 1, 0, tiles)[0].arrays())
     launched = [launch[1] if isinstance(launch[0], str) else of_instruction for launch in cupy.launches]
     assert len(launched) == 4
     assert sum(launched) < 3.6 * of_instruction

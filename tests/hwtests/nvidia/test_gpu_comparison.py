@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import golden
-from golden.engines import Batch, run
-from golden.native.cubins import cubin
-from golden.native.cuda import INCLUDE
-from hwtests import inputs
+from golden.engines.engine import Batch, run
+from golden.native.cuda import INCLUDE, cubin
+from hwtests import on_host
 from hwtests.nvidia.gpu_comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
 from hwtests.tally import KEPT_ROWS, NAN_CODES, Tally, chain_with_another_e_zero, tally
 from tests.hwtests.compilers import needs_cuda_compiler
@@ -59,13 +58,13 @@ def pointer(array: Any) -> ctypes.c_void_p:
 
 def compared(function: Any, i: golden.Instruction, d: Any, every: int = 1) -> Tally:
     """The kernel's counts for tiles 5 … of seed 3."""
-    tiles, labels = inputs.tiles_of(i, 3, 5, len(d))
+    tiles, labels = on_host.tiles_of(i, 3, 5, len(d))
     counters = np.zeros(COUNTERS, np.uint64)
     differences = np.zeros((KEPT_ROWS, DIFFERENCE_WORDS), np.uint64)
     arrays = [pointer(x) for x in (tiles.a, tiles.b, tiles.c, tiles.scale_a, tiles.scale_b, d, labels)]
     sizes = (ctypes.c_longlong(len(d)), ctypes.c_int(every), ctypes.c_int(i.m), ctypes.c_int(i.n))
     function(*arrays, *sizes, pointer(counters), pointer(differences))
-    return tally_of(counters, differences, labels, i, inputs.NAMES, 5)
+    return tally_of(counters, differences, labels, i, on_host.NAMES, 5)
 
 
 def infinity(i: golden.Instruction) -> int:
@@ -74,7 +73,7 @@ def infinity(i: golden.Instruction) -> int:
 
 
 def model(i: golden.Instruction, chain: Any) -> Any:
-    tiles, _ = inputs.tiles_of(i, 3, 5, TILES)
+    tiles, _ = on_host.tiles_of(i, 3, 5, TILES)
     a, b, c, *scales = tiles.rows(np)
     rows: list[Any] = [None if x is None else x.reshape(-1, x.shape[-1]) for x in (a, b, *scales)]
     return run(None, chain, Batch(rows[0], rows[1], c.reshape(-1), rows[2], rows[3])).reshape(c.shape)
@@ -84,16 +83,16 @@ def model(i: golden.Instruction, chain: Any) -> Any:
 @pytest.mark.parametrize("i", one_in(3, [HOPPER, WGMMA, CONVERTED, SCALED, FP64]), ids=lambda i: i.name)
 def test_kernel_counts_what_the_definition_counts(i: golden.Instruction, tmp_path: Path) -> None:
     function, expected = kernel(i.chain, i.k, tmp_path), model(i, i.chain)
-    tiles, labels = inputs.tiles_of(i, 3, 5, TILES)
+    tiles, labels = on_host.tiles_of(i, 3, 5, TILES)
     right = compared(function, i, expected)
-    assert right == tally(i, tiles, labels, inputs.NAMES, 5, expected, expected)
+    assert right == tally(i, tiles, labels, on_host.NAMES, 5, expected, expected)
     assert right.wrong == {}
     assert right.nans
     got = expected.copy()
     got[3, 1, 2] ^= 1
     got[7] = i.d.negative_zero
     got[9, 0] = np.arange(got.shape[2], dtype=got.dtype) + got.dtype.type(infinity(i) + 1)  # NaNs of many codes
-    found, by_definition = compared(function, i, got), tally(i, tiles, labels, inputs.NAMES, 5, got, expected)
+    found, by_definition = compared(function, i, got), tally(i, tiles, labels, on_host.NAMES, 5, got, expected)
     assert found.differences == by_definition.differences
     assert (found.compared, found.wrong, found.negative_zeros) == (
         by_definition.compared, by_definition.wrong, by_definition.negative_zeros,
@@ -109,10 +108,10 @@ def test_integers_have_neither_nan_nor_negative_zero(tmp_path: Path) -> None:
     got = expected.copy()
     got[2, 0, 0] ^= 1 << 31
     got[4] = 0
-    tiles, labels = inputs.tiles_of(i, 3, 5, TILES)
+    tiles, labels = on_host.tiles_of(i, 3, 5, TILES)
     for results in (expected, got):
         found = compared(function, i, results)
-        by_definition = tally(i, tiles, labels, inputs.NAMES, 5, results, expected)
+        by_definition = tally(i, tiles, labels, on_host.NAMES, 5, results, expected)
         assert (found.compared, found.wrong) == (by_definition.compared, by_definition.wrong)
         assert found.differences == by_definition.differences
         assert (found.nans, found.negative_zeros) == ({}, 0)

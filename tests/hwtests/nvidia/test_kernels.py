@@ -5,7 +5,7 @@ import re
 import pytest
 
 import golden
-from golden.chain import product_order
+from golden.chains.chain import product_order
 from golden.native.nvrtc import CompileError, compile_cubin, version
 from hwtests.nvidia.disassembly import expected, matrix_instructions, sass
 from hwtests.nvidia.kernel import Kernel

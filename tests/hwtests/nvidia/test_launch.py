@@ -13,7 +13,7 @@ from hwtests.conform.instruction_progress import Progress
 from hwtests.device import DeviceError
 from hwtests.nvidia import cupy_device as cuda_device
 from hwtests.nvidia.cupy_device import CudaDevice
-from studies.lent_minutes.self_test import integer_tiles, verdict_on_kernel
+from studies.lent_minutes.instructions import integer_tiles, verdict_on_kernel
 from tests.hwtests.nvidia.test_cupy_device import RuntimeFailureError, opened
 
 WGMMA = golden.instruction("sm_90", "wgmma.m64n8k16.f32.f16.f16")

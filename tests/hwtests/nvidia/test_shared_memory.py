@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.formats import E2M1, E2M3, E4M3, FP16, TF32, Format
+from golden.arithmetic.formats import E2M1, E2M3, E4M3, FP16, TF32, Format
 from hwtests.nvidia.shared_memory import (
     CHUNKS_PER_ROW,
     NEXT_CHUNK_BYTES,

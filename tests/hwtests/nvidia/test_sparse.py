@@ -9,9 +9,9 @@ import pytest
 import golden
 from golden.native.nvrtc import compile_cubin
 from golden.stimulus import OperandShape, Tiles, generate, on_diagonals
+from hwtests.nvidia.cupy_device import route_of, spread, words
 from hwtests.nvidia.disassembly import expected, sass
 from hwtests.nvidia.kernels import kernel_of
-from hwtests.sparse import route_of, spread, words
 from tests.hwtests.compilers import needs_cuda_compiler
 from tests.hwtests.conform.stand_in import arithmetic
 from tests.hwtests.nvidia.test_cupy_device import opened

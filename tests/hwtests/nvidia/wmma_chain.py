@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Template
 
-from golden.formats import INTEGERS, Format
-from golden.instruction import Instruction
-from golden.names import INTEGER_TYPES, NVIDIA_TYPES
+from golden.arithmetic.formats import INTEGERS, Format
+from golden.units.instruction import Instruction
+from golden.units.names import INTEGER_TYPES, NVIDIA_TYPES
 
 PTX_TYPES = {ours: ptx for ptx, ours in {**NVIDIA_TYPES, **INTEGER_TYPES}.items()}
 

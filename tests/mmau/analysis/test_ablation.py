@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arithmetic.formats import FP32
 from golden.catalogue import parameter_set_units
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.comparison import differing
-from golden.formats import FP32
 from golden.operations import IDPA
 from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
-from golden.recording import Recording
+from golden.recordings.recording import Recording
 from golden.stimulus import OperandShape, generate
 from golden.variants import Rows
 from golden.variants.keys import one_step_away

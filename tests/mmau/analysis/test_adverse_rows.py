@@ -3,7 +3,7 @@
 import random
 
 import golden
-from golden.formats import FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
 from mmau.analysis.adverse_rows import changed, empty_row, gapped_rows, product_codes, stimulus_rows
 from mmau.analysis.exact_value import Arithmetic
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 
 import golden
-from golden.chain import Chain
-from golden.format import power_of_two
-from golden.formats import FP16, FP32
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP16, FP32
+from golden.chains.chain import Chain
 from golden.operations import Operation
 from golden.stimulus import Row
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
 from mmau.analysis.bound_search import searched, shares
 from mmau.analysis.error_bound import INPUT_FTZ, OUTPUT_FTZ, OUTPUT_ROUNDING, Bounded

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import golden
-from golden.formats import FP16
+from golden.arithmetic.formats import FP16
 from golden.stimulus import Row
 from mmau.analysis.adverse_rows import stimulus_rows
 from mmau.analysis.exact_value import Arithmetic

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from golden.formats import E4M3, FORMATS, FP16, FP32
+from golden.arithmetic.formats import E4M3, FORMATS, FP16, FP32
 from mmau.analysis.input_row import Input, code_of, number, value_of
 
 

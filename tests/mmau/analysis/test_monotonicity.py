@@ -3,8 +3,8 @@
 import pytest
 
 import golden
-from golden.chain import Chain
-from golden.formats import FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
+from golden.chains.chain import Chain
 from golden.stimulus import Place, Row
 from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.monotonicity import fall, search

@@ -2,8 +2,8 @@
 
 import pytest
 
-from golden.formats import FORMATS
-from mmau.analysis.number_order import negated, next_up, number_of
+from golden.arithmetic.formats import FORMATS
+from mmau.analysis.monotonicity import negated, next_up, number_of
 
 
 @pytest.mark.parametrize("name", ["e4m3", "e5m2", "e4m3fnuz", "e2m1", "e3m2"])

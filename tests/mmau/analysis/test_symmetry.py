@@ -3,8 +3,8 @@
 import pytest
 
 import golden
-from golden.chain import Chain
-from golden.formats import FORMATS, FP16, FP32
+from golden.arithmetic.formats import FORMATS, FP16, FP32
+from golden.chains.chain import Chain
 from golden.stimulus import Row
 from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.symmetry import asymmetry, search

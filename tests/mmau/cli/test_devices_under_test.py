@@ -7,7 +7,7 @@ import pytest
 
 import golden
 from golden.stimulus import OperandShape
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from mmau.cli import main
 from mmau.cli.simulated_devices import stand_in
 from tests.hwtests.cpu.test_host_processor import HERE

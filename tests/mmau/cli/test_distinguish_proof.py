@@ -7,9 +7,9 @@ import pytest
 
 import golden
 from golden.stimulus import Operands
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from mmau.cli import main
-from mmau.cli.distinguish_proof import proved
+from mmau.cli.distinguish import proved
 from mmau.probe.distinguish import differs, sides
 from tests.mmau.cli.wrong_request import wrong
 from tests.mmau.probe.devices import TINY, unit

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arithmetic.formats import INTEGERS
 from golden.arrays import bits_dtype
-from golden.formats import INTEGERS
-from golden.npz import read_npz
+from golden.recordings.npz import read_npz
 from mmau.cli import main
 from tests.mmau.cli.wrong_request import wrong
 
@@ -244,5 +244,5 @@ def test_shapes_are_refused_before_data_are_read(
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         (golden.load_unit("u.toml") if "--unit" in model else golden.instruction(model[1], model[3])).dot(**arrays)
     np.savez("v.npz", **arrays)
-    monkeypatch.setattr("golden.npz._array", lambda *_: pytest.fail("data were read"))
+    monkeypatch.setattr("golden.recordings.npz._array", lambda *_: pytest.fail("data were read"))
     assert wrong(capsys, "eval", *model, "--input", "v.npz", "--output", "d.npz") == f"mmau eval: {said}"

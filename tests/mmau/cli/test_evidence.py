@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import golden
-from golden import recording_index
-from golden.recording import Recording
-from golden.recording_index import INDEX, write
+from golden.recordings import recording_index
+from golden.recordings.recording import Recording
+from golden.recordings.recording_index import INDEX, write
 from mmau.analysis import silicon_evidence
 from mmau.cli.main import main
 from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model

@@ -138,7 +138,7 @@ def test_a_solver_comes_with_no_extra_below_the_proofs() -> None:
 @pytest.mark.slow
 def test_look_ups_and_readers_need_no_solver() -> None:
     modules = ("records", "netlist.syntax", "netlist.verilog_text", "netlist.yosys_json")
-    imports = "".join(f"import mmau.formal.{module}; " for module in modules)
+    imports = "".join(f"import mmau.prove.{module}; " for module in modules)
     program = f"import sys; sys.modules.update(dict.fromkeys(('bitwuzla', 'cvc5', 'z3'))); {imports}"
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from mmau.cli import main
-from mmau.formal.records import Records
+from mmau.prove.records import Records
 from tests.mmau.cli.unit_texts import TINY
 
 HOPPER = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")

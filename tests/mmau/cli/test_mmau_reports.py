@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import cosim
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from mmau.cli import main
 from rtl import UnitDesign, to_verilog
 from tests.cosim.runner.test_html_report import Reader

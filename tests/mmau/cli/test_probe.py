@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import golden
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from mmau.cli import distinguish, main
 from mmau.cli.devices_under_test import chosen_device
 from mmau.cli.parser import parser

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from mmau.cli import main
 from tests.mmau.probe.devices import TINY, unit
 

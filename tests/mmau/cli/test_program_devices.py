@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from golden.npz import read_npz
+from golden.recordings.npz import read_npz
 from mmau.cli import main
 from tests.golden.program.programs import AFTER
 

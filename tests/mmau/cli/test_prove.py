@@ -8,25 +8,24 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import TFDPA
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from mmau.cli import prove as command
 from mmau.cli.main import main
-from mmau.formal import design_proof as prove
-from mmau.formal import proofs_with_deadline
-from mmau.formal.counterexample import golden_result
-from mmau.formal.decision import DATAPATH, SPECIFICATION, UserDesignDecision, WrongResult
-from mmau.formal.obligations import unit_questions
-from mmau.formal.specification import fused
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove import deadline
+from mmau.prove import design_proof as prove
+from mmau.prove.counterexample import golden_result
+from mmau.prove.datapath import unit_questions
+from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
+from mmau.prove.specification import fused
 from rtl.verilog.emit import to_verilog
-from tests.mmau.formal.in_this_process import in_this_process
-from tests.mmau.formal.obligations.test_unit_questions import FAULTS, faulty
-from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
+from tests.mmau.prove.datapath.test_unit_questions import FAULTS, faulty
+from tests.mmau.prove.in_this_process import in_this_process
+from tests.mmau.prove.provable_units import SMALL, unit_of, verilog_of
 
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proofs_with_deadline, "watched", in_this_process)
+    monkeypatch.setattr(deadline, "watched", in_this_process)
 
 
 @pytest.fixture

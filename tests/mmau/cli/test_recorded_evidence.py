@@ -11,12 +11,12 @@ import pytest
 
 import rtl
 from golden import Implementation, Unit, instruction
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from mmau.cli import list_catalogue, main
-from mmau.formal import records
-from mmau.formal.proof_identity import operation_specification_digest, put_together
-from mmau.formal.records import asked_by, changes, committed, made_of
-from mmau.jobs.sealed import sealed
+from mmau.jobs.store import sealed
+from mmau.prove import records
+from mmau.prove.proof_identity import operation_specification_digest, put_together
+from mmau.prove.records import asked_by, changes, committed, made_of
 from rtl.designs.identity import operation_key, unit_key
 from rtl.designs.unit_design import as_design
 from rtl.verilog import emit
@@ -163,11 +163,11 @@ def test_what_cannot_be_compared_is_not_listed(capsys: pytest.CaptureFixture[str
     """Another Python, and no package of solvers."""
     here = made_of()
     monkeypatch.setattr(records, "made_of", lambda: {**here, "python": "3.99"})
-    monkeypatch.setitem(sys.modules, "mmau.formal.proof_identity", None)
+    monkeypatch.setitem(sys.modules, "mmau.prove.proof_identity", None)
     assert main.main(["list", "--arch", "sm_70"]) == 0
     _, first, *_, last = capsys.readouterr().out.splitlines()
     assert first.endswith("  -          -")
-    assert last.startswith("PROOFS: recorded with other python; import of mmau.formal.proof_identity halted; ")
+    assert last.startswith("PROOFS: recorded with other python; import of mmau.prove.proof_identity halted; ")
     assert last.endswith("; install it with: pip install 'mmau[formal]'")
     Path("tiny.toml").write_text(TINY)
     assert main.main(["rtl", "--unit", "tiny.toml", "-o", "unit.v"]) == 0

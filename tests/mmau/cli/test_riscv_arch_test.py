@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import golden
-from mmau.cli import main, riscv_arch_test
+from mmau.cli import main, vectors
 from tests.mmau.cli.wrong_request import wrong
 
 INSTRUCTIONS = [
@@ -123,5 +123,5 @@ def test_another_instruction_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_every_instruction_of_the_architecture_has_an_encoding() -> None:
-    names = {i.name[: i.name.index(".vv") + 3] for i in golden.instructions(riscv_arch_test.ARCH)}
-    assert names == set(riscv_arch_test.ENCODINGS)
+    names = {i.name[: i.name.index(".vv") + 3] for i in golden.instructions(vectors.ARCH)}
+    assert names == set(vectors.ENCODINGS)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import golden
-from golden.npz import read_npz
 from golden.program import RowForm
+from golden.recordings.npz import read_npz
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
-from golden.unit_file import load_unit, unit_from_table, unit_to_toml
+from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
 from mmau.cli import main
 from tests.twin import twin
 

@@ -9,7 +9,7 @@ import pytest
 from cosim.build.errors import SimulationError
 from cosim.runner.report import Report
 from golden import Unit
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from mmau.explore import work as work_module
 from mmau.explore.records import is_verified
 from mmau.explore.work import VERILOG, co_simulate, renamed

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import golden
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from mmau.explore.columns import value_of
 from mmau.explore.design_space import arithmetic_of, broken_by_measures, of_cost, reference_of, unchecked
 from mmau.explore.space_file import constraints_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from golden.unit_file import load_unit
+from golden.units.unit_file import load_unit
 from mmau.explore.explore import Exploration, explore
 from mmau.jobs import Engine, Processes, Store
 from tests.mmau.explore import works

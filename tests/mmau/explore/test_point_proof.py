@@ -8,24 +8,23 @@ from typing import Any
 import pytest
 
 from golden import Implementation
-from golden.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table
 from mmau.explore import work as work_module
 from mmau.explore.explore import known_of
 from mmau.explore.records import is_verified
 from mmau.explore.tasks import proof_of, record_of
 from mmau.explore.work import co_simulate, prove_unit, work
-from mmau.formal import design_proof, proofs_with_deadline
-from mmau.formal.decision import DesignDecision, WrongCycles, WrongResult
-from mmau.formal.killable_work import Failed, Seen
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.jobs import CRASHED, DONE, Record, Task
+from mmau.prove import deadline, design_proof
+from mmau.prove.deadline import Failed, Seen
+from mmau.prove.decision import OPEN, PROVED, REFUTED, DesignDecision, WrongCycles, WrongResult
 from tests.mmau.explore.test_cosimulation import TEXT
 from tests.mmau.explore.test_tasks import parts
 from tests.mmau.explore.texts import MEASURED, SMALL, space_of
-from tests.mmau.formal.in_this_process import in_this_process
-from tests.mmau.formal.obligations.test_unit_questions import FAULTS, faulty
-from tests.mmau.formal.provable_units import SMALL as OPERATION
-from tests.mmau.formal.provable_units import unit_of, verilog_of
+from tests.mmau.prove.datapath.test_unit_questions import FAULTS, faulty
+from tests.mmau.prove.in_this_process import in_this_process
+from tests.mmau.prove.provable_units import SMALL as OPERATION
+from tests.mmau.prove.provable_units import unit_of, verilog_of
 
 UNIT = unit_from_table(tomllib.loads(TEXT))
 
@@ -55,7 +54,7 @@ def test_a_point_with_registers_is_proved_with_its_handshake() -> None:
 @pytest.mark.simulator
 def test_a_point_whose_verilog_is_wrong_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = faulty(verilog_of(OPERATION), *FAULTS["a product of significands"])
-    monkeypatch.setattr(proofs_with_deadline, "watched", in_this_process)
+    monkeypatch.setattr(deadline, "watched", in_this_process)
     monkeypatch.setattr(design_proof, "to_verilog", lambda unit, top: wrong)
     found = prove_unit(unit_of(OPERATION), 60.0)
     assert found["proved"] is False
@@ -105,7 +104,7 @@ def test_only_the_verilog_that_was_simulated_is_reported_as_proved(
 
 def test_a_proof_whose_process_ends_by_itself_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Seen(ending="its process was ended by SIGKILL", crashed=True)
-    monkeypatch.setattr(proofs_with_deadline, "watched", lambda *given: seen)
+    monkeypatch.setattr(deadline, "watched", lambda *given: seen)
     with pytest.raises(Failed, match=r"its obligations were not all generated: its process was ended by SIGKILL$"):
         prove_unit(UNIT, 7.0)
 

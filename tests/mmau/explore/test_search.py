@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mmau.explore.design_space import Point, Space
-from mmau.explore.search import objectives, searched
+from mmau.explore.explore import objectives, searched
 from tests.mmau.explore import works
 from tests.mmau.explore.test_explore import explored, notes
 from tests.mmau.explore.texts import MEASURED, SMALL, space_of

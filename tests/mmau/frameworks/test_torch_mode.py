@@ -12,8 +12,7 @@ torch: Any = pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not
 
 from mmau.frameworks import torch_mode  # noqa: E402
 from mmau.frameworks.core import Part, instruction_of  # noqa: E402
-from mmau.frameworks.torch_mode import GemmMode  # noqa: E402
-from mmau.frameworks.torch_products import is_product  # noqa: E402
+from mmau.frameworks.torch_mode import GemmMode, is_product  # noqa: E402
 
 functional = torch.nn.functional
 

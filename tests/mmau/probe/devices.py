@@ -8,7 +8,7 @@ import numpy as np
 import golden
 from golden.device import Device
 from golden.stimulus import Operands
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from mmau.probe.device_under_test import ModelDevice, dut_of_unit
 
 TINY = operation_from_table(

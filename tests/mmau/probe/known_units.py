@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from golden.chain import Chain
+from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
+from golden.arithmetic.rounding import MODES
+from golden.chains.chain import Chain
 from golden.comparison import differing
-from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.device import Device
-from golden.engines import Batch, run
+from golden.engines.engine import Batch, run
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MULTIPLICANDS
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.fma import NANS
 from golden.operations.idpa import BEYOND_RANGE
-from golden.rounding import MODES
 from golden.stimulus import generate
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.probe.device_under_test import dut_of_unit
 from mmau.probe.loop import Finding, probe
 from rtl.designs.sample_units import FURTHER, of_kind

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.arithmetic.formats import BF16, FP16, FP32, Format
+from golden.chains.sum_chain import SumTable
 from golden.device import Device
-from golden.formats import BF16, FP16, FP32, Format
 from golden.native.engine import set_threads
 from golden.stimulus import Operands, OperandShape, generate
-from golden.sum_chain import SumTable
-from golden.unit import Unit
-from golden.unit_file import unit_from_table
+from golden.units.unit import Unit
+from golden.units.unit_file import unit_from_table
 from mmau.cli.devices_under_test import chosen
 from mmau.probe.candidates import alike_by_rule, neighbours
 from mmau.probe.device_under_test import ModelDevice, dut_of_unit

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from golden import Unit
-from golden.chain import ChainTable
+from golden.chains.chain import ChainTable
+from golden.chains.sum_chain import SumTable
 from golden.device import Device
 from golden.operations import FMA
 from golden.stimulus import Operands, generate
-from golden.sum_chain import SumTable
 from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, dut_of_unit
 from mmau.probe.journal import Journal
 from mmau.probe.loop import Finding, probe

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 import golden
-from golden.chain import Chain, ChainTable
-from golden.formats import E4M3, E5M2, FP16
-from golden.unit import Unit
-from golden.unit_file import operation_from_table
+from golden.arithmetic.formats import E4M3, E5M2, FP16
+from golden.chains.chain import Chain, ChainTable
+from golden.units.unit import Unit
+from golden.units.unit_file import operation_from_table
 from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 from mmau.probe.loop import probe
 from mmau.probe.model import CONVERTED, FAMILIES

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import golden
+from golden.arithmetic.formats import FP16, FP32
 from golden.device import Device
-from golden.formats import FP16, FP32
 from golden.stimulus import Operands
-from golden.unit_file import operation_from_table, unit_from_table
+from golden.units.unit_file import operation_from_table, unit_from_table
 from mmau.probe.device_under_test import ModelDevice, Questioner, dut_of_instruction, dut_of_unit
 from mmau.probe.find_tree import Order, as_dict, order_of, text_of
 from mmau.probe.journal import Journal

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.recording_index import write
+from golden.recordings.recording_index import write
 from golden.stimulus import CLASSES, GeneratorDraws, generate
 from mmau.cli import main
 from mmau.probe.device_under_test import dut_of_instruction

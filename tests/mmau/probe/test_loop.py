@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
+from golden.chains.chain import Chain
 from golden.device import Device
 from golden.stimulus import generate
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from mmau.probe.device_under_test import dut_of_instruction
 from mmau.probe.loop import CORNER_ROWS, chunk_bounds, probe
 from mmau.probe.model import FAMILIES, toml_of

@@ -3,7 +3,7 @@
 import pytest
 
 import golden
-from golden.formats import E4M3, FP16, FP32, Format
+from golden.arithmetic.formats import E4M3, FP16, FP32, Format
 from golden.stimulus import OperandShape
 from mmau.probe.model import CONVERTED, Keys, Model, model
 from mmau.probe.model_tree import drawn, tree_of

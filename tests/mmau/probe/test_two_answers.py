@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden.arithmetic.formats import FP16, FP32
 from golden.device import Device
-from golden.formats import FP16, FP32
 from golden.stimulus import Operands, OperandShape
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from mmau.probe.device_under_test import ModelDevice
 from mmau.probe.features import FEATURES
 from mmau.probe.journal import Journal

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from amaranth import Module, Shape, Signal, Value, signed, unsigned
 
-from golden.unit import ADDERS
-from rtl.arithmetic.carry_save import carry_save, magnitude_of_sum
+from golden.units.unit import ADDERS
+from rtl.arithmetic.carry_save import add_pairs, carry_save, magnitude_of_sum
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR, anticipate_leading_zeros, count_leading_zeros
 from rtl.arithmetic.prefix import SHAPES, prefixes
-from rtl.arithmetic.reduction import add_pairs
 from tests.rtl.simulate import evaluate
 
 REDUCTIONS = [carry_save, add_pairs]

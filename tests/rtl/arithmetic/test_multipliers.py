@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import pytest
 from amaranth import Module, Signal, Value, unsigned
 
-from golden.unit import ADDERS, MULTIPLIERS
+from golden.units.unit import ADDERS, MULTIPLIERS
 from rtl.arithmetic import multiplier as arithmetic
-from rtl.arithmetic.booth import booth_rows
-from rtl.arithmetic.multiplier import multiply, product_rows, row_excess
+from rtl.arithmetic.multiplier import booth_rows, multiply, product_rows, row_excess
 from tests.rtl.simulate import evaluate
 
 IN_ROWS = MULTIPLIERS[1:]

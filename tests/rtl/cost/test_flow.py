@@ -193,7 +193,7 @@ def test_report_and_columns_state_one_area() -> None:
 @pytest.mark.slow
 @needs_yosys
 def test_command_line_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from golden.unit_file import unit_to_toml
+    from golden.units.unit_file import unit_to_toml
 
     (tmp_path / "u.toml").write_text(unit_to_toml(small_unit(0)))
     assert main.main(["rtl", "--unit", str(tmp_path / "u.toml"), "--report", "--json"]) == 0

@@ -172,6 +172,6 @@ def test_areas_are_those_of_the_layout(name: str) -> None:
     assert {cell: cells[cell].area for cell in areas} == {cell: scale * area for cell, area in areas.items()}
     stated = LIBRARIES[name].read_text()
     assert re.search(rf"cell \(OAI21X1\) \{{\s*area : {23 * scale};", stated), (
-        "the Liberty file is mended: see rtl.cost.outlines"
+        "the Liberty file is mended: see rtl.cost.liberty"
     )
     assert re.search(rf"cell \(OAI21X1\) \{{\s*area : {32 * scale};", library(name).text)

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from rtl.cost.liberty_functions import function_of
+from rtl.cost.liberty import function_of
 
 CASES: dict[str, Callable[[int, int, int], int]] = {
     "A": lambda a, b, c: a,

@@ -13,8 +13,7 @@ from rtl.cost import timing
 from rtl.cost.cost_columns import measure as measure_cost
 from rtl.cost.mapped_netlist import NetlistError
 from rtl.cost.meet_clock import meet_clock
-from rtl.cost.placer import Placer
-from rtl.cost.segment_delays import Segments
+from rtl.cost.placer import Placer, Segments
 from rtl.datapath.base import Datapath
 from rtl.designs.design import never_built
 from rtl.tools import MissingTool

@@ -9,8 +9,7 @@ import pytest
 from golden import Unit
 from rtl import to_verilog
 from rtl.cost.liberty import Library, library
-from rtl.cost.mapped_netlist import Netlist, NetlistError
-from rtl.cost.netlist_check import check_netlist
+from rtl.cost.mapped_netlist import Netlist, NetlistError, check_netlist
 from rtl.cost.synthesis import TOP, map_whole
 from tests.rtl.cost.needs import needs_library, needs_yosys, small_unit
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtl.cost.outlines import outline_areas, outlined_library
+from rtl.cost.liberty import outline_areas, outlined_library
 
 LEF = """
 MACRO PAD

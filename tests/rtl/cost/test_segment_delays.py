@@ -9,7 +9,7 @@ import pytest
 
 from rtl.cost.liberty import Library, read_library
 from rtl.cost.mapped_netlist import Netlist, NetlistError, read_netlist
-from rtl.cost.segment_delays import Segments, read_arcs, segments_of
+from rtl.cost.placer import Segments, read_arcs, segments_of
 from rtl.cost.timing import TimingError
 from tests.rtl.cost.test_liberty import SMALL, written
 

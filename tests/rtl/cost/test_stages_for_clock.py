@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtl.cost.stages_for_clock import search_stages
+from rtl.cost.meet_clock import search_stages
 
 DELAYS = {0: 12.0, 1: 11.5, 2: 6.5, 3: 5.0, 4: 5.0, 5: 3.0, 6: 3.0, 7: 2.9, 8: 2.8}
 

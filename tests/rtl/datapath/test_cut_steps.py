@@ -9,7 +9,7 @@ from amaranth.hdl import Fragment
 
 from golden import Implementation, Operation, Unit
 from golden.operations import EFDPA, FMA, OCFDPA, STFDPA, TFDPA, TRFDPA
-from golden.unit import ENCODINGS, MULTIPLIERS
+from golden.units.unit import ENCODINGS, MULTIPLIERS
 from rtl.datapath.base import boundaries, in_parts
 from rtl.datapath.fused_records import Counted, Normalised, Products, Reduced, Total
 from rtl.datapath.step import Build, HandOffError, Step, Steps, cut_inside, part

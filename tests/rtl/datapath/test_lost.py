@@ -7,11 +7,11 @@ import pytest
 from amaranth import Module, Signal, Value
 
 from golden import Implementation
-from golden.conversion import conversion
-from golden.rounding import MODES, Mode
-from golden.steps import Term as ExactTerm
-from golden.steps import accumulate, add_sticky, align, is_truncated, max_exp
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.arithmetic.conversion import conversion
+from golden.arithmetic.rounding import MODES, Mode
+from golden.arithmetic.steps import Term as ExactTerm
+from golden.arithmetic.steps import accumulate, add_sticky, align, is_truncated, max_exp
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.datapath import fused_sum
 from rtl.datapath.conversion import normalise_total, round_and_encode
 from rtl.datapath.fused_sum import Precision

@@ -7,10 +7,10 @@ import pytest
 from amaranth import Module, Signal, Value, unsigned
 
 from golden import FORMATS, Cls, Format, Implementation
-from golden.conversion import conversion
+from golden.arithmetic.conversion import conversion
+from golden.arithmetic.specials import nvidia_nan, quiet_nan
 from golden.operations.ftz_addmul import flushed_add
-from golden.specials import nvidia_nan, quiet_nan
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.datapath.rounded_adder import RoundedAdder
 from rtl.datapath.step import Build
 from tests.rtl.simulate import evaluate

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out, Signature
 
 import golden
 from golden import Implementation, Unit
-from golden.formats import BF16, E2M1, E4M3, FP32
+from golden.arithmetic.formats import BF16, E2M1, E4M3, FP32
 from golden.operations import TFDPA
 from rtl import Design, MultiFormatDesign, TileDesign, UnitDesign, to_verilog
 from rtl.designs.from_table import design_from_table

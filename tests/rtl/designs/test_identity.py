@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from golden import Implementation, Unit, instruction
-from golden.unit_file import unit_to_toml
+from golden.units.unit_file import unit_to_toml
 from rtl.designs.identity import design_key, operation_key, unit_key, verilog_digest
 
 UNIT = Unit(name="one", operation=instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32").operation)

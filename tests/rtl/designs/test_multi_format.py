@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import STFDPA, TFDPA
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, to_verilog
 from rtl.designs.multi_format import MultiFormatDatapath, check_operations
 from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors

@@ -11,9 +11,9 @@ import pytest
 
 import golden
 from golden import Cls, Implementation, Instruction
-from golden.chain import to_fp16
+from golden.arithmetic.formats import E4M3, E5M2, FP16, Format
+from golden.chains.chain import to_fp16
 from golden.comparison import differing
-from golden.formats import E4M3, E5M2, FP16, Format
 from golden.stimulus import OperandShape, generate
 from rtl import TileDesign, to_verilog
 from rtl.designs.tile import MMATile, check_tile

@@ -11,7 +11,7 @@ from golden import Implementation, Unit
 from golden.comparison import differing
 from golden.operations import GTRFDPA, TFDPA, TRFDPA
 from golden.stimulus import OperandShape, generate
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from rtl import unit_datapath
 from rtl.datapath.base import Datapath
 from tests.rtl.random_units import MAKERS, random_unit

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from golden import FORMATS, Cls, Implementation, Unit
-from golden.formats import Decoded, power_of_two
+from golden.arithmetic.formats import Decoded, power_of_two
 from golden.operations import GTRFDPA, TRFDPA
-from golden.unit import ENCODINGS
+from golden.units.unit import ENCODINGS
 from rtl import unit_datapath
 from tests.rtl.simulate import outputs
 

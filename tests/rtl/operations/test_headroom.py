@@ -7,7 +7,7 @@ import pytest
 from golden import FORMATS, Implementation, Unit
 from golden.operations import OCFDPA, PSFDPA
 from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.unit import ENCODINGS
+from golden.units.unit import ENCODINGS
 from rtl import unit_datapath
 from tests.rtl.simulate import outputs
 

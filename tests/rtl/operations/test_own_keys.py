@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from golden import Implementation, Unit
-from golden.formats import FP32
+from golden.arithmetic.formats import FP32
 from golden.operations import OPERATIONS
 from golden.operations.fused import FusedOperation
 from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import unit_datapath
 from rtl.designs.sample_units import OWN_KEYS, of_kind
 from tests.rtl.edge_rows import Row, edge_rows

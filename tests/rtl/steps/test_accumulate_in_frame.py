@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from golden.steps import in_frame
-from golden.unit import CIRCUIT_CHOICES
+from golden.arithmetic.steps import in_frame
+from golden.units.unit import CIRCUIT_CHOICES
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
 from rtl.steps.accumulate_in_frame import AccumulateInFrame
 from tests.rtl.simulate import outputs

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from amaranth import Const, Module, Signal, Value
 
-from golden.formats import power_of_two
+from golden.arithmetic.formats import power_of_two
 from rtl.steps.align import Align, Truncation
 from rtl.steps.interfaces import ExpRange, TermFormat
 from tests.rtl.simulate import evaluate, members

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from golden import FORMATS, Cls, Format
-from golden.formats import Decoded
+from golden.arithmetic.formats import Decoded
+from golden.arithmetic.steps import flushed
 from golden.operations.ftz_addmul import flush_input
-from golden.steps import flushed
 from rtl.steps.decode import Decode, Subnormals
 from tests.rtl.simulate import outputs
 

@@ -7,11 +7,11 @@ import pytest
 from amaranth import Module, Signal, Value
 
 from golden import FORMATS, Cls, Format
-from golden.formats import Decoded, power_of_two
+from golden.arithmetic.formats import Decoded, power_of_two
+from golden.arithmetic.specials import NAN, product_special
+from golden.arithmetic.steps import multiply
 from golden.operations import TRFDPA
 from golden.operations.tr_fdpa import PRODUCT_OVERFLOW_EXP
-from golden.specials import NAN, product_special
-from golden.steps import multiply
 from rtl.steps.multiply import Multiply
 from tests.rtl.simulate import evaluate, members, operand_fields
 

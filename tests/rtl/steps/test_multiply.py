@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from golden import FORMATS, Cls
-from golden.formats import Decoded
-from golden.specials import NAN, addend_special, product_special
-from golden.steps import Term, addend, multiply
+from golden.arithmetic.formats import Decoded
+from golden.arithmetic.specials import NAN, addend_special, product_special
+from golden.arithmetic.steps import Term, addend, multiply
 from rtl.steps.multiply import Addend, Multiply
 from tests.rtl.simulate import outputs
 

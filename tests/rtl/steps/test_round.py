@@ -10,10 +10,10 @@ from amaranth import Const, Module, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden import Implementation
-from golden.conversion import CONVERSIONS, Conversion
-from golden.formats import Cls
-from golden.rounding import MODES, OVERFLOWS
-from golden.specials import nvidia_nan
+from golden.arithmetic.conversion import CONVERSIONS, Conversion
+from golden.arithmetic.formats import Cls
+from golden.arithmetic.rounding import MODES, OVERFLOWS
+from golden.arithmetic.specials import nvidia_nan
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
 from rtl.arithmetic.shift import shift_left_narrowing
 from rtl.steps.component import AnyComponent

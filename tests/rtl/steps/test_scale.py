@@ -8,10 +8,10 @@ import pytest
 from amaranth import Module, Signal, Value
 
 from golden import FORMATS, Cls, Format
-from golden.formats import Decoded
+from golden.arithmetic.formats import Decoded
+from golden.arithmetic.specials import NAN
+from golden.arithmetic.steps import Term, multiply
 from golden.operations import GSTFDPA, STFDPA
-from golden.specials import NAN
-from golden.steps import Term, multiply
 from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.multiply import product_format
 from rtl.steps.scale import ScaleGroup, ScaleProduct, ScaleSpecial

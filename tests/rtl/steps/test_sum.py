@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from golden.specials import NAN, Special, combine
-from golden.steps import Term, align
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.arithmetic.specials import NAN, Special, combine
+from golden.arithmetic.steps import Term, align
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
 from rtl.steps.accumulate import Accumulate
 from rtl.steps.align import Align, Truncation

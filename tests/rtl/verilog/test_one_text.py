@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtl.verilog.one_text import in_order_of_names, with_signs_in_top_bits
+from rtl.verilog.emit import in_order_of_names, with_signs_in_top_bits
 
 PART = r"""module \part
   wire width 8 \x

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.answers.__main__ import main
-from studies.answers.page_tables import names, with_tables
+from studies.answers.__main__ import main, names, with_tables
 
 PAGE = "# Why?\n\n<!-- table one -->\n\n| old |\n\n<!-- end of table -->\n\ntext\n"
 

@@ -8,8 +8,8 @@ import pytest
 from golden import FORMATS, Cls, Implementation
 from golden.operations import EFDPA
 from golden.stimulus import OperandShape, generate
-from golden.unit import ENCODINGS
-from studies.area.baseline import DiscreteDatapath
+from golden.units.unit import ENCODINGS
+from studies.area.designs import DiscreteDatapath
 from tests.rtl.simulate import outputs
 from tests.rtl.stream import Handshake, ports_shown, stream_through
 

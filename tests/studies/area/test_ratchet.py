@@ -3,11 +3,11 @@
 import pytest
 
 from golden import Unit
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from rtl.tools import MissingTool
 from studies.area import ratchet
 from studies.area.ratchet import Committed, check, committed_units
-from studies.proofs.build_options import UNUSED
+from studies.proofs.proved_designs import UNUSED
 
 
 def verdict_of(before: int, now: int) -> tuple[int, str]:

@@ -10,10 +10,9 @@ import pytest
 
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from rtl import MultiFormatDesign
-from studies.area.__main__ import main, run
-from studies.area.area_page import goal, page
+from studies.area.__main__ import goal, main, page, run
 from studies.area.designs import (
     DISCRETE,
     DISCRETE_NAME,

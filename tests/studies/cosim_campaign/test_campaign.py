@@ -10,13 +10,22 @@ from typing import Any
 import pytest
 
 from golden import OPERATIONS, Implementation, Unit
-from golden.formats import E4M3, E5M2, FP32
+from golden.arithmetic.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
-from golden.unit import ENCODINGS
+from golden.units.unit import ENCODINGS
 from mmau.jobs import CRASHED, FAILED, TIMED_OUT, Record, Store, Task, run
-from studies.cosim_campaign.campaign_units import campaign_units
-from studies.cosim_campaign.outcome import merged, outcome_of, page, read_outcome
-from studies.cosim_campaign.tasks import REPORT, SEEDS_A_UNIT, VECTORS, WAVE, made_with, seeds_of, simulate, tasks
+from studies.cosim_campaign.__main__ import merged, outcome_of, page, read_outcome
+from studies.cosim_campaign.tasks import (
+    REPORT,
+    SEEDS_A_UNIT,
+    VECTORS,
+    WAVE,
+    campaign_units,
+    made_with,
+    seeds_of,
+    simulate,
+    tasks,
+)
 from tests.studies.cosim_campaign.works import CRASHING, HANGING, KILLING, simulate_badly, simulate_wrong
 
 SMALL = Unit(name="small", operation=TFDPA(a=E4M3, b=E5M2, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133))

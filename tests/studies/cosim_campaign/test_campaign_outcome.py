@@ -6,16 +6,15 @@ from typing import Any
 import pytest
 
 from golden import OPERATIONS
-from golden.unit import ENCODINGS
+from golden.units.unit import ENCODINGS
 from mmau.jobs.provenance import ROOT
 from rtl.designs.identity import unit_key
-from studies.cosim_campaign.campaign_units import campaign_units
-from studies.cosim_campaign.outcome import merged, not_run, outcome_of, page, read_outcome
-from studies.cosim_campaign.tasks import SEEDS_A_UNIT, VECTORS, tasks
+from studies.cosim_campaign.__main__ import merged, not_run, outcome_of, page, read_outcome
+from studies.cosim_campaign.tasks import SEEDS_A_UNIT, VECTORS, campaign_units, tasks
 from tests.studies.cosim_campaign.test_campaign import MADE_WITH, done
 from tests.volume import one_in
 
-OUTCOME = ROOT / "mmau" / "formal" / "simulations.json"
+OUTCOME = ROOT / "mmau" / "prove" / "simulations.json"
 PAGE = ROOT / "docs" / "evidence" / "campaign-cosim.md"
 
 NEWER: set[tuple[str, str, int]] = set()

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.engines import Batch, run_reference
-from golden.format import Cls
-from golden.formats import FORMATS, INTEGERS, Format
-from golden.instruction import Instruction
+from golden.arithmetic.format import Cls
+from golden.arithmetic.formats import FORMATS, INTEGERS, Format
+from golden.engines.engine import Batch, run_reference
 from golden.native.parameters import RHO_CODES
 from golden.stimulus import OperandShape, generate
+from golden.units.instruction import Instruction
 from studies.explorer import catalogue
 from tests.browser_page import BrowserPage
 

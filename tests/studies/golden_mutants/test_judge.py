@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from studies.golden_mutants import unnoticed
+from studies.golden_mutants import __main__
+from studies.golden_mutants.__main__ import Reason, page, problems
 from studies.golden_mutants.boundary_rows import BoundaryUnit, boundary_units
-from studies.golden_mutants.golden_mutants_page import page
-from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict
+from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict, reference_modules
 from studies.golden_mutants.mutations import mutations
-from studies.golden_mutants.unnoticed import Reason, problems
 from studies.golden_mutants.witnesses import SPECIFYING, WRONG, Specified, golden_results, operation_or_none
 from studies.symbolic.model_copy import copied, unchanged
 from tests.golden.native.native_rows import needs_native
@@ -36,10 +35,7 @@ def test_what_random_rows_do_not_show(name: str) -> None:
 def judged(name: str, operation: str) -> Verdict:
     """The verdict on a mutation of an operation's file, on the rows of that operation."""
     units = [unit for unit in boundary_units() if unit.keys["operation"] == operation]
-    module = (
-        f"golden.{name.split('.')[0]}" if not name.startswith("operations") else f"golden.{'.'.join(name.split('.')[:2])}"
-    )
-    (mutation,) = (each for each in mutations(module) if each.name == name)
+    (mutation,) = (each for module in reference_modules() for each in mutations(module) if each.name == name)
     return Judge(units).verdict(mutation)
 
 
@@ -82,7 +78,7 @@ def test_a_specification_that_cannot_be_made() -> None:
 
 
 RESULTS: dict[str, Any] = {
-    "golden.steps": {
+    "golden.arithmetic.steps": {
         "mutations": {
             "steps.f: `1` → `2`": {"noticed": [RECORDED, NATIVE, SPECIFICATION, TWIN], "missing": []},
             "steps.f: `1` → `0`": {"noticed": [RECORDED, NATIVE, SPECIFICATION], "missing": [TWIN]},
@@ -93,21 +89,23 @@ RESULTS: dict[str, Any] = {
 
 
 def test_what_is_not_noticed_needs_a_reason_and_a_reason_needs_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unnoticed, "REASONS", ())
+    monkeypatch.setattr(__main__, "REASONS", ())
     assert problems(RESULTS) == ["steps.f: `1` → `0`: not noticed by twin"]
     reason = Reason("because", frozenset({TWIN}), (r"steps\.f: `1` → `0`",))
-    monkeypatch.setattr(unnoticed, "REASONS", (reason,))
+    monkeypatch.setattr(__main__, "REASONS", (reason,))
     assert problems(RESULTS) == []
     other = Reason("because", frozenset({NATIVE}), (r"steps\.f: `1` → `0`", r"steps\.g: .*"))
-    monkeypatch.setattr(unnoticed, "REASONS", (reason, other))
+    monkeypatch.setattr(__main__, "REASONS", (reason, other))
     assert problems(RESULTS) == [
         r"no mutation that is not noticed needs steps\.f: `1` → `0`", r"no mutation that is not noticed needs steps\.g: .*"
     ]  # fmt: skip
 
 
 def test_a_function_that_no_row_enters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unnoticed, "REASONS", ())
-    assert problems({"golden.steps": {"mutations": {}, "not entered": ["_validate", "g"]}}) == ["no row enters steps.g"]
+    monkeypatch.setattr(__main__, "REASONS", ())
+    assert problems({"golden.arithmetic.steps": {"mutations": {}, "not entered": ["_validate", "g"]}}) == [
+        "no row enters steps.g"
+    ]
 
 
 def test_the_page_counts() -> None:

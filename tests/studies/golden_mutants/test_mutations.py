@@ -34,19 +34,23 @@ def test_every_kind_of_rule_is_changed(name: str) -> None:
 
 def test_one_place_changes() -> None:
     mutation = EVERY["steps.add_sticky: `total << below` → `total >> below`"]
-    before = ast.unparse(tree_of("golden.steps"))
-    after = ast.unparse(mutation.change("golden.steps", tree_of("golden.steps")))
+    before = ast.unparse(tree_of("golden.arithmetic.steps"))
+    after = ast.unparse(mutation.change("golden.arithmetic.steps", tree_of("golden.arithmetic.steps")))
     assert after == before.replace("(total << below)", "(total >> below)") != before
-    assert mutation.change("golden.format", tree_of("golden.format")) is tree_of("golden.format")
-    assert ast.unparse(tree_of("golden.steps")) == before
-    assert copied(mutation.change)["golden.steps"].add_sticky(8, 0, "RZ", 1) == (2, -3)
+    assert mutation.change("golden.arithmetic.format", tree_of("golden.arithmetic.format")) is tree_of(
+        "golden.arithmetic.format"
+    )
+    assert ast.unparse(tree_of("golden.arithmetic.steps")) == before
+    assert copied(mutation.change)["golden.arithmetic.steps"].add_sticky(8, 0, "RZ", 1) == (2, -3)
 
 
 def test_a_mutation_of_another_source() -> None:
     mutation = EVERY["steps.max_exp: `max` → `min`"]
     other = Mutation(mutation.module, mutation.where, mutation.is_constant, 0, mutation.text, mutation.node)
-    with pytest.raises(ValueError, match=r"^steps\.max_exp: `max` → `min`: the source of golden\.steps has changed$"):
-        other.change("golden.steps", tree_of("golden.steps"))
+    with pytest.raises(
+        ValueError, match=r"^steps\.max_exp: `max` → `min`: the source of golden\.arithmetic\.steps has changed$"
+    ):
+        other.change("golden.arithmetic.steps", tree_of("golden.arithmetic.steps"))
 
 
 def test_messages_annotations_and_checks_are_left_alone() -> None:

@@ -1,7 +1,7 @@
 """Conversions and their digests by their definition, number by number."""
 
 import golden
-from golden.rounding import Mode
+from golden.arithmetic.rounding import Mode
 
 
 def converted(number: int, to: str, mode: Mode, saturates: bool) -> int:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import golden
-from golden import recording_index
 from golden.catalogue.recorded import disagreeing, table
 from golden.native.library import library
+from golden.recordings import recording_index
 from studies.lent_minutes.records import Records
 from studies.lent_minutes.unpack import unpack
 

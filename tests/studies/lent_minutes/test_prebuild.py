@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import golden
-from golden.chain import ORDERS
-from golden.native.cubins import key_of
+from golden.chains.chain import ORDERS
+from golden.native.cuda import key_of
 from hwtests.nvidia import disassembly
 from hwtests.nvidia.disassembly import cached_machine_code, expected
 from hwtests.nvidia.kernels import kernels_of

@@ -14,7 +14,6 @@ from golden.arrays import bits_dtype
 from hwtests.device import DeviceError
 from studies.lent_minutes import cublaslt, products
 from studies.lent_minutes.cublaslt import COMPUTE_32F, COMPUTE_32F_FAST_TF32, DATA_TYPES, CublasLt, Problem, Refused
-from studies.lent_minutes.orders import Order, candidates, computed, explained_by
 from studies.lent_minutes.products import (
     KINDS,
     LARGEST_OPERAND,
@@ -29,6 +28,7 @@ from studies.lent_minutes.products import (
     shapes,
     tie_matrices,
 )  # fmt: skip
+from studies.lent_minutes.unpack import Order, candidates, computed, explained_by
 
 SOURCE = Path(__file__).with_name("stand_in") / "cublaslt.c"
 

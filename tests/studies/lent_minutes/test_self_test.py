@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.chain import Chain
-from golden.engines import Batch, run
+from golden.chains.chain import Chain
+from golden.engines.engine import Batch, run
 from golden.stimulus import Operands
 from hwtests import on_host
-from studies.lent_minutes.instructions import wanted
+from studies.lent_minutes.instructions import LARGEST, integer_tiles, verdict_on_engine, wanted
 from studies.lent_minutes.reference import ROWS, distinct, read
-from studies.lent_minutes.self_test import LARGEST, integer_tiles, verdict_on_engine
 
 
 def dot(chain: Chain, rows: Operands) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import golden
-from golden.npz import read_npz
 from golden.recipes import recipe, recipes
+from golden.recordings.npz import read_npz
 from studies.library_products.drawn_codes import codes
 from studies.library_products.found_orders import (
     Explanation,

@@ -11,17 +11,20 @@ import golden
 from golden.native.nvrtc import compile_cubin
 from hwtests.nvidia.disassembly import expected, sass
 from studies.microbenchmarks import run
-from studies.microbenchmarks.cubin_info import largest_block, registers
-from studies.microbenchmarks.published import A100_LOADS, DENSE_2080TI, GPUS
 from studies.microbenchmarks.run import (
+    A100_LOADS,
+    DENSE_2080TI,
+    GPUS,
     ITERATIONS,
     POINTS,
     Measured,
     PointError,
     benchmarks,
     check_warps,
+    largest_block,
     measure,
     read_points,
+    registers,
     run_all,
     tables,
     write_plots,

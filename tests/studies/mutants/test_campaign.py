@@ -6,17 +6,16 @@ from typing import Any
 import pytest
 
 from golden import OPERATIONS, Implementation, Unit
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
-from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.jobs.provenance import ROOT
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
 from mmau.mutation.outcome_table import COLUMNS, is_clean
 from mmau.mutation.unit_work import MUTANTS
+from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from rtl.designs.sample_units import mutated_units
 from rtl.verilog.emit import to_verilog
 from studies.mutants import __main__
-from studies.mutants.__main__ import outcome_of, tasks
-from studies.mutants.mutants_page import document
+from studies.mutants.__main__ import document, outcome_of, tasks
 
 PAGE = ROOT / "docs" / "evidence" / "mutants.md"
 

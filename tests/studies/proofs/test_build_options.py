@@ -7,11 +7,11 @@ import pytest
 import golden
 from golden import Implementation, Operation
 from golden.operations import EFDPA, FMA, GSTFDPA, OCFDPA, PSFDPA, STFDPA, TFDPA, TRFDPA
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS
+from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
+from mmau.prove.datapath.unit_questions import SPECIFICATIONS
 from rtl.verilog.emit import to_verilog
-from studies.proofs.build_options import DATAPATHS, UNUSED, cut, each_cut, each_option, options_of
-from tests.mmau.formal.provable_units import OPERATIONS, SMALL, unit_of
+from studies.proofs.proved_designs import DATAPATHS, UNUSED, cut, each_cut, each_option, options_of
+from tests.mmau.prove.provable_units import OPERATIONS, SMALL, unit_of
 
 
 def test_every_operation_of_the_catalogue_is_built_in_other_ways() -> None:

@@ -12,17 +12,17 @@ import pytest
 from cosim.regressions.main_job import main_units
 from golden import Implementation, catalogue_units, instruction
 from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
-from golden.unit import ENCODINGS
-from mmau.formal import records
-from mmau.formal.obligations.unit_questions import Question, unspecified
-from mmau.formal.proof_identity import Identity, operation_specification_digest, questions_digest
-from mmau.formal.records import proof_rows
-from mmau.formal.solvers import installed as solvers
-from mmau.formal.solvers.installed import MissingSolver, solver, solver_version
-from mmau.formal.targets import KINDS
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED, step_of
+from golden.units.unit import ENCODINGS
 from mmau.jobs.provenance import ROOT
-from mmau.jobs.sealed import sealed, unsealed
+from mmau.jobs.store import sealed, unsealed
+from mmau.prove import records
+from mmau.prove.datapath.unit_questions import Question, unspecified
+from mmau.prove.decision import OPEN, PROVED, REFUTED, step_of
+from mmau.prove.proof_identity import Identity, operation_specification_digest, questions_digest
+from mmau.prove.records import proof_rows
+from mmau.prove.solvers import installed as solvers
+from mmau.prove.solvers.installed import MissingSolver, solver, solver_version
+from mmau.prove.targets import KINDS
 from rtl.designs.identity import operation_key, verilog_digest
 from rtl.designs.unit_design import UnitDesign
 from studies.proofs import __main__
@@ -31,7 +31,7 @@ from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, missing, sum
 from studies.proofs.proofs_page import designs_document, document
 from studies.proofs.proved_designs import FURTHER, Target, distinct_targets, main_job_targets, targets
 from studies.proofs.tasks import question_key
-from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
+from tests.mmau.prove.provable_units import SMALL, unit_of, verilog_of
 from tests.studies.proofs import dying
 
 TRUE, FALSE = (Question(f"step {text}", f"(set-logic QF_BV)\n(assert {text})\n", ()) for text in ("true", "false"))

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from mmau.formal.proof_identity import Identity, identity
-from mmau.formal.records import TEXTS, asked_by, made_of
 from mmau.jobs import Record, Task
-from mmau.jobs.sealed import sealed, unsealed
+from mmau.jobs.store import sealed, unsealed
+from mmau.prove.proof_identity import Identity, identity
+from mmau.prove.records import TEXTS, asked_by, made_of
 from rtl.designs.unit_design import UnitDesign
 from studies.proofs import compare, proved_designs
 from studies.proofs.outcome import Settled, table
 from studies.proofs.proved_designs import Target
-from tests.mmau.formal.provable_units import SMALL, unit_of
+from tests.mmau.prove.provable_units import SMALL, unit_of
 
 TARGET = Target("datapath", UnitDesign(unit_of(SMALL)))
 

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 import golden
-from mmau.formal.obligations.unit_questions import NotProvable
-from mmau.formal.pipelines.questions import register_questions
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove.datapath.unit_questions import NotProvable
+from mmau.prove.decision import OPEN, PROVED, REFUTED
+from mmau.prove.pipeline.questions import register_questions
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
 from studies.proofs.proved_designs import Target
 from studies.proofs.registers import INSIDE, STAGES, Built, page, put_together, with_registers
 from studies.proofs.tasks import question_key
-from tests.mmau.formal.pipelines.designs import faulty
-from tests.mmau.formal.pipelines.test_questions import refuted
+from tests.mmau.prove.pipeline.designs import faulty
+from tests.mmau.prove.pipeline.test_questions import refuted
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from mmau.formal.obligations.unit_questions import Question
-from mmau.formal.proof_identity import identity
-from mmau.formal.solvers.installed import solver_version
 from mmau.jobs import Record, Task
-from mmau.jobs.sealed import sealed, unsealed
+from mmau.jobs.store import sealed, unsealed
+from mmau.prove.datapath.unit_questions import Question
+from mmau.prove.proof_identity import identity
+from mmau.prove.solvers.installed import solver_version
 from studies.proofs import __main__, second
 from studies.proofs.outcome import keep_opinions, table
 from studies.proofs.proofs_page import document

@@ -5,13 +5,13 @@ import re
 import pytest
 
 from golden import Implementation, Unit
-from golden.formats import E2M1, FP16
+from golden.arithmetic.formats import E2M1, FP16
 from golden.operations import TFDPA
-from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove.decision import OPEN, PROVED, REFUTED
+from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
-from studies.proofs.synthesised import TOP, Compared, compared, synthesise, undefined
+from studies.proofs.netlists import TOP, Compared, compared, synthesise, undefined
 from tests.volume import one_in
 
 LIMIT = 120.0

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from studies.release.notes import section
+from studies.release.__main__ import section
 
 CHANGELOG = (
     "# Changelog\n\n## Unreleased\n\n## 1.0.0 (2026-11-25)\n\nFirst.\n\n### Added\n\n- a\n\n## 0.1.0 (2026-01-01)\n\n- b\n"

@@ -14,12 +14,18 @@ import pytest
 
 from golden import commit as built
 from studies.release import committed_tree as release_tree
-from studies.release.__main__ import _packages
+from studies.release.__main__ import (
+    FOLDER,
+    _packages,
+    _tagged,
+    bill_of_materials,
+    pinned,
+    recordings_archive,
+    required,
+    sources,
+)
 from studies.release.committed_tree import Tree, checked_out, exported
 from studies.release.compiler import command
-from studies.release.materials import bill_of_materials, pinned, required, sources
-from studies.release.packages import _tagged
-from studies.release.recordings import FOLDER, recordings_archive
 from tests.docs.documents import ROOT
 
 

@@ -30,6 +30,6 @@ def test_a_changed_copy_computes_otherwise() -> None:
 
 
 def test_an_error_leaves_golden_as_it_is() -> None:
-    with pytest.raises(ValueError, match=r"^golden\.steps must have 'no such text' once, got 0 times$"):
-        copied(replaced("golden.steps", "no such text", ""))
+    with pytest.raises(ValueError, match=r"^golden\.arithmetic\.steps must have 'no such text' once, got 0 times$"):
+        copied(replaced("golden.arithmetic.steps", "no such text", ""))
     assert sys.modules["golden"] is golden

@@ -7,14 +7,14 @@ import pytest
 
 from golden import Operation
 from golden.operations import GTRFDPA, IDPA, TFDPA, TRFDPA
-from mmau.formal.counterexample import golden_result
-from mmau.formal.evaluation import Evaluation
-from mmau.formal.netlist.terms import Terms, deep_stack
-from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.prove.counterexample import golden_result
+from mmau.prove.decision import OPEN, PROVED, REFUTED
+from mmau.prove.evaluation import Evaluation
+from mmau.prove.netlist.terms import Terms, deep_stack
+from studies.specification_proofs import agreement, free_ports
 from studies.symbolic.model_copy import copied, operation_in
 from studies.symbolic.model_term import model_term, symbolic_golden
-from studies.symbolic.specification_proof import agreement, free_ports
-from tests.mmau.formal.provable_units import OPERATIONS, random_inputs, unit_of
+from tests.mmau.prove.provable_units import OPERATIONS, random_inputs, unit_of
 from tests.studies.symbolic.changes import UNNOTICED, replaced
 
 SMALL = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=4, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from bitwuzla import TermManager
 
-from mmau.formal.evaluation import Evaluation
-from mmau.formal.netlist.terms import Terms
-from mmau.formal.specification.numbers import Number, width_of
+from mmau.prove.evaluation import Evaluation
+from mmau.prove.netlist.terms import Terms
+from mmau.prove.specification.numbers import Number, width_of
 from studies.symbolic.decisions import collected
+from studies.symbolic.model_term import largest, merged
 from studies.symbolic.symbolic_integers import SymbolicInt, number_of
-from studies.symbolic.symbolic_values import largest, merged
 
 TERMS = Terms(TermManager())
 """Of all numbers: no term may outlive its manager."""

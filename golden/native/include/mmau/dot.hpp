@@ -1,4 +1,4 @@
-// One dot product: a chain of steps over K products (golden/chain.py; paper 000, algorithm 5). This is the general path:
+// One dot product: a chain of steps over K products (golden/chains/chain.py; paper 000, algorithm 5). This is the general path:
 // every parameter set that golden accepts, one row at a time; batch.hpp has faster ways for many rows.
 #pragma once
 

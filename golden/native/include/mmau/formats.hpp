@@ -1,4 +1,4 @@
-// The number formats, as in golden/formats.py: what the bits of an operand, an accumulator or a scale mean.
+// The number formats, as in golden/arithmetic/formats.py: what the bits of an operand, an accumulator or a scale mean.
 #pragma once
 
 #include "portable.hpp"

@@ -1,4 +1,4 @@
-// Rounding, as in golden/rounding.py and golden/conversion.py: the one place where bits are dropped.
+// Rounding, as in golden/arithmetic/rounding.py and golden/arithmetic/conversion.py: the one place where bits are dropped.
 #pragma once
 
 #include "observe.hpp"

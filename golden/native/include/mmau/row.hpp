@@ -1,4 +1,4 @@
-// One row of operands: which code a step sees as its k-th, under FP8 → fp16 conversion too (golden/chain.py).
+// One row of operands: which code a step sees as its k-th, under FP8 → fp16 conversion too (golden/chains/chain.py).
 #pragma once
 
 #include "plan.hpp"

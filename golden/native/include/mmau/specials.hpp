@@ -1,4 +1,4 @@
-// NaN and infinity, the same for every fused operation (golden/specials.py; numerics.md, section 3).
+// NaN and infinity, the same for every fused operation (golden/arithmetic/specials.py; numerics.md, section 3).
 #pragma once
 
 #include "row.hpp"

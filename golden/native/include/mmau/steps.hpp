@@ -1,4 +1,4 @@
-// The steps that the fused operations share, as in golden/steps.py: multiply, align.
+// The steps that the fused operations share, as in golden/arithmetic/steps.py: multiply, align.
 //
 // A term is sig · 2^(exp − frac), sig signed; products are not renormalised, so |sig| may reach 4·2^frac.
 #pragma once

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.formats import FP16, FP32, Cls, power_of_two
+from golden.arithmetic.formats import FP16, FP32, Cls, power_of_two
 from golden.operations import PSFDPA, TFDPA
 from golden.stimulus import (
     OperandShape,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from golden.formats import BF16, E4M3, FP16, FP32, Cls, power_of_two
+from golden.arithmetic.formats import BF16, E4M3, FP16, FP32, Cls, power_of_two
 from golden.operations import OCFDPA, PSFDPA, TFDPA
 from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.stimulus import OperandShape, complete_rows, generate

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.formats import B1, INT4, INT8, INT32, UINT4, UINT8, IntegerFormat
+from golden.arithmetic.formats import B1, INT4, INT8, INT32, UINT4, UINT8, IntegerFormat
 from golden.stimulus import OperandShape, volume
 from golden.stimulus.integer_classes import numbers, product_sums
 from golden.stimulus.volume.corners import variations

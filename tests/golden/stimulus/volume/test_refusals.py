@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.formats import FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
 from golden.native import stimulus as native
 from golden.native.library import library, message
 from golden.native.parameters import FORMAT_CODES

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import golden
-from golden.format import Format
-from golden.formats import E2M3, E4M3, E4M3FNUZ, E8M13, FORMATS, FP16, FP32, INT8, INT32, UE8M0, UINT8, Cls
+from golden.arithmetic.format import Format
+from golden.arithmetic.formats import E2M3, E4M3, E4M3FNUZ, E8M13, FORMATS, FP16, FP32, INT8, INT32, UE8M0, UINT8, Cls
 from golden.operations.t_fdpa import TFDPA
 from golden.stimulus import OperandShape, Tiles, volume
 from golden.stimulus.volume.corner_table import CornerTable

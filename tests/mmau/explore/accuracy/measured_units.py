@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from golden.operations import OPERATIONS
 from golden.stimulus import Operands, OperandShape
-from golden.unit import Unit
+from golden.units.unit import Unit
 
 FUSED = {"F": 24, "rho": "RZ-FP32", "e_zero": -133}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from golden.formats import BF16, FP16, FP32
+from golden.arithmetic.formats import BF16, FP16, FP32
 from golden.stimulus import OperandShape
 from mmau.explore.accuracy import dataset
 from mmau.explore.accuracy.dataset import LEAST_CHAINS, MAX_ROWS, DataSet, data_set, round_rows, rows_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import golden
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.explore.accuracy import measure
 from mmau.explore.accuracy.error_measures import products
 from mmau.explore.accuracy.workload import check_workload

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from golden.arithmetic.formats import FORMATS, INT8, INT32, UINT8, Cls, Format
 from golden.arrays import bits_dtype
-from golden.formats import FORMATS, INT8, INT32, UINT8, Cls, Format
 from mmau.explore.accuracy.exact_sums import (
     FINITE,
     INFINITE,

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP16, FP32, FP64, Format
 from golden.arrays import bits_dtype
-from golden.format import power_of_two
-from golden.formats import FP16, FP32, FP64, Format
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.explore.accuracy import exact_sums as module
 from mmau.explore.accuracy.exact_sums import MAX_K, MINUS_INFINITY, NOT_A_NUMBER, PLUS_INFINITY, Exact, exact_results
 from tests.mmau.explore.accuracy.measured_units import UNITS, by_fractions

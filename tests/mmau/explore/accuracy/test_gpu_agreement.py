@@ -5,10 +5,10 @@ import pytest
 
 import golden
 from golden.arrays import BitArray
-from golden.gemm_order import GemmOrder
-from golden.instruction import Instruction
+from golden.products.gemm_order import GemmOrder
 from golden.stimulus import OperandShape
-from golden.unit import Unit
+from golden.units.instruction import Instruction
+from golden.units.unit import Unit
 from mmau.explore.accuracy import measure
 from mmau.explore.accuracy.dataset import DataSet, data_set
 from mmau.explore.accuracy.error_measures import agreement, differing, reference, results

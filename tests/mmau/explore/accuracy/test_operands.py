@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from golden.formats import BF16, E4M3, FP16, FP32, INT8, INT32
+from golden.arithmetic.formats import BF16, E4M3, FP16, FP32, INT8, INT32
 from golden.stimulus import CLASSES, Operands, OperandShape
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.explore.accuracy.dataset import round_rows, rounds
 from mmau.explore.accuracy.exact_sums import Exact, Floats, exact_results, value_of
 from mmau.explore.accuracy.workload import check_workload

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 import golden
-from golden.chain import ChainTable
-from golden.format import power_of_two
-from golden.formats import FP16 as HALF
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP16 as HALF
+from golden.chains.chain import ChainTable
 from golden.stimulus import Row
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.analysis.error_bound import Bounded
 from mmau.explore.accuracy import measure
-from mmau.explore.accuracy.properties import arithmetic_of, magnitude_lead, properties, ulp_of
+from mmau.explore.accuracy.error_measures import arithmetic_of, magnitude_lead, properties, ulp_of
 from tests.mmau.explore.accuracy.measured_units import FP16, UNITS
 
 SMALL = replace(FP16, name="small", operation=FP16.operation.changed(L=4))

@@ -8,13 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from golden.format import power_of_two
-from golden.formats import FP16, FP32, FP64, INT8, INT32, UINT8, Format
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import FP16, FP32, FP64, INT8, INT32, UINT8, Format
 from golden.stimulus import Operands, OperandShape
-from golden.unit import Unit
+from golden.units.unit import Unit
 from mmau.explore.accuracy.dataset import rounds
+from mmau.explore.accuracy.error_measures import EDGES, LEAST_ROWS, Errors, bias, histogram
 from mmau.explore.accuracy.exact_sums import exact_results
-from mmau.explore.accuracy.statistics import EDGES, LEAST_ROWS, Errors, bias, histogram
 from mmau.explore.accuracy.workload import check_workload
 from tests.mmau.explore.accuracy.measured_units import UNITS, by_fractions
 from tests.volume import one_in

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from golden.formats import E2M1, FP16, FP32, UE4M3
+from golden.arithmetic.formats import E2M1, FP16, FP32, UE4M3
 from golden.stimulus import OperandShape
 from mmau.explore.accuracy import measure
 from mmau.explore.accuracy.dataset import operands_of_file, products_of_file

@@ -16,7 +16,7 @@ pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 from mmau.explore.network.mapping import FUNCTIONS, map_module  # noqa: E402
 from mmau.explore.network.operator import matmul  # noqa: E402
 from mmau.frameworks.pytorch import torch  # noqa: E402
-from mmau.frameworks.torch_products import is_product  # noqa: E402
+from mmau.frameworks.torch_mode import is_product  # noqa: E402
 
 nn, functional = torch.nn, torch.nn.functional
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from golden.chain import Chain
+from golden.arithmetic.formats import BF16, E4M3, FP32, UE4M3
+from golden.chains.chain import Chain
 from golden.comparison import differing
-from golden.engines import Batch, run
-from golden.formats import BF16, E4M3, FP32, UE4M3
+from golden.engines.engine import Batch, run
 from golden.stimulus import GeneratorDraws, OperandShape
 from mmau.probe.device_under_test import dut_of_unit
 from mmau.probe.features.feature import Feature

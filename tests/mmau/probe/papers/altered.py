@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 import golden
+from golden.arithmetic.formats import FP16, FP32
 from golden.device import Device
-from golden.formats import FP16, FP32
 from golden.stimulus import Operands
-from golden.unit_file import operation_from_table
+from golden.units.unit_file import operation_from_table
 from tests.mmau.probe.devices import changed, dut
 
 BASE = {

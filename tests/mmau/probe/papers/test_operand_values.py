@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from golden.formats import BF16, E2M1, E4M3, FORMATS, FP16, FP32, UE8M0
+from golden.arithmetic.formats import BF16, E2M1, E4M3, FORMATS, FP16, FP32, UE8M0
 from golden.stimulus import OperandShape
 from mmau.probe.papers.operand_values import NotHeldError, Sum, code_of, codes_of, factor_codes, power, shifts, value_text
 

@@ -1,5 +1,5 @@
 // FMA of arrays: rows of one product, whose operands lie one after another, as the machine computes it (operations/fma.hpp).
-// The additions between the instructions of a matrix product are such batches (golden/additions.py).
+// The additions between the instructions of a matrix product are such batches (golden/products/additions.py).
 #pragma once
 
 #include "block.hpp"

@@ -15,7 +15,7 @@ MMAU_FN Term<int64_t> scaled_product(const Operands& operands, int k) {
 }
 
 /// ρ of a total other than 0 plus an amount below every bit that rounding could keep: under RZ of the sign of the total, under
-/// RD positive (golden/steps.py, add_sticky).
+/// RD positive (golden/arithmetic/steps.py, add_sticky).
 template <class Int, class Observer>
 MMAU_FN uint64_t convert_sticky(const Plan& plan, const Int& total, int exp, Observer& see) {
     const int below = plan.rho.rounding_format.man_bits + 3;  // one more than rounding needs, so that a one is left under its half

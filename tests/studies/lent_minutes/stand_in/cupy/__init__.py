@@ -19,10 +19,10 @@ import numpy as np
 from numpy import *  # noqa: F403
 
 import golden
-import golden.native.cubins as cubins
-from golden import engines
+import golden.native.cuda as cubins
+from golden.engines import engine
 from golden.stimulus import Operands, OperandShape, Tiles, volume
-from hwtests import inputs, on_host
+from hwtests import on_host
 from hwtests.nvidia import cupy_device
 from hwtests.nvidia.gpu_comparison import FIXED, LABELS, comparison_source
 from hwtests.nvidia.mma import ptx_name
@@ -83,7 +83,7 @@ def found_or_made(key: str, source: str, target: str, include: Any, folder: Any)
 
 
 def native(chain: Any, rows: Operands) -> Any:
-    return engines.run("native", chain, engines.Batch(*rows))
+    return engine.run("native", chain, engine.Batch(*rows))
 
 
 @cache
@@ -142,7 +142,7 @@ class Function:
     def fill_tiles(self, corners: Any, seed: Any, first: Any, count: Any, *arrays: Any) -> None:
         i = by_source()[self.source]
         assert corners.tobytes() == volume.corner_table(OperandShape.of_instruction(i), int(seed)).blob
-        made, labels = inputs.tiles_of(i, int(seed), int(first), int(count))
+        made, labels = on_host.tiles_of(i, int(seed), int(first), int(count))
         for array, codes in zip(arrays, (*vars(made).values(), labels), strict=True):
             if codes is not None:
                 array[...] = codes
@@ -153,10 +153,10 @@ class Function:
         tiles = on_host.every(Tiles(a, b, c), int(every))
         shown = SimpleNamespace(operation=chain.operation, d=chain.operation.d)
         expected = on_host.model(chain, tiles, native)
-        found = tally(shown, tiles, labels[chosen], inputs.NAMES, 0, d[chosen], expected)  # type: ignore[arg-type]
+        found = tally(shown, tiles, labels[chosen], on_host.NAMES, 0, d[chosen], expected)  # type: ignore[arg-type]
         for at, counted in ((0, found.compared), (LABELS, found.wrong)):
             for name, results in counted.items():
-                counters[at + inputs.NAMES.index(name)] = results
+                counters[at + on_host.NAMES.index(name)] = results
         fixed = found.negative_zeros, len(found.differences), found.nans.pop(OTHER_NANS, 0)
         counters[2 * LABELS : 2 * LABELS + len(FIXED)] = fixed
         for place, (code, results) in enumerate(found.nans.items()):
@@ -217,7 +217,7 @@ def shorten() -> None:
     )  # fmt: skip
     for module, name, value in changes:
         setattr(module, name, value)
-    engines.ENGINES["cuda"] = engines.ENGINES["native"]
+    engine.ENGINES["cuda"] = engine.ENGINES["native"]
 
 
 shorten()

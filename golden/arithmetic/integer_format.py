@@ -1,0 +1,96 @@
+"""Integers as operands: a format without exponent, fraction and special values (numerics.md, section 2)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from golden.arithmetic.format import Cls, Decoded, Format
+from golden.arithmetic.format_fields import STORAGE_BITS, check_dtype
+from golden.arithmetic.rounding import Mode, Overflow, shift_and_round
+from golden.checks import check_bool, check_int, check_name
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntegerFormat(Format):
+    """An integer of `bits`, in two's complement if signed; codes of fewer than 8 bits are carried one in a byte.
+
+    It decodes as any other format does: value = (−1)^sign · sig · 2^exp, exp always 0. There is no −0, no infinity, no NaN
+    and no subnormal. `integer` creates such formats.
+    """
+
+    bits: int
+
+    def __post_init__(self) -> None:
+        check_name("name of a format", self.name)
+        check_bool(f"signed of {self.name}", self.signed)
+        if type(self.storage_bits) is not int or self.storage_bits not in STORAGE_BITS:
+            raise ValueError(f"storage_bits of {self.name} must be 8, 16, 32 or 64, got {self.storage_bits!r}")
+        check_int(f"bits of {self.name}", self.bits, 1 + self.signed, self.storage_bits)
+        check_dtype(self)
+
+    __hash__ = Format.__hash__
+
+    @cached_property
+    def width(self) -> int:
+        return self.bits
+
+    @cached_property
+    def e_min(self) -> int:
+        return 0
+
+    @cached_property
+    def e_max(self) -> int:
+        return 0
+
+    @cached_property
+    def max_finite(self) -> int:
+        return (1 << (self.width - self.signed)) - 1
+
+    @cached_property
+    def lowest(self) -> int:
+        """The smallest number."""
+        return -(1 << (self.width - 1)) if self.signed else 0
+
+    @cached_property
+    def infinity(self) -> int | None:
+        return None
+
+    @cached_property
+    def nan(self) -> int | None:
+        return None
+
+    @cached_property
+    def negative_zero(self) -> int:
+        return 0
+
+    def number(self, code: int) -> int:
+        """The integer value of a code."""
+        return code - self.codes if self.signed and code > self.max_finite else code
+
+    def _decode(self, code: int) -> Decoded:
+        value = self.number(code)
+        return Decoded(int(value < 0), 0, abs(value), Cls.NORMAL if value else Cls.ZERO)
+
+    def encode_scaled(self, value: int, exp: int, mode: Mode, overflow: Overflow = "infinity", flush: bool = False) -> int:
+        """Code of `value · 2**exp`, rounded once in `mode`; beyond the range, that of the largest or smallest number."""
+        rounded = shift_and_round(value, -exp, mode)
+        return max(self.lowest, min(rounded, self.max_finite)) % self.codes
+
+    def last_bit(self, value: int, exp: int, flush: bool = False) -> int:
+        return 0
+
+    def split(self, code: int) -> str:
+        """The bits of a code; an integer has one field."""
+        return f"{code:0{self.width}b}"
+
+    def describe(self, code: int) -> str:
+        """One readable line: the code in hex, its bits, its value."""
+        self.decode(code)
+        return f"{self.name} {code:#0{2 + self.storage_bits // 4}x} {self.split(code)} = {self.number(code)}"
+
+
+def integer(name: str, bits: int, signed: bool) -> IntegerFormat:
+    """The integer format of `bits` bits; arrays have the dtype of that name, or hold its bits as unsigned integers."""
+    return IntegerFormat(
+        name=name, exp_bits=0, man_bits=0, bias=0, specials="finite", storage_bits=max(bits, 8), bits=bits, signed=signed,
+        dtype=name if signed and bits >= 8 else None,  # an array of unsigned integers already holds bit patterns
+    )  # fmt: skip

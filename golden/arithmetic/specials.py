@@ -1,0 +1,90 @@
+"""The rules for NaN and infinity that all fused operations share (numerics.md, section 3)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from golden.arithmetic.formats import Cls, Decoded, Format
+
+NAN: Literal["nan"] = "nan"
+Special = Literal["nan", 0, 1]
+"""A result that is not finite: NaN, or the sign of the infinity."""
+
+
+def product_special(x: Decoded, y: Decoded) -> Special | None:
+    """NaN for NaN or 0·∞, the sign for an infinite product, None for a finite one."""
+    if x.cls < Cls.INFINITY and y.cls < Cls.INFINITY:
+        return None
+    if Cls.NAN in (x.cls, y.cls) or Cls.ZERO in (x.cls, y.cls):
+        return NAN
+    return 1 if x.sign != y.sign else 0
+
+
+def addend_special(c: Decoded) -> Special | None:
+    """NaN or the sign of an infinite accumulator, None for a finite one."""
+    if c.cls < Cls.INFINITY:
+        return None
+    if c.cls is Cls.NAN:
+        return NAN
+    return 1 if c.sign else 0
+
+
+def combine(specials: Iterable[Special | None]) -> Special | None:
+    """The special result of a sum: NaN for a NaN or for infinities of both signs, else the infinity, else None."""
+    found = {special for special in specials if special is not None}
+    if not found:
+        return None
+    return NAN if len(found) > 1 or NAN in found else found.pop()
+
+
+def sum_special(a: Sequence[Decoded], b: Sequence[Decoded], c: Decoded, scales: Iterable[Decoded] = ()) -> Special | None:
+    """The special result of c + Σ a_k·b_k under its scales, None if every term is finite."""
+    if any(scale.cls is Cls.NAN for scale in scales):
+        return NAN
+    return combine([addend_special(c), *map(product_special, a, b)])
+
+
+def encode_special(special: Special, d: Format, nan: int) -> int:
+    """The result's code: `nan`, or the infinity of that sign in format `d`."""
+    return nan if special == NAN else d.signed_infinity(special)
+
+
+def quiet_nan(d: Format) -> int:
+    """The NaN of these models if the silicon's encoding is not measured: quiet, positive, payload empty.
+
+    Raises:
+        ValueError: the format has no NaN.
+    """
+    if d.nan is None:
+        raise ValueError(f"{d} has no NaN")
+    return d.nan
+
+
+def nvidia_nan(d: Format) -> int:
+    """The only NaN that NVIDIA's fused units write: all bits 1 except the sign (0x7FFFFFFF, 0x7FFF)."""
+    return (1 << (d.width - 1)) - 1
+
+
+def first_nan(codes: Iterable[int], d: Format) -> int | None:
+    """The result of x86's multiply-adds with a NaN operand: the first NaN, made quiet; None if no operand is NaN.
+
+    Args:
+        codes: the operands in order, of format d.
+    """
+    quiet = 1 << (d.man_bits - 1)
+    return next((code | quiet for code in codes if d.decode(code).cls is Cls.NAN), None)
+
+
+def invalid_nan(d: Format) -> int:
+    """The result of x86's multiply-adds, and of RDNA's units, for 0·∞ and ∞ − ∞: quiet, negative, payload empty (0xFFC00000,
+    0xFE00)."""
+    return d.negative_zero | quiet_nan(d)
+
+
+RDNA_PAYLOAD = 0xA3D
+"""Payload of the NaN that RDNA3 and RDNA4 give for a NaN factor; narrower formats keep its low bits."""
+
+
+def factor_nan(d: Format) -> int:
+    """The result of RDNA3 and RDNA4 where a or b is NaN: quiet, negative, with a payload (0xFFC00A3D, 0xFE3D, 0xFFFD)."""
+    quiet = 1 << (d.man_bits - 1)
+    return invalid_nan(d) | RDNA_PAYLOAD % quiet

@@ -1,0 +1,1 @@
+"""One operation over K products: steps of L products, one after the other, or the sums of a described order."""

@@ -1,0 +1,99 @@
+"""Operands of dot products as arrays: checked, computed row by row on an engine, or traced."""
+
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from golden.arithmetic.formats import Format
+from golden.arrays import check_shape, from_bits, scale_codes, to_bits, zeros_like
+from golden.chains.chain import Chain
+from golden.engines.engine import Batch, run
+
+if TYPE_CHECKING:
+    from golden.trace import Trace
+
+
+@cache
+def machine_bytes() -> int:
+    """Memory of this machine (bytes); an upper limit if the system does not report it, as on Windows."""
+    if not hasattr(os, "sysconf"):
+        return sys.maxsize
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_memory(what: str, size: int) -> None:
+    """Raise MemoryError if `size` bytes are more than this machine has."""
+    if size > machine_bytes():
+        found = f"{size / 2**30:.3g} GiB, and this machine has {machine_bytes() / 2**30:.3g}"
+        raise MemoryError(f"{what} would take {found}; compute fewer rows at a time")
+
+
+def check_operands(operands: Sequence[Any], result: Format) -> None:
+    """Raise MemoryError if contiguous copies of a, b, c, the scales, and d (format `result`) do not fit in memory."""
+    copies = [array for array in operands if isinstance(array, np.ndarray) and not array.flags.c_contiguous]
+    results = operands[2].size if isinstance(operands[2], np.ndarray) else 0
+    size = sum(array.size * array.itemsize for array in copies) + results * result.storage_bits // 8
+    check_memory("d and contiguous copies of the operands", size)
+
+
+def batched_dot(
+    chain: Chain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+    engine: str | None,
+) -> Any:
+    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c."""
+    batch, lead = _batch(chain, K, operands)
+    like = operands[0] if operands[2] is None else operands[2]
+    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, like)
+
+
+def explained(
+    name: str,
+    chain: Chain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+) -> "Trace":
+    """Check one row of operands (a and b of shape [K]) and trace the chain over it; `name` is the model's, for the trace."""
+    from golden.trace import trace_of  # a dot product does without
+
+    batch, lead = _batch(chain, K, operands)
+    if lead:
+        raise ValueError(f"explain takes one dot product: a and b must have shape [{K}], got {(*lead, K)}")
+    (a,), (b,), (c,) = batch.a.tolist(), batch.b.tolist(), batch.c.tolist()
+    scale_a, scale_b = ((), ()) if batch.scale_a is None or batch.scale_b is None else (batch.scale_a[0], batch.scale_b[0])
+    return trace_of(name, chain, a, b, c, list(map(int, scale_a)), list(map(int, scale_b)))
+
+
+def _batch(
+    chain: Chain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+) -> tuple[Batch, tuple[int, ...]]:
+    """Check operands of shape [..., K]; return them as rows, and the shape of c. A c that is left out is +0."""
+    a, b, c, scale_a, scale_b = operands
+    operation = chain.operation
+    check_operands(operands, operation.d)
+    a_bits = to_bits("a", a, chain.a)
+    b_bits = to_bits("b", b, chain.b)
+    lead = a_bits.shape[:-1]
+    c_bits = zeros_like(a_bits, lead, operation.c) if c is None else to_bits("c", c, operation.c)
+    if "c" not in operation.operands and c_bits.any():
+        raise ValueError(f"c must be left out, or +0: {operation.name} has no c")
+    check_shape("a", a_bits, (*lead, K), "the last axis is K")
+    check_shape("b", b_bits, (*lead, K), "that of a")
+    check_shape("c", c_bits, lead, "that of a without K")
+    blocks = 0 if operation.block_size is None else -(-K // operation.block_size)
+    rule = f"one scale for every {operation.block_size} elements"
+    scales = [
+        None if codes is None else codes.reshape(-1, blocks)
+        for codes in (
+            scale_codes("scale_a", scale_a, operation, (*lead, blocks), rule),
+            scale_codes("scale_b", scale_b, operation, (*lead, blocks), rule),
+        )
+    ]
+    return Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1]), lead

@@ -1,0 +1,24 @@
+"""Public names of a package that are imported when they are first asked for."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def on_demand(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """A function for a package's `__getattr__` (PEP 562).
+
+    Args:
+        package: the package's name.
+        modules: public name to the module of the package that defines it, such as "products.tiled"; "" for a name that is
+            itself a module of the package.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if not modules[name]:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    return __getattr__

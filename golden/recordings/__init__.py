@@ -1,0 +1,1 @@
+"""Recorded rows: the .npz files of operands and results, and the index of a folder of them."""

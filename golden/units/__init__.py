@@ -1,0 +1,1 @@
+"""What has a dot product: a unit that a user describes, and an instruction of the catalogue."""

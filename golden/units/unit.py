@@ -1,0 +1,227 @@
+"""A unit: a named operation with `.dot`, and the implementation options of its circuit."""
+
+from dataclasses import asdict, dataclass, field, replace
+from math import lcm
+from typing import Any, Self
+
+from golden.arithmetic.formats import Format
+from golden.arrays import to_bits
+from golden.chains.chain import Chain, ChainTable, chain_of
+from golden.chains.sum_chain import SumTable, check_sums
+from golden.checks import check_choice, check_clock, check_int, check_name, check_type, named_registers
+from golden.operations import Operation
+from golden.units.model import Model
+
+ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
+"""Values of `encoding`: how negative numbers are represented inside the aligned sum. The choice never changes a result."""
+
+ADDERS = ("brent-kung", "sklansky", "kogge-stone")
+"""Values of `adder`: the shape of the prefix network in the last adder of the aligned sum. The choice never changes a
+result."""
+
+MULTIPLIERS = ("array", "carry-save", "booth")
+"""Values of `multiplier`: how significands are multiplied. The choice never changes a result."""
+
+NORMALISERS = ("whole", "narrowing")
+"""Values of `normaliser`: how the total is shifted before it is rounded. The choice never changes a result."""
+
+ROUNDERS = ("increment", "compound")
+"""Values of `rounder`: how a one is added in the last place. The choice never changes a result."""
+
+ACCUMULATORS = ("aligned", "long")
+"""Values of `accumulator`: where the terms of an exact sum are shifted. The choice never changes a result."""
+
+MAX_STAGES = 8
+
+CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
+    "max_exp": ("tree", "pairwise"),
+    "reduction": ("carry-save", "adder-tree"),
+    "leading_zeros": ("count", "anticipate"),
+    "result_exp": ("serial", "parallel"),
+}
+"""Keys of `Implementation` that choose the circuit of one step, each with its choices; the first choice is the default."""
+
+LATER_KEYS: dict[str, tuple[str, ...]] = {
+    "adder": ADDERS,
+    "multiplier": MULTIPLIERS,
+    "normaliser": NORMALISERS,
+    "rounder": ROUNDERS,
+    "accumulator": ACCUMULATORS,
+}
+"""Further keys that choose the circuit of one step; a file or a digest holds them only if they are not the default."""
+
+PLACEMENT: dict[str, Any] = {"registers": (), "clock_ns": None}
+"""Keys that place pipeline registers, with their defaults; a file or a digest holds them only if they are given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implementation:
+    """The implementation options of a unit's circuit; none of them changes a result.
+
+    n is the number of terms of a sum. docs/evidence/area.md measures the cost of each choice on an fp16 unit of four
+    products: percentages below refer to the cells and to the critical path of that unit.
+
+    Attributes:
+        encoding: one of `ENCODINGS`, how negative terms enter the sum. `sign-magnitude`: positive and negative terms are
+            reduced separately, then together. `ones-complement`: a negative term is inverted; the missing increments enter
+            as single bits in empty positions of the reduced rows, without an incrementer. It is the smallest, by about
+            5 and 11 %, and the shallowest. `twos-complement`: every term has an incrementer.
+        stages: pipeline registers, 0 (combinational) to 8.
+        max_exp: how the largest exponent is found. `tree`: n − 1 compare-and-select cells in ⌈log2 n⌉ levels, then one
+            subtractor per term for its shift. `pairwise`: all n·(n − 1) differences at once; the selected row of
+            them holds every term's shift. It is 3 to 5 % less deep at n = 5 for about as many cells; cells grow with n².
+        reduction: how the aligned terms are reduced to two, which a final adder sums. `carry-save`: layers of full adders,
+            without carries. `adder-tree`: levels of carry-propagate adders; up to 4 % larger and 10 to 20 % deeper.
+        leading_zeros: how the normalising shift of a total is found. `count`: its leading zeros are counted after the
+            final adder. `anticipate`: they are predicted from the two operands of that adder, at most two too few; a final
+            shift by 0, 1 or 2 corrects that. Up to 6 % more cells for at most 5 levels less; deeper in two's complement,
+            where the correction costs more than the prediction gains.
+        result_exp: how a carry out of rounding enters the result's exponent. `serial`: an adder of the result's width, after
+            the rounding, adds it to the packed result. `parallel`: the exponents with and without a carry are both computed
+            during the rounding and one is selected; up to 2 % more cells, 1 to 5 levels less.
+        adder: one of `ADDERS`, the network of carries in the adder that ends the sum. `brent-kung`: the smallest, about
+            2·log2(n) rows. `sklansky`, `kogge-stone`: log2(n) rows; 0.7 and 1.1 % more cells, 3 and 18 levels less
+            (docs/evidence/architectures.md).
+        multiplier: one of `MULTIPLIERS`, how significands are multiplied. `array`: as Yosys builds a product. `carry-save`:
+            a row for each bit of a factor, by full adders to two rows. `booth`: the same of a row for each radix-4 digit,
+            half as many. The two rows meet in a prefix adder of the form `adder`; those of an FMA in ones' complement enter
+            the sum without one. IDPA and datapaths of several formats do not have this key's circuits
+            (docs/evidence/architectures.md).
+        normaliser: one of `NORMALISERS`, how a total is shifted before it is rounded. `whole`: all of its bits. `narrowing`:
+            by the largest distance first, and a bit that can no longer reach the result becomes sticky at once. It spares
+            cells and levels where ρ depends on all bits: not where it is RZ, and not in TR- and GTR-FDPA, which truncate
+            first.
+        rounder: one of `ROUNDERS`, how one is added in the last place. `increment`: once it is known whether. `compound`:
+            both significands are formed meanwhile and one is selected; fewer levels. RZ and RO add nothing.
+        accumulator: one of `ACCUMULATORS`, what the terms of E-FDPA are shifted in. `aligned`: every term below the
+            largest exponent that any can have. `long`: every term in the places that its own format can reach, whose
+            place in the sum is fixed; fewer cells (docs/evidence/architectures.md).
+        registers: the steps that a register follows, as many as `stages`, the last step among them; `operands` is a register
+            in front of the first. `multiply_rows`, `accumulate_rows` and `normalise_count` stand inside of a step: in front
+            of its adder, or of its shift. Without these names, formulas of each step's depth place the registers.
+        clock_ns: a clock period (ns) in place of `stages` and `registers`, which `rtl.meet_clock` finds by static timing
+            analysis (docs/guides/explore-cost.md).
+    """
+
+    encoding: str = "ones-complement"
+    stages: int = 0
+    max_exp: str = "tree"
+    reduction: str = "carry-save"
+    leading_zeros: str = "count"
+    result_exp: str = "serial"
+    adder: str = ADDERS[0]
+    multiplier: str = MULTIPLIERS[0]
+    normaliser: str = NORMALISERS[0]
+    rounder: str = ROUNDERS[0]
+    accumulator: str = ACCUMULATORS[0]
+    registers: tuple[str, ...] = ()
+    clock_ns: float | None = None
+
+    def as_table(self) -> dict[str, Any]:
+        """The keys as files and digests have them; those that later versions added are present only if they are not the
+        default."""
+        defaults = {key: choices[0] for key, choices in LATER_KEYS.items()} | PLACEMENT
+        return {key: value for key, value in asdict(self).items() if key not in defaults or value != defaults[key]}
+
+    @property
+    def combinational(self) -> Self:
+        """A copy of the implementation without pipeline registers."""
+        return replace(self, stages=0, **PLACEMENT)
+
+    def __post_init__(self) -> None:
+        check_choice("encoding", self.encoding, ENCODINGS)
+        for key, choices in LATER_KEYS.items():
+            check_choice(key, getattr(self, key), choices)
+        check_int("stages", self.stages, 0, MAX_STAGES)
+        for key, choices in CIRCUIT_CHOICES.items():
+            check_choice(key, getattr(self, key), choices)
+        check_clock(self.clock_ns, self.stages, self.registers)
+        object.__setattr__(self, "registers", named_registers(self.registers, self.stages))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit(Model):
+    """A named user design: an operation, and how it is chained over K.
+
+    Attributes:
+        name: its name in reports and in generated Verilog.
+        operation: the elementary operation of one step.
+        implementation: the options of its circuit; they never change a result.
+        chain: how steps are chained over K; in order of k by default.
+        converted: formats of a and b before `chain` converts them to fp16; None if it does not convert.
+        sums: the program of additions that the unit computes in place of its operation, which names the formats; or None.
+    """
+
+    name: str
+    operation: Operation
+    implementation: Implementation = field(default_factory=Implementation)
+    chain: ChainTable = field(default_factory=ChainTable)
+    converted: tuple[Format, Format] | None = None
+    sums: SumTable | None = None
+
+    def __post_init__(self) -> None:
+        check_name("key name", self.name)
+        check_type("operation of a unit", self.operation, Operation)
+        check_type("implementation of a unit", self.implementation, Implementation)
+        check_type("chain of a unit", self.chain, ChainTable)
+        if (self.converted is None) != (self.chain.convert is None):
+            raise ValueError(f"{self.name}: the formats before the conversion go with [chain] convert, and only with it")
+        self.chain.check(self.operation, self.a, self.b)
+        if self.sums is not None:
+            check_type("sums of a unit", self.sums, SumTable)
+            check_sums(self.operation)
+            if self.chain != ChainTable():
+                raise ValueError(f"{self.name}: [sums] goes without [chain]: it has the whole order of additions")
+
+    @property
+    def a(self) -> Format:
+        """Format of the elements of A, before the chain converts them."""
+        return self.operation.a if self.converted is None else self.converted[0]
+
+    @property
+    def b(self) -> Format:
+        """Format of the elements of B, before the chain converts them."""
+        return self.operation.b if self.converted is None else self.converted[1]
+
+    @property
+    def step(self) -> "Unit":
+        """The unit of one step, without the chain: the function of a datapath.
+
+        Raises:
+            ValueError: a program of additions, which has no steps of an operation.
+        """
+        if self.sums is not None:
+            raise ValueError(f"{self.name} is a program of additions, [sums], which no datapath here computes")
+        return self if self.chain == ChainTable() else replace(self, chain=ChainTable(), converted=None)
+
+    @property
+    def usual_K(self) -> int:
+        """Products per dot product of a stimulus: one step; at least two with a table [chain], to exercise the chain."""
+        if self.sums is not None:
+            return self.sums.K or lcm(self.sums.group or 1, 8)
+        if self.chain == ChainTable():
+            return self.operation.length
+        return lcm(2 * self.operation.length, 4, self.chain.group)
+
+    def chain_over(self, K: int) -> Chain:
+        """The chain over K products.
+
+        Raises:
+            TypeError, ValueError: K does not fit.
+        """
+        if self.sums is not None:
+            self.sums.check_length(K)
+            return Chain(self.operation, sums=self.sums)
+        return chain_of(self.operation, self.chain, self.converted, K)
+
+    def products_of(self, a: Any, shape: str) -> int:
+        """K of an operand a.
+
+        Raises:
+            TypeError: a wrong dtype. ValueError: a has no K.
+        """
+        bits = to_bits("a", a, self.a)
+        K = bits.shape[-1] if bits.ndim else 0
+        if not K:
+            raise ValueError(f"a must have shape {shape} with K at least 1, got {bits.shape}")
+        return K

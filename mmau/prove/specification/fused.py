@@ -1,0 +1,228 @@
+"""The fused operations as terms of their operands (golden/operations/)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from golden import Operation
+from golden.arithmetic.formats import Format
+from golden.arithmetic.specials import nvidia_nan, quiet_nan
+from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations.fused import FusedOperation
+from golden.operations.t_fdpa import TruncatedFDPA
+from mmau.prove.netlist.terms import Bits, Terms
+from mmau.prove.specification.conversion import converted, special_code
+from mmau.prove.specification.numbers import Flag, Number, all_of, any_of, choose
+from mmau.prove.specification.observer import Observer
+from mmau.prove.specification.step_results import Aligned, Code, Exponent, Operand, Result, Special, Term, Total
+from mmau.prove.specification.steps import (
+    Subnormals,
+    accumulate,
+    addend,
+    align,
+    align_lost,
+    combine,
+    decode,
+    max_exp,
+    multiply,
+    no,
+    scaled_product,
+    scaled_special,
+)
+
+
+def element(terms: Terms, vector: Bits, k: int, width: int) -> Bits:
+    """Element k of a vector."""
+    return terms.part(vector, (k + 1) * width - 1, k * width)
+
+
+def decoded(
+    terms: Terms, observer: Observer, name: str, vector: Bits, fmt: Format, count: int, subnormals: Subnormals = "kept"
+) -> list[Operand]:
+    """The elements of a vector."""
+    codes = [element(terms, vector, k, fmt.width) for k in range(count)]
+    return [observer.value(f"decode_{name}_{k}", decode(terms, fmt, code, subnormals)) for k, code in enumerate(codes)]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The decoded operands of a step."""
+
+    x: list[Operand]
+    y: list[Operand]
+    z: Operand
+    alpha: list[Operand]
+    beta: list[Operand]
+
+
+def subnormals_of(operation: FusedOperation) -> Subnormals:
+    """How subnormal elements of a, b and c are read; scales are never flushed."""
+    return "±0" if operation.flush_inputs else "kept"
+
+
+def decoded_operands(terms: Terms, operation: FusedOperation, ports: Mapping[str, Bits], observer: Observer) -> Decoded:
+    """Step decode."""
+    subnormals = subnormals_of(operation)
+    x = decoded(terms, observer, "x", ports["a"], operation.a, operation.length, subnormals)
+    y = decoded(terms, observer, "y", ports["b"], operation.b, operation.length, subnormals)
+    z = observer.value("decode_z", decode(terms, operation.c, ports["c"], subnormals))
+    alpha, beta = list[Operand](), list[Operand]()
+    if operation.scale_format is not None:
+        scale, count = operation.scale_format, operation.scales_per_step
+        alpha = decoded(terms, observer, "alpha", ports["scale_a"], scale, count)
+        beta = decoded(terms, observer, "beta", ports["scale_b"], scale, count)
+    return Decoded(x, y, z, alpha, beta)
+
+
+def products(
+    operation: Operation, parts: Decoded, observer: Observer, zero_exp: int, overflow_exp: int | None = None
+) -> list[tuple[Term, Special]]:
+    """Step multiply of every pair; arguments as for `multiply`."""
+    return [
+        observer.term(f"multiply_{k}", *multiply(p, q, operation.product_frac, zero_exp, overflow_exp))
+        for k, (p, q) in enumerate(zip(parts.x, parts.y, strict=True))
+    ]
+
+
+def t_fdpa(terms: Terms, operation: TFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
+    """T-FDPA (golden: `TruncatedFDPA.step`): exact terms; one without a significand has exponent e_zero."""
+    parts = decoded_operands(terms, operation, ports, observer)
+    pairs = products(operation, parts, observer, operation.e_zero)
+    pairs.append(observer.term("addend", *addend(parts.z, operation.c, operation.e_zero)))
+    special = observer.value("specials", combine([s for _, s in pairs]))
+    observer.when(special.finite)
+    return truncated_sum(terms, operation, [t for t, _ in pairs], special, observer)
+
+
+def st_fdpa(terms: Terms, operation: STFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
+    """ST-FDPA (golden: `STFDPA.terms`): a product's exponent has those of its block's scales added."""
+    parts = decoded_operands(terms, operation, ports, observer)
+    pairs = products(operation, parts, observer, operation.product_exp_min)
+    c = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
+    scaled = []
+    for k, (product, special) in enumerate(pairs):
+        alpha, beta = parts.alpha[k // operation.K_block], parts.beta[k // operation.K_block]
+        term = scaled_product(product, alpha, beta, operation.e_zero)
+        scaled.append(observer.term(f"scale_{k}", term, scaled_special(special, alpha, beta), f"scale_special_{k}"))
+    scaled.append(c)
+    special = observer.value("specials", combine([s for _, s in scaled]))
+    observer.when(special.finite)
+    return truncated_sum(terms, operation, [t for t, _ in scaled], special, observer)
+
+
+def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
+    """GST-FDPA (golden: `GSTFDPA.terms`): exact sums of groups, scaled."""
+    parts = decoded_operands(terms, operation, ports, observer)
+    pairs = products(operation, parts, observer, operation.product_exp_min)
+    c, c_special = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
+    blocks = [k // operation.K_block for k in range(operation.L)]
+    specials = [
+        observer.value(f"scale_special_{k}", scaled_special(special, parts.alpha[block], parts.beta[block]))
+        for k, ((_, special), block) in enumerate(zip(pairs, blocks, strict=True))
+    ]
+    special = observer.value("specials", combine([*specials, c_special]))
+    observer.when(special.finite, [*parts.alpha, *parts.beta])
+    summed = []
+    for g, start in enumerate(range(0, operation.L, operation.G)):
+        group = [term for term, _ in pairs[start : start + operation.G]]
+        block = blocks[start]
+        summed.append(scaled_group(f"{g}", group, parts.alpha[block], parts.beta[block], operation, observer))
+    return truncated_sum(terms, operation, [*summed, c], special, observer)
+
+
+def scaled_group(
+    name: str, group: list[Term], alpha: Operand, beta: Operand, operation: GSTFDPA, observer: Observer
+) -> Term:
+    """Steps multiply and scale of one group (golden: `GSTFDPA.group_term`): its products at the largest possible exponent of
+    a product, with all bits that a product can have below it."""
+    highest, span = group[0].exp.high, group[0].exp.high - group[0].exp.low
+    F = span + operation.product_frac
+    exp = Number.constant(group[0].exp.terms, highest)
+    aligned = [observer.value(f"group_{name}_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(group)]
+    total = observer.total(f"group_{name}_accumulate", aligned, accumulate(aligned))
+    empty = all_of([term.sig.is_zero() for term in group]) | alpha.zero | beta.zero
+    e_zero = Number.constant(exp.terms, operation.e_zero)
+    frac, sig = F - highest + 2 * operation.scale.man_bits, total.total * (alpha.sig * beta.sig)
+    bits = total.total.bits.width + 2 * (operation.scale.man_bits + 1)  # of all three significands
+    sig = sig.loosened(0, (1 << bits) - 1)
+    term = Term(total.sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
+    return observer.value(f"scale_{name}", term)
+
+
+def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: Observer, own_places: bool = False) -> Bits:
+    """E-FDPA (golden: `EFDPA.step`): every term at the largest possible exponent, with all bits below it.
+
+    Args:
+        own_places: whether a term is aligned to its own largest exponent, and then put at its place in the sum, which
+            changes no number.
+    """
+    parts = decoded_operands(terms, operation, ports, observer)
+    pairs = products(operation, parts, observer, operation.product_exp_min)
+    pairs.append(observer.term("addend", *addend(parts.z, operation.c, operation.c.e_min)))
+    special = observer.value("specials", combine([s for _, s in pairs]))
+    observer.when(special.finite)
+    summed = [t for t, _ in pairs]
+    highest, lowest_bit = max(t.exp.high for t in summed), min(t.exp.low - t.frac for t in summed)
+    aligned = []
+    for k, term in enumerate(summed):
+        top, low = (term.exp.high, term.exp.low - term.frac) if own_places else (highest, lowest_bit)
+        own = observer.value(f"sum_align_{k}", align(term, Number.constant(terms, top), top - low, "RZ"))
+        aligned.append(Aligned(own.sign, own.aligned.times_two_to(low - lowest_bit)))
+    total = observer.total("sum_accumulate", aligned, accumulate(aligned))
+    if operation.zero == "ieee":
+        signs = [term.sign for term in summed]
+        negative = any_of(signs) if operation.conversion.mode == "RD" else all_of(signs)
+        total = Total(total.sign | (negative & total.total.is_zero()), total.total)
+    code = converted(
+        total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow, operation.flush_results
+    )
+    otherwise = special_code(special, operation.d, quiet_nan(operation.d))
+    d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    return observer.value("d", Result(Code(d))).code.bits
+
+
+def truncated_sum(terms: Terms, operation: TruncatedFDPA, summed: list[Term], special: Special, observer: Observer) -> Bits:
+    """Steps 2 to 4 of T-FDPA."""
+    # 1. the largest exponent
+    largest = observer.value("sum_max_exp", max_exp(summed))
+    # 2. align each term, add exactly
+    if operation.sticky:
+        total, lost, lsb = sticky_total(summed, largest, operation, observer)
+    else:
+        aligned = [
+            observer.value(f"sum_align_{k}", align(term, largest.e_max, operation.F, operation.truncation))
+            for k, term in enumerate(summed)
+        ]
+        total = observer.total("sum_accumulate", aligned, accumulate(aligned))
+        lost, lsb = no(terms), largest.e_max - operation.F
+    # 3. convert; a zero of either sign becomes +0
+    code = converted(
+        total, lsb, operation.conversion, operation.overflow, operation.flush_results, canonical=True, lost=lost
+    )
+    otherwise = special_code(special, operation.d, nvidia_nan(operation.d))
+    d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    return observer.value("d", Result(Code(d))).code.bits
+
+
+def sticky_total(
+    summed: list[Term], largest: Exponent, operation: TruncatedFDPA, observer: Observer
+) -> tuple[Total, Flag, Number]:
+    """Steps align and accumulate with a sticky bit for ρ: the sum, whether nonzero bits were lost below it, and the exponent
+    of its last bit (golden: `steps.add_sticky`).
+
+    The bits that RZ drops lie below the magnitude. The bits that RD drops are positive: if there are any, half of the sum's
+    last place is added to the terms, and a negative sum is followed by ones in all positions.
+    """
+    F, mode = operation.F, operation.truncation
+    aligned = [observer.value(f"sum_align_{k}", align_lost(term, largest.e_max, F, mode)) for k, term in enumerate(summed)]
+    lost = any_of([term.lost for term in aligned])
+    if mode == "RZ":
+        total = observer.total("sum_accumulate", aligned, accumulate(aligned))
+        return total, lost & (total.sign | ~total.total.is_zero()), largest.e_max - F
+    zero, one = Number.constant(lost.terms, 0), Number.constant(lost.terms, 1)
+    halves = [Aligned(term.sign, term.aligned.times_two_to(1)) for term in aligned]
+    halves.append(Aligned(no(lost.terms), choose(lost, one, zero)))
+    total = observer.total("sum_accumulate", halves, accumulate(halves))
+    magnitude, below = total.total.shifted_right(1), operation.conversion.rounding_format.man_bits + 2
+    ones = choose(lost & total.sign, Number.constant(lost.terms, (1 << below) - 1), zero)
+    is_more = lost & (total.sign | ~magnitude.is_zero())
+    return Total(total.sign, magnitude.times_two_to(below) + ones), is_more, largest.e_max - (F + below)

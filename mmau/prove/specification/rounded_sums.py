@@ -1,0 +1,97 @@
+"""Sums of two terms, exact and rounded once: the building block of FMA and the flushed operations (golden:
+`steps.exact_sum`, `ieee.rounded_sum`, `flushed_fma.flushed_sum`)."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.rounding import Overflow
+from golden.arithmetic.specials import nvidia_nan, quiet_nan
+from mmau.prove.netlist.terms import Bits
+from mmau.prove.specification.conversion import Normalised, converted, normalised, special_code
+from mmau.prove.specification.numbers import Number
+from mmau.prove.specification.step_results import Aligned, Exponent, Special, Term, Total
+from mmau.prove.specification.steps import accumulate, align
+
+Underflow = Literal["gradual", "subnormal", "tiny"]
+"""Results that become zeros of their sign: none; results that are subnormal after rounding; results that are tiny after
+rounding with an unbounded exponent."""
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """The conversion of a sum into a code; `canonical` as in NVIDIA's units: one NaN, and every zero is +0."""
+
+    rho: Conversion
+    underflow: Underflow = "gradual"
+    overflow: Overflow = "infinity"
+    canonical: bool = False
+
+    def code(self, total: Total, lsb: Number) -> Bits:
+        """The code of a finite total in units of 2^lsb; the sign of a zero total counts."""
+        code = converted(total, lsb, self.rho, self.overflow, self.underflow == "tiny", self.canonical)
+        return without_subnormal(code, lsb, self.rho) if self.underflow == "subnormal" else code
+
+    def normalised(self, total: Total, lsb: Number) -> Normalised:
+        """The total before it is rounded."""
+        return normalised(total.total, lsb, self.rho.rounding_format, self.underflow == "tiny")
+
+    def result(self, finite: Bits, special: Special) -> Bits:
+        """The code of a sum that may be special."""
+        nan = nvidia_nan(self.rho.d) if self.canonical else quiet_nan(self.rho.d)
+        otherwise = special_code(special, self.rho.d, nan)
+        return special.nan.terms.choice(special.finite.bits, lambda: finite, lambda: otherwise)
+
+
+def without_subnormal(code: Bits, lsb: Number, rho: Conversion) -> Bits:
+    """A code, or the zero of its sign if it is subnormal (golden: `ftz_addmul.flush_result`)."""
+    terms, d = lsb.terms, rho.d
+    stored = Number.read(terms, terms.part(code, d.width - 2, d.man_bits), 0, (1 << d.exp_bits) - 1, signed=False)
+    zero = terms.joined([terms.part(code, d.width - 1, d.width - 1), terms.number(0, d.width - 1)])
+    return terms.choice(stored.is_zero().bits, lambda: zero, lambda: code)
+
+
+@dataclass(frozen=True)
+class RoundedSum:
+    """The sum of two terms, rounded once.
+
+    Attributes:
+        terms, specials: the terms, and their flags for values that are not finite.
+        largest: an exponent that no term's exponent exceeds.
+        rounding: the rounding of the sum.
+    """
+
+    terms: tuple[Term, Term]
+    specials: tuple[Special, Special]
+    largest: Exponent
+    rounding: Rounding
+
+    @property
+    def F(self) -> int:
+        """Fraction bits at the largest exponent with which neither term loses a bit."""
+        x, y = self.terms
+        return max(x.frac + max(0, y.exp.high - x.exp.low), y.frac + max(0, x.exp.high - y.exp.low))
+
+    def aligned(self) -> list[Aligned]:
+        """Both terms in units of the exact sum."""
+        return [align(term, self.largest.e_max, self.F, "RZ") for term in self.terms]
+
+    def exact(self) -> tuple[Total, Number]:
+        """The sum, and the exponent of its last bit."""
+        return accumulate(self.aligned()), self.largest.e_max - self.F
+
+    def signed(self, total: Total) -> Total:
+        """A total with the sign that an exact zero has (golden: `ieee.is_zero_negative`)."""
+        x, y = (term.sign for term in self.terms)
+        negative = x | y if self.rounding.rho.mode == "RD" else x & y
+        return Total(total.sign | (negative & total.total.is_zero()), total.total)
+
+    def code(self) -> Bits:
+        """The rounded sum if it is finite."""
+        total, lsb = self.exact()
+        return self.rounding.code(self.signed(total), lsb)
+
+
+def lifted(term: Term, places: int) -> Term:
+    """The same number with an exponent larger by `places` and as many more fraction bits."""
+    return replace(term, exp=term.exp + places, frac=term.frac + places)

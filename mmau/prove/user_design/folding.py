@@ -1,0 +1,136 @@
+"""Substitution in terms, with constant folding."""
+
+from collections.abc import Mapping
+
+from bitwuzla import Kind, Term, TermManager
+
+from mmau.prove.evaluation import apply_to, in_order, number, width
+
+
+class Folding:
+    """Replaces terms by others.
+
+    Args:
+        manager: the manager of the terms. by: the replacement of each replaced term.
+    """
+
+    def __init__(self, manager: TermManager, by: Mapping[Term, Term]) -> None:
+        self._manager, self._known = manager, dict(by)
+
+    def of(self, root: Term) -> Term:
+        """A term after all replacements."""
+        if root not in self._known:
+            for term in in_order([root], self._known):
+                self._known[term] = self._made(term)
+        return self._known[root]
+
+    def replace(self, term: Term, other: Term) -> None:
+        """Add a replacement of one term by another."""
+        self._known[term] = other
+
+    def _made(self, term: Term) -> Term:
+        olds = term.children()
+        if not olds:
+            return term
+        children = [self._known[child] for child in olds]
+        simple = self._simplified(term, children)
+        if simple is not None:
+            return simple
+        if children == list(olds):
+            return term
+        return self._manager.mk_term(term.kind(), children, list(term.indices()))
+
+    def _simplified(self, term: Term, children: list[Term]) -> Term | None:
+        """The term if it reduces to a number or to one of its operands; else None."""
+        if all(child.is_value() for child in children):
+            return self._number(apply_to(term, children), term)
+        kind = term.kind()
+        if kind == Kind.BV_EXTRACT:
+            return self._part(children[0], *term.indices())
+        if kind == Kind.ITE:
+            condition, yes, no = children
+            if condition.is_value():
+                return yes if condition.is_true() else no
+            if yes == no:
+                return yes
+        elif kind in (Kind.EQUAL, Kind.DISTINCT) and len(children) == 2:
+            return self._compared(kind, *children)
+        elif kind in (Kind.BV_AND, Kind.BV_OR, Kind.AND, Kind.OR):
+            return self._joined(term, children)
+        return None
+
+    def _compared(self, kind: Kind, x: Term, y: Term) -> Term | None:
+        """A comparison of a Boolean's bit with a constant as that Boolean or its negation; constants are compared here."""
+        if x == y:
+            return self._truth(kind == Kind.EQUAL)
+        if x.is_value():
+            x, y = y, x
+        if not y.is_value():
+            return None
+        if x.kind() == Kind.BV_CONCAT:
+            return self._compared_by_parts(kind, x, number(y))
+        if width(x) != 1 or x.kind() != Kind.ITE:
+            return None
+        condition, yes, no = x.children()
+        if not (yes.is_value() and no.is_value() and yes != no):
+            return None
+        holds = (yes == y) == (kind == Kind.EQUAL)
+        return condition if holds else self._manager.mk_term(Kind.NOT, [condition])
+
+    def _compared_by_parts(self, kind: Kind, whole: Term, value: int) -> Term | None:
+        place, left = width(whole), list[tuple[Term, int]]()
+        for part in whole.children():
+            place -= width(part)
+            expected = value >> place & ((1 << width(part)) - 1)
+            if not part.is_value():
+                left.append((part, expected))
+            elif number(part) != expected:
+                return self._truth(kind != Kind.EQUAL)
+        if len(left) == len(whole.children()):
+            return None
+        parts, rest = [part for part, _ in left], 0
+        for part, expected in left:
+            rest = rest << width(part) | expected
+        joined = parts[0] if len(parts) == 1 else self._manager.mk_term(Kind.BV_CONCAT, parts)
+        other = self._manager.mk_bv_value(joined.sort(), rest)
+        simple = self._compared(kind, joined, other)
+        return self._manager.mk_term(kind, [joined, other]) if simple is None else simple
+
+    def _truth(self, value: bool) -> Term:
+        return self._manager.mk_true() if value else self._manager.mk_false()
+
+    def _joined(self, term: Term, children: list[Term]) -> Term | None:
+        bits = max(1, width(term))
+        ones = self._number((1 << bits) - 1, term)
+        zero = self._number(0, term)
+        absorbing, neutral = (zero, ones) if term.kind() in (Kind.BV_AND, Kind.AND) else (ones, zero)
+        if absorbing in children:
+            return absorbing
+        left = [child for child in dict.fromkeys(children) if child != neutral]
+        if len(left) == 1:
+            return left[0]
+        if not left:
+            return neutral
+        return None if len(left) == len(children) else self._manager.mk_term(term.kind(), left)
+
+    def _part(self, whole: Term, high: int, low: int) -> Term | None:
+        """Bits of a concatenation that lie in one of its parts."""
+        if whole.kind() != Kind.BV_CONCAT:
+            return None
+        place = width(whole)
+        for part in whole.children():
+            place -= width(part)
+            if place <= low and high < place + width(part):
+                if width(part) == high - low + 1:
+                    return part
+                if part.is_value():
+                    return self._manager.mk_bv_value(
+                        self._manager.mk_bv_sort(high - low + 1), number(part) >> (low - place) & ((2 << (high - low)) - 1)
+                    )
+                return self._manager.mk_term(Kind.BV_EXTRACT, [part], [high - place, low - place])
+        return None
+
+    def _number(self, value: int, like: Term) -> Term:
+        if like.sort().is_bool():
+            return self._truth(bool(value & 1))
+        return self._manager.mk_bv_value(like.sort(), value)

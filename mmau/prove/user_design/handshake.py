@@ -1,0 +1,307 @@
+"""Exploration of all states that a design with a handshake can reach after reset.
+
+Control registers are numbers in every state, and data registers are terms of the pending operands, the oldest first; data of
+operands that have left may have any value. So there are finitely many states for any number of transfers, and the check that
+no further state is reachable is an induction over time.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Generic, TypeVar
+
+from bitwuzla import Kind, Term
+
+from mmau.prove.evaluation import in_order, number, variables, width
+from mmau.prove.netlist.flat_netlist import FlatNetlist
+from mmau.prove.netlist.terms import Bits, Terms
+from mmau.prove.user_design.asking import Limits, NotCompared, ask
+from mmau.prove.user_design.folding import Folding
+from mmau.prove.user_design.machine import Cycle, Machine, State
+
+S = TypeVar("S")
+
+Stimulus = tuple[int, int]
+"""in_valid and out_ready; out_ready is 1 if the design has no such port."""
+
+
+@dataclass(frozen=True)
+class Step(Generic[S]):
+    """One cycle from a state.
+
+    Attributes:
+        to: the state after the cycle. waiting: number of operands under way before the cycle. is_taken: whether operands
+            were taken.
+        is_shown: whether out_valid was 1.
+    """
+
+    to: S
+    waiting: int
+    is_taken: bool
+    is_shown: bool
+
+
+Steps = Mapping[S, Mapping[Stimulus, Step[S]]]
+"""The cycle from each state for each stimulus."""
+
+
+def check_progress(after: Steps[S]) -> None:
+    """Check every state that can be reached.
+
+    Raises:
+        NotCompared: out_valid depends on out_ready in the same cycle, or a transfer may be held up for ever.
+    """
+    for steps in after.values():
+        for (in_valid, _), step in steps.items():
+            if step.is_shown != steps[in_valid, 1].is_shown:
+                raise NotCompared("its handshake: out_valid depends on out_ready in the same cycle")
+    held = _endless(after, lambda stimulus, step: step.waiting > 0 and not step.is_shown)
+    if held:
+        raise NotCompared(f"its handshake: operands were taken whose result never comes{_while(held)}")
+    held = _endless(after, lambda stimulus, step: stimulus[0] == 1 and not step.is_taken and not step.is_shown)
+    if held:
+        raise NotCompared(f"its handshake: operands are not taken any more{_while(held)}")
+
+
+def _while(held: Iterable[Stimulus]) -> str:
+    """The values of the ports in the cycles that repeat."""
+    names, columns = ("in_valid", "out_ready"), list(zip(*held, strict=True))
+    fixed = [f"{name} stays {column[0]}" for name, column in zip(names, columns, strict=True) if len(set(column)) == 1]
+    return f" while {' and '.join(fixed)}" if fixed else ""
+
+
+def _endless(after: Steps[S], holds_up: Callable[[Stimulus, Step[S]], bool]) -> list[Stimulus]:
+    """The stimuli of cycles that lead from a state back to it and hold a transfer up; empty if there are none."""
+    edges = {
+        state: [(stimulus, step.to) for stimulus, step in steps.items() if holds_up(stimulus, step)]
+        for state, steps in after.items()
+    }
+    left, ending = set(edges), {state for state, out in edges.items() if not out}
+    while ending:  # a state that leads to no other one that is left is in no cycle
+        left -= ending
+        ending = {state for state in left if not any(to in left for _, to in edges[state])}
+    if not left:
+        return []
+    state, stimuli, place = next(iter(left)), list[Stimulus](), dict[S, int]()
+    while state not in place:
+        place[state] = len(stimuli)
+        stimulus, state = next(edge for edge in edges[state] if edge[1] in left)
+        stimuli.append(stimulus)
+    return stimuli[place[state] :]
+
+
+RESET = 4
+"""Least number of cycles for which reset is held."""
+
+MOST = 64
+"""Largest number of pending operands; a design with more is assumed never to give a result."""
+
+Operands = Mapping[str, Bits]
+
+
+@dataclass(frozen=True)
+class Explored:
+    """The result of the exploration of states.
+
+    Attributes:
+        results: terms of port d for the first operands, without repetition. states: their number. waiting: most pending
+            operands.
+    """
+
+    results: list[Bits]
+    states: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A state of the design that can be reached.
+
+    Attributes:
+        registers: the value of each register, by name. waiting: number of operands that have entered and whose results
+            have not left.
+        must_stay: whether a result was valid and not taken, so that it must stay valid.
+    """
+
+    registers: tuple[tuple[str, Term], ...]
+    waiting: int
+    must_stay: bool
+
+
+class Handshake:
+    """A design with valid signals for operands and results.
+
+    Args:
+        protocol: "valid" or "valid-ready". operands: variables of the first pending operands. controls: the controls of
+            reset and enable.
+    """
+
+    def __init__(
+        self,
+        terms: Terms,
+        machine: Machine,
+        circuit: FlatNetlist,
+        protocol: str,
+        operands: Operands,
+        controls: Mapping[str, Bits],
+    ) -> None:
+        self._terms, self._machine, self._circuit = terms, machine, circuit
+        self._waits, self._controls = protocol == "valid-ready", controls
+        self._tokens: list[Operands] = [operands]
+        self._loose: dict[tuple[str, int], Term] = {}
+        self._supports: dict[Term, frozenset[Term]] = {}
+        self._results: dict[Term, Bits] = {}
+
+    def explored(self, limits: Limits) -> Explored:
+        """Every state that can be reached, and every result.
+
+        Raises:
+            NotCompared: the design breaks the rules of the protocol, or has too many states.
+        """
+        first = self._after_reset()
+        found, left, after = {first}, [first], dict[Reached, dict[Stimulus, Step[Reached]]]()
+        while left:
+            if limits.over:
+                raise NotCompared(f"the handshake was followed through {len(found)} states in time, and has more")
+            reached = left.pop()
+            after[reached] = {each: self._next(reached, *each, limits) for each in self._stimuli()}
+            for step in after[reached].values():
+                if step.to not in found:
+                    found.add(step.to)
+                    left.append(step.to)
+        check_progress(after)
+        if not self._results:
+            raise NotCompared("no operands ever come in, or no result ever comes out")
+        return Explored(list(self._results.values()), len(found), max(each.waiting for each in found))
+
+    def _stimuli(self) -> Iterator[Stimulus]:
+        """The combinations of valid operands and taken results."""
+        yield from product((1, 0), (1, 0) if self._waits else (1,))
+
+    def _after_reset(self) -> Reached:
+        registers = self._forgotten(self._machine.start, 0)
+        if "rst" in self._circuit.inputs:
+            reset = {**self._controls, "rst": self._terms.number(1, 1)}
+            for _ in range(RESET):
+                before, registers = registers, self._forgotten(self._machine.cycle(dict(registers), reset).after(), 0)
+            if registers != before:
+                raise NotCompared(f"registers still change after {RESET} cycles of reset")
+            idle = self._machine.cycle(dict(registers), {**reset, "in_valid": self._terms.number(0, 1)})
+            if self._known(idle, "out_valid"):
+                raise NotCompared("its handshake: out_valid is 1 during reset")
+        return Reached(registers, 0, False)
+
+    def _next(self, reached: Reached, in_valid: int, out_ready: int, limits: Limits) -> Step[Reached]:
+        offered = self._token(reached.waiting) if in_valid else {}
+        inputs = {**self._controls, **offered, "in_valid": self._terms.number(in_valid, 1)}
+        if self._waits:
+            inputs["out_ready"] = self._terms.number(out_ready, 1)
+        cycle = self._machine.cycle(dict(reached.registers), inputs)
+        is_taken = bool(in_valid and (not self._waits or self._known(cycle, "in_ready")))
+        waiting, is_shown = reached.waiting + is_taken, self._known(cycle, "out_valid")
+        if reached.must_stay and not is_shown:
+            raise NotCompared("its handshake: out_valid falls before the result is taken")
+        gone = bool(is_shown and out_ready)
+        if is_shown:
+            if waiting + bool(in_valid) == 0 or (gone and not waiting):
+                raise NotCompared("its handshake: out_valid is 1 where no operands are under way")
+            self._note_result(cycle.output("d"))
+            if not out_ready:
+                self._check_stays(cycle, {} if is_taken or reached.waiting else inputs, limits)
+        registers = self._forgotten(cycle.after(), waiting)
+        if gone:
+            registers = self._forgotten(self._renamed(registers, waiting), waiting - 1)
+        if waiting - gone > MOST:
+            raise NotCompared(f"its handshake: more than {MOST} operands are under way")
+        to = Reached(registers, waiting - gone, bool(is_shown and not gone and waiting))
+        return Step(to, reached.waiting, is_taken, is_shown)
+
+    def _check_stays(self, cycle: Cycle, offered: Mapping[str, Bits], limits: Limits) -> None:
+        """Check that a result that is not taken is the same, bit for bit, in the next cycle, whatever comes then.
+
+        Args:
+            offered: the inputs that stay until they are taken, if the result is that of operands that are not taken yet.
+        """
+        again = {name: bits for name, bits in offered.items() if name != "out_ready"}
+        later = self._machine.cycle(cycle.after(), {**self._controls, **again})
+        if offered and not self._known(later, "out_valid"):
+            raise NotCompared("its handshake: out_valid falls before the result is taken")
+        before, after = cycle.output("d"), later.output("d")
+        if before.term == after.term:
+            return
+        if ask(self._terms.manager, [self._terms.differs(before, after)], limits).verdict != "never":
+            raise NotCompared("its handshake: d changes while out_valid is 1 and the result is not taken")
+
+    def _known(self, cycle: Cycle, port: str) -> bool:
+        value = cycle.output(port).term
+        if not value.is_value():
+            raise NotCompared(f"its handshake: {port} depends on data, or on registers that reset does not set")
+        return bool(number(value))
+
+    def _note_result(self, d: Bits) -> None:
+        first = {bits.term for bits in self._token(0).values()}
+        if not self._support(d.term) <= first | self._machine.undefined:
+            raise NotCompared("its handshake: a result depends on other operands than its own, or comes out of order")
+        self._results[self._named("d", d.term)] = d
+
+    def _token(self, place: int) -> Operands:
+        """Variables of the operands at a place of the queue."""
+        while len(self._tokens) <= place:
+            named = {
+                port: self._terms.free(f"{port} {len(self._tokens)}", bits.width) for port, bits in self._tokens[0].items()
+            }
+            self._tokens.append(named)
+        return self._tokens[place]
+
+    def _renamed(self, registers: tuple[tuple[str, Term], ...], waiting: int) -> dict[str, Term]:
+        """The registers after the oldest operands have left: the others move up, and the oldest become unknown."""
+        by = {}
+        for place in range(waiting):
+            for port, bits in self._token(place).items():
+                other = self._token(place - 1)[port] if place else self._machine.anything(bits.width)
+                by[bits.term] = other.term
+        again = Folding(self._terms.manager, by)
+        return {name: again.of(term) for name, term in registers}
+
+    def _forgotten(self, state: State, waiting: int) -> tuple[tuple[str, Term], ...]:
+        """The registers with every part that depends on more than pending operands and undefined bits replaced by unknown
+        bits."""
+        live = {bits.term for place in range(waiting) for bits in self._token(place).values()}
+        return tuple((name, self._without(name, term, live)) for name, term in state.items())
+
+    def _without(self, name: str, term: Term, live: set[Term]) -> Term:
+        parts = term.children() if term.kind() == Kind.BV_CONCAT else [term]
+        kept, place = [], width(term)
+        for part in parts:
+            place -= width(part)
+            if self._support(part) <= live | self._machine.undefined:
+                kept.append(self._named(f"{name} {place}", part))
+            else:
+                kept.append(self._unknown(name, place, width(part)))
+        return kept[0] if len(kept) == 1 else self._terms.manager.mk_term(Kind.BV_CONCAT, kept)
+
+    def _named(self, place: str, part: Term) -> Term:
+        """Name the undefined bits of a part by place and order only, so that equal states compare equal."""
+        if not self._support(part) & self._machine.undefined:
+            return part
+        loose = [term for term in variables([part]) if term in self._machine.undefined]
+        by = dict(zip(loose, (self._undefined(f"{place} {k}", width(term)) for k, term in enumerate(loose)), strict=True))
+        return Folding(self._terms.manager, by).of(part)
+
+    def _undefined(self, name: str, bits: int) -> Term:
+        key = (name, bits)
+        if key not in self._loose:
+            self._loose[key] = self._terms.free(f"undefined {name}", bits).term
+            self._machine.undefined.add(self._loose[key])
+        return self._loose[key]
+
+    def _unknown(self, name: str, place: int, bits: int) -> Term:
+        register = self._circuit.registers[name]
+        return self._terms.part(register, place + bits - 1, place).term
+
+    def _support(self, root: Term) -> frozenset[Term]:
+        """The variables that a term depends on."""
+        for term in in_order([root], self._supports):
+            below = [self._supports[child] for child in term.children()]
+            self._supports[term] = frozenset([term]) if term.is_const() else frozenset().union(*below)
+        return self._supports[root]

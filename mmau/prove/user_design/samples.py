@@ -1,0 +1,114 @@
+"""Sample vectors in a simulation: before a proof gives up on a design, and before it says that one is right.
+
+The simulation reads the design by itself. So a text that Yosys and Verilator read differently is not called right.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cosim.bench.mismatch import ComparedRow
+from cosim.bench.stimulus import UnitSpecification
+from cosim.build.errors import SimulationError
+from cosim.build.power_up import power_ups
+from cosim.dut.description import Dut
+from cosim.runner.report import Report
+from cosim.runner.run import run
+from golden import Unit
+from mmau.prove.counterexample import golden_result
+from mmau.prove.decision import OPEN, PROVED, REFUTED, UserDesignDecision, WrongCycles, WrongResult
+from mmau.prove.replay import replayed
+from rtl.designs.unit_design import UnitDesign
+
+VECTORS = 400
+"""Number of sample vectors, which have seed 0."""
+
+CHANGED = "the design's files changed: what was simulated is not what was read; prove it again"
+
+Transfer = Mapping[str, int]
+"""The codes of the operand ports, packed."""
+
+
+def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecision:
+    """A decision that is not refuted, after a simulation of sample vectors: refuted if one of them shows a fault.
+
+    Raises:
+        MissingTool: a program is not installed.
+    """
+    unit = replace(unit, implementation=unit.implementation.combinational)
+    try:
+        report = run(UnitDesign(unit), vectors=VECTORS, dut=dut)
+    except SimulationError as error:
+        reason = f"{found.reason}; " if found.reason else ""
+        return replace(found, verdict=OPEN, reason=f"{reason}it cannot be simulated: {error}")
+    if found.sources and not is_of(report, found):
+        return replace(found, verdict=OPEN, reason=CHANGED)
+    found = replace(found, sources=report.sources)
+    if report.passed:
+        agree = f"{VECTORS} sample vectors in simulation agree"
+        if found.verdict == PROVED:
+            return replace(found, decided=(*found.decided, agree))
+        return replace(found, reason=f"{found.reason}; {agree}")
+    if found.verdict == PROVED:
+        found = replace(
+            found,
+            reason="the circuit that Yosys reads is right, but the circuit that Verilator reads from the same text is not",
+        )
+    return replace(found, verdict=REFUTED, decided_by="simulation", counterexample=_shown(unit, dut, report))
+
+
+def is_of(report: Report, found: UserDesignDecision) -> bool:
+    """Whether the files that were simulated are those that were read. Other macros may include further files; Verilog that
+    GHDL makes has another path each time."""
+    both = report.sources.keys() & found.sources.keys()
+    if not both:
+        return sorted(report.sources.values()) == sorted(found.sources.values())
+    return all(report.sources[path] == found.sources[path] for path in both)
+
+
+def _shown(unit: Unit, dut: Dut, report: Report) -> WrongResult | WrongCycles:
+    """The first wrong result with its operands, and those beside them if it is right without them; or what else is wrong."""
+    if not report.differing:
+        return WrongCycles(report.failures)
+    row = report.differing[0]
+    before, sent, after = _neighbours(unit, dut, row)
+    alone = replayed(unit, sent, dut)
+    if alone.differing:
+        first = alone.differing[0]
+        explanation = () if alone.explanation is None else alone.explanation.lines()
+        return WrongResult(sent, first.got, first.expected, explanation)
+    lines = ["sent alone after a reset, these operands give the right result; among other vectors they do not"]
+    for name, other in (("before", before), ("after", after)):
+        if other is not None:
+            is_its = dut.results == 1 and golden_result(unit, other) == row.got
+            lines.append(f"the operands {name} them{', whose result this is' if is_its else ''}: {_text(other)}")
+    return WrongResult(sent, row.got, row.expected, [*lines, *_as_a_pair(unit, dut, before, sent, after)])
+
+
+def _as_a_pair(unit: Unit, dut: Dut, before: Transfer | None, sent: Transfer, after: Transfer | None) -> list[str]:
+    """The lines about what a simulation of two transfers alone shows; none where both results are right."""
+    pairs = [(before, sent)] if before is not None else []
+    for given in [*pairs, (sent, after)] if after is not None else pairs:
+        report = replayed(unit, given, dut)
+        if report.differing:
+            row = report.differing[0]
+            which = ("first", "second")[row.vector]
+            got = row.got if isinstance(row.got, str) else f"{row.got:#x}"
+            return [
+                "a result depends on other operands than its own: these two alone, one after the other, give for the "
+                f"{which} {got}, not {row.expected:#x}: {'; then '.join(map(_text, given))}"
+            ]
+    return []
+
+
+def _neighbours(unit: Unit, dut: Dut, row: ComparedRow) -> tuple[Transfer | None, Transfer, Transfer | None]:
+    """The operands of the vector before a row's, of its own, and of the one after it."""
+    parts = power_ups("verilator", dut.timing, VECTORS, 0)
+    part = next(part for part in reversed(parts) if part.first <= row.vector)
+    chunks = UnitSpecification(unit, dut.results, dut.widths).chunks(part.vectors, part.seed)
+    sent: Sequence[Transfer] = [vector.transfers[0] for chunk in chunks for vector in chunk.vectors]
+    place = row.vector - part.first
+    return sent[place - 1] if place else None, sent[place], sent[place + 1] if place + 1 < len(sent) else None
+
+
+def _text(transfer: Transfer) -> str:
+    return ", ".join(f"{port}={code:#x}" for port, code in transfer.items())

@@ -1,0 +1,177 @@
+"""Programs of additions: what they compute by hand, the quick engine beside the definition, files, traces and refusals."""
+
+import re
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.chains.sum_chain import C_PLACES, TREES, SumTable
+from golden.stimulus import OperandShape, generate
+from golden.units.unit import Unit
+from golden.units.unit_file import unit_from_table, unit_to_toml
+
+FORMATS: dict[str, dict[str, Any]] = {
+    "fp16": {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1},
+    "e4m3": {"operation": "E-FDPA", "a": "e4m3", "b": "e5m2", "c": "fp32", "L": 1, "rho": "RNE-FP16"},
+    "fp32": {"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"},
+}
+
+PLACES = "[sums] tree must have c and each of p0, p1, … once, without a gap, and 0 wherever a sum begins at +0"
+NESTED = '[sums] tree must be a name or nested arrays of "p0", "p1", …, "c" and "0"'
+
+
+def deep(levels: int) -> Any:
+    """Nodes above one place, each of one member."""
+    return "c" if not levels else [deep(levels - 1)]
+
+
+def sums(formats: str = "fp16", **table: Any) -> Unit:
+    return unit_from_table({"name": "sums", **FORMATS[formats], "sums": table})
+
+
+def result(unit: Unit, products: list[float], c: float) -> float:
+    a = np.array([products], np.float16)
+    return float(unit.dot(a, np.ones_like(a), np.array([c], np.float32))[0])
+
+
+@pytest.mark.parametrize(
+    ("table", "products", "c", "d"),
+    [
+        ({"tree": "in-order"}, [2**-12, 2**-12, 2**-12, 2**-12], 4096.0, 4096.0),  # ties to even
+        ({"tree": "pairwise", "c": "last"}, [2**-12, 2**-12, 2**-12, 2**-12], 4096.0, 4096.0 + 2**-10),
+        ({"tree": "pairwise"}, [2**-12, 2**-12, 2**-12], 4096.0, 4096.0 + 2**-11),  # (c + p0) + (p1 + p2)
+        ({"tree": "halves", "c": "last"}, [4096.0, 2**-12, -4096.0, 2**-12], 0.0, 2**-11),
+        ({"tree": "compensated"}, [2**-12, 2**-12, 2**-12, 2**-12], 4096.0, 4096.0 + 2**-10),
+        ({"tree": "ascending", "c": "among"}, [4096.0, 2**-12, 2**-12], 0.0, 4096.0 + 2**-11),
+        ({"tree": "descending", "c": "among"}, [2**-12, 2**-12, 4096.0], 0.0, 4096.0),
+        ({"tree": "exact"}, [2**-12, 4096.0, -4096.0, 2**-12], 0.0, 2**-11),
+        ({"tree": "in-order", "group": 2, "node": "RZ-e8m13"}, [1.0, 2**-13, 1.0, 2**-14], 0.0, 2 + 2**-13),
+        ({"tree": "in-order", "node": "RNE-e8m7"}, [256.0, 1.0], 0.0, 256.0),
+        ({"tree": [["p0", "p2"], [["p1", "p3"], "c"]]}, [4096.0, 2**-12, -4096.0, 2**-12], 0.0, 2**-11),
+        ({"tree": [["p0", "p1"], "c"]}, [-0.0, -0.0], -0.0, -0.0),
+        ({"tree": [[["0", "p0"], "p1"], "c"]}, [-0.0, -0.0], -0.0, 0.0),
+        ({"tree": [["p0", "p1", "p2"], "c"], "node": "RNE-e8m7"}, [256.0, 1.0, 1.0], 0.0, 258.0),  # 256 + 1 is a tie
+        ({"tree": [["p0"], "c"], "node": "RZ-e8m7"}, [257.0], 1.0, 256.0),  # 257 is cut to 256 first, then 257 again
+    ],
+)  # fmt: skip
+def test_sums_by_hand(table: dict[str, Any], products: list[float], c: float, d: float) -> None:
+    got = result(sums(**table), products, c)
+    assert (got, np.signbit(got)) == (d, np.signbit(d))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formats", FORMATS)
+@pytest.mark.parametrize("tree", TREES)
+def test_engine_equals_the_definition(formats: str, tree: str) -> None:
+    """The definition is exact rational arithmetic; the engine is float64 with its errors."""
+    nodes = (("exact", "RNE-e8m23", "RNE-e8m23"), ("RNE-e8m23", "RZ-e8m13", "RZ-e8m7"), ("exact", "RNE-e5m10", "RNE-e8m23"))
+    for number, (product, node, outer) in enumerate(nodes):
+        for group, c in ((0, C_PLACES[number]), (4, ("first", "last")[number % 2])):
+            unit = sums(formats, tree=tree, group=group, product=product, node=node, outer=outer, c=c)
+            rows = generate(OperandShape.of_unit(unit, 8), 60, number).operands
+            expected = unit.dot(rows.a, rows.b, rows.c, engine="reference")
+            assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
+
+
+def random_tree(places: list[str], rng: np.random.Generator) -> Any:
+    """The places in any order, under nodes of one to four members."""
+    if len(places) == 1:
+        return places[0]
+    cuts = sorted(rng.choice(np.arange(1, len(places)), min(len(places) - 1, int(rng.integers(1, 4))), replace=False))
+    order = [places[k] for k in rng.permutation(len(places))]
+    parts = [order[start:end] for start, end in zip([0, *cuts], [*cuts, len(places)], strict=True)]
+    members = [random_tree(part, rng) for part in parts]
+    return [["0", members[0]], *members[1:]] if rng.integers(2) else members
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formats", FORMATS)
+def test_engine_equals_the_definition_in_any_tree(formats: str) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        tree = random_tree([*(f"p{k}" for k in range(int(rng.integers(1, 9)))), "c"], rng)
+        unit = sums(formats, tree=tree, product=("exact", "RNE-e8m13")[seed % 2], node=("RZ-e8m13", "RNE-e8m23")[seed % 2])
+        assert unit_from_table(tomllib.loads(unit_to_toml(unit))) == unit
+        rows = generate(OperandShape.of_unit(unit, unit.usual_K), 60, seed).operands
+        expected = unit.dot(rows.a, rows.b, rows.c, engine="reference")
+        assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
+
+
+@pytest.mark.parametrize(
+    ("table", "places"),
+    [
+        ({"tree": "in-order"}, [[["c", "p0"], "p1"], "p2"]),
+        ({"tree": "pairwise", "c": "last"}, [[["p0", "p1"], "p2"], "c"]),
+        ({"tree": "halves", "c": "among"}, [["p0", "p2"], ["p1", "c"]]),
+        ({"tree": "exact"}, ["c", "p0", "p1", "p2"]),
+    ],
+    ids=str,
+)
+def test_named_trees_are_trees_of_places(table: dict[str, Any], places: Any) -> None:
+    named, unit = sums(**table, node="RZ-e8m13", outer="RZ-e8m13"), sums(tree=places, node="RZ-e8m13")
+    rows = generate(OperandShape.of_unit(named, 3), 500, 3).operands
+    assert np.array_equal(named.dot(rows.a, rows.b, rows.c), unit.dot(rows.a, rows.b, rows.c))
+
+
+@pytest.mark.attack("programs of additions")
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_compensation_begins_at_plus_zero(engine: str) -> None:
+    """As `float lost = 0` in a program: with −0 the sum of nothing but −0 was +0, and an infinity alone with c was NaN."""
+    unit = sums(tree="compensated")
+    negative, one, infinity = (np.array(codes, np.uint16) for codes in ([[0x8000, 0x8000]], [[0x3C00, 0x3C00]], [[0x7C00]]))
+    assert unit.dot(negative, one, np.array([0x80000000], np.uint32), engine=engine).tolist() == [0x80000000]
+    assert unit.dot(infinity, one[:, :1], np.array([0x7F800000], np.uint32), engine=engine).tolist() == [0x7F800000]
+
+
+def test_file_holds_the_program_and_the_trace_its_steps() -> None:
+    unit = sums(tree="pairwise", group=4, node="RZ-e8m13", c="last")
+    assert unit_from_table(tomllib.loads(unit_to_toml(unit))) == unit
+    ones = np.ones(4, np.float16)
+    text = unit.explain(ones, ones, np.float32(0.5).reshape(())).text()
+    assert "addition: 1.0 + 1.0 = 2.0" in text
+    assert "addition: 4.0 + 0.5 = 4.5" in text
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"node": "RD-e8m23"}, "[sums] node must be RNE or RZ and a format like RNE-e8m23, got 'RD-e8m23'"),
+        ({"product": "e8m23"}, "[sums] product must be RNE or RZ and a format like RNE-e8m23 or exact, got 'e8m23'"),
+        ({"c": "among", "group": 2}, "[sums] c = among goes with one group of all products; leave out group"),
+        ({"group": -1}, "[sums] group must be at least 0, got -1"),
+        ({"tree": [["p0", "p2"], "c"]}, f"{PLACES}; p1 is missing"),
+        ({"tree": ["p0", "p1"]}, f"{PLACES}; c is missing"),
+        ({"tree": [["p0", "p0"], "c"]}, f"{PLACES}; p0 stands 2 times"),
+        ({"tree": [["p0", 1], "c"]}, f"{NESTED}, got 1"),
+        ({"tree": [["p0", []], "c"]}, f"{NESTED}, got []"),
+        ({"tree": deep(300)}, f"{NESTED} of at most 200 levels"),
+        (
+            {"tree": ["p0", "c"], "c": "last"},
+            "[sums] tree of places says where c is added, without groups; leave out group, c and outer",
+        ),
+    ],
+)
+def test_wrong_keys_are_refused(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        SumTable(**table)
+
+
+def test_operation_with_an_arithmetic_of_its_own_and_rtl_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^\[sums\] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits"):
+        unit_from_table({"name": "x", **FORMATS["fp16"], "L": 2, "sums": {}})
+    with pytest.raises(ValueError, match=r"^sums is a program of additions, \[sums\], which no datapath here computes$"):
+        _ = sums().step
+    with pytest.raises(ValueError, match=r"^K must be a multiple of the group of \[sums\], 4, got 6$"):
+        sums(group=4).chain_over(6)
+    assert isinstance(sums().operation, golden.OPERATIONS["E-FDPA"])
+
+
+def test_tree_of_places_fixes_the_number_of_products() -> None:
+    unit = sums(tree=[["p0", "p1"], "c"])
+    assert unit.usual_K == 2
+    three = np.ones((1, 3), np.float16)
+    with pytest.raises(ValueError, match=r"^K must be 2, the products of the tree of \[sums\], got 3$"):
+        unit.dot(three, three, np.zeros(1, np.float32))

@@ -1,0 +1,141 @@
+"""Sparse instructions: what they select, what they compute from metadata, and what is refused."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.units.instruction import ONE_OF_TWO, PAIRS_OF_FOUR
+
+HALF = golden.instruction("sm_90", "mma.sp.m16n8k32.f32.f16.f16.f32")
+TF32 = golden.instruction("sm_90", "mma.sp.m16n8k16.f32.tf32.tf32.f32")
+FP8 = golden.instruction("sm_90", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32")
+BYTES = golden.instruction("sm_90", "wgmma.sp.m64n8k64.s32.s8.u8")
+SOME = (HALF, TF32, FP8, BYTES)
+
+
+def metadata_of(i: golden.Instruction, rng: np.random.Generator, *lead: int) -> Any:
+    groups = i.k // len(next(iter(i.selections.values())))
+    return rng.choice(np.array(list(i.selections), np.uint8), (*lead, groups))
+
+
+def codes(form: golden.Format, rng: np.random.Generator, *shape: int) -> Any:
+    """Random codes, the bits of tf32 that nobody reads zero."""
+    drawn = rng.integers(0, form.codes, shape, dtype=np.uint64)
+    return (drawn & ~np.uint64((1 << form.pad_bits) - 1)).astype(f"uint{form.storage_bits}")
+
+
+def test_codes_are_positions_in_pairs_of_bits() -> None:
+    """PTX ISA 9.1, section 9.7.14.6.1: two 2-bit indices, the first in the low bits; tf32 uses 0b0100 and 0b1110 alone, as
+    two halves each."""
+    assert {code: (code & 3, code >> 2) for code in PAIRS_OF_FOUR} == PAIRS_OF_FOUR
+    assert sorted(PAIRS_OF_FOUR) == [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110]
+    assert {code: ((code & 3) // 2,) for code in (0b0100, 0b1110)} == ONE_OF_TWO
+
+
+def test_names_count_all_of_k() -> None:
+    assert (HALF.k, HALF.b_k, HALF.operation.length) == (16, 32, 16)
+    assert (TF32.k, TF32.b_k, TF32.selections) == (8, 16, ONE_OF_TWO)
+    assert (FP8.k, FP8.b_k, FP8.fp16_order, FP8.selections) == (32, 64, "pairs-of-four", PAIRS_OF_FOUR)
+    assert not any(i.sparse for i in golden.instructions())
+    assert golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32").selections == {}
+
+
+def test_sparse_instructions_by_architecture_and_evidence() -> None:
+    """mma: 2 of tf32, 4 + 2 of 16 bits, 4 of FP8, 3 × 4 + 4 of bytes; wgmma: 12 types × 32 N, and 8 of bytes × 18 N."""
+    found = golden.sparse_instructions()
+    assert {i.arch for i in found} == {"sm_90"}
+    assert len(found) == 2 + 4 + 2 + 4 + 3 * 4 + 4 + 12 * 32 + 8 * 18
+    assert {i.evidence for i in found} <= {"inferred", "recorded"}
+    assert all(i.note for i in found)
+    assert golden.sparse_instructions("sm_80") == []
+
+
+@pytest.mark.parametrize("i", golden.sparse_instructions("sm_90"), ids=lambda i: i.name)
+def test_each_is_a_dense_instruction_on_the_selected_products(i: golden.Instruction) -> None:
+    dense = golden.instruction("sm_90", i.name.replace(".sp.", ".").replace(f"k{i.b_k}.", f"k{i.k}."))
+    if isinstance(dense.operation, golden.OPERATIONS["T-FDPA"]):
+        assert i.chain == dense.chain
+    else:
+        assert i.operation.with_length(i.k) == dense.operation.with_length(i.k)
+
+
+@pytest.mark.parametrize("i", SOME, ids=lambda i: i.name)
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_selected_elements_are_multiplied_and_no_others_are_looked_at(i: golden.Instruction, engine: str) -> None:
+    """Beside the dense product of what a loop over the groups picks; other elements between change nothing."""
+    rng = np.random.default_rng(1)
+    a, b, c = codes(i.a, rng, 40, i.k), codes(i.b, rng, 40, i.b_k), codes(i.c, rng, 40)
+    metadata = metadata_of(i, rng, 40)
+    size = i.b_k // metadata.shape[1]
+    places = [
+        [group * size + place for group, code in enumerate(row) for place in i.selections[code]] for row in metadata.tolist()
+    ]
+    picked = np.array([row[of] for row, of in zip(b, places, strict=True)])
+    expected = i.dot(a, picked, c, engine="reference")
+    np.testing.assert_array_equal(i.dot(a, b, c, engine=engine, metadata=metadata), expected)
+    others = b ^ 1
+    np.put_along_axis(others, np.array(places), picked, 1)
+    np.testing.assert_array_equal(i.dot(a, others, c, engine=engine, metadata=metadata), expected)
+    assert (i.dot(a, b, c, engine=engine, metadata=metadata[:, ::-1]) != expected).any()
+
+
+@pytest.mark.parametrize("i", SOME, ids=lambda i: i.name)
+def test_product_takes_each_row_of_a_with_its_selection(i: golden.Instruction) -> None:
+    rng = np.random.default_rng(2)
+    A, B, C = codes(i.a, rng, i.m, i.k), codes(i.b, rng, i.b_k, i.n), codes(i.c, rng, i.m, i.n)
+    metadata = metadata_of(i, rng, i.m)
+    D = i(A, B, C, metadata=metadata)
+    for row in range(i.m):
+        for column in range(i.n):
+            assert D[row, column] == i.dot(A[row], B[:, column], C[row, column], metadata=metadata[row])
+
+
+def test_floats_give_floats_and_a_trace_has_the_selected_elements() -> None:
+    a, b = np.ones(16, np.float16), np.arange(32).astype(np.float16)
+    metadata = np.full(8, 0xD)  # positions 1 and 3 of four
+    d = HALF.dot(a, b, np.float32(0), metadata=metadata)
+    assert d.dtype == np.float32
+    assert d == np.arange(1, 32, 2).sum()
+    trace = HALF.explain(a, b, np.float32(0), metadata=metadata)
+    assert str(trace) == str(HALF.explain(a, b[1::2].copy(), np.float32(0)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"metadata": None}, "{name} multiplies 16 of 32 elements of b: give metadata, which say which, or the selected "
+                             "elements alone"),
+        ({"metadata": np.full(8, 5)}, "metadata of {name} must be one of 4, 8, 9, 12, 13, 14, got 5"),
+        ({"metadata": np.full(8, -12)}, "metadata of {name} must be one of 4, 8, 9, 12, 13, 14, got -12"),
+        ({"metadata": np.full(7, 4)}, "metadata must have shape (8,) (one for every 4 elements of b of {name}), got (7,)"),
+        ({"b": np.zeros(16, np.float16)}, "b must have shape (32,) (twice the k of {name}), got (16,)"),
+    ],
+)  # fmt: skip
+def test_what_is_no_selection_is_refused(changes: dict[str, Any], message: str) -> None:
+    given = {"a": np.zeros(16, np.float16), "b": np.zeros(32, np.float16), "c": np.float32(0), "metadata": np.full(8, 4)}
+    with pytest.raises(ValueError, match=f"^{re.escape(message.format(name=HALF.name))}$"):
+        HALF.dot(**given | changes)
+
+
+def test_metadata_that_are_no_integers_are_refused() -> None:
+    with pytest.raises(TypeError, match=rf"^metadata of {re.escape(HALF.name)} must be an array of integers, got float64$"):
+        HALF.dot(np.zeros(16, np.float16), np.zeros(32, np.float16), np.float32(0), metadata=np.full(8, 4.0))
+
+
+def test_unknown_sparse_instruction_is_looked_for_among_the_sparse_ones() -> None:
+    with pytest.raises(
+        ValueError, match=r"^sm_90 instruction 'mma\.sp\.m16n8k32\.f32\.f16\.f16\.f16' is not one of the 556 known"
+    ):
+        golden.instruction("sm_90", "mma.sp.m16n8k32.f32.f16.f16.f16")
+
+
+def test_products_without_metadata_and_dense_ones_with_them_are_refused() -> None:
+    a, b, c = np.zeros((16, 16), np.float16), np.zeros((32, 8), np.float16), np.zeros((16, 8), np.float32)
+    with pytest.raises(ValueError, match=r"is sparse: its metadata must say which elements of B the stored ones of A meet$"):
+        HALF(a, b, c)
+    dense = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+    with pytest.raises(ValueError, match=r"^mma\.m16n8k16\.f32\.f16\.f16\.f32 is dense and takes no metadata$"):
+        dense(a, b[:16], c, metadata=np.full((16, 8), 4))

@@ -1,0 +1,125 @@
+"""Tables of units that are refused, each with its whole message."""
+
+import re
+from typing import Any
+
+import pytest
+
+import golden
+from golden.operations import base
+from golden.units.unit_file import unit_from_table
+from tests.golden.units.test_units import T_FDPA, TR_FDPA
+
+GST_FDPA = T_FDPA | {"operation": "GST-FDPA", "G": 4, "K_block": 16, "scale": "ue8m0"}
+FTZ = {"name": "u", "operation": "FTZ-AddMul", "P": 2, "a": "fp16", "b": "fp16", "c": "fp32"}
+
+RHO = (
+    "RZ-E8M13, RZ-FP32, RZ-FP16, RZ-BF16, RNE-FP32, RNE-FP16, RNE-BF16, RD-FP32, RD-FP16, RD-BF16, RU-FP32, "
+    "RU-FP16, RU-BF16, RO-FP32, RO-FP16, RO-BF16, RNA-FP32, RNA-FP16, RNA-BF16"
+)
+T_KEYS = "a, b, c, L, F, rho, e_zero, truncation, sticky, flush_inputs, flush_results, overflow"
+MULTIPLICANDS = ", ".join(base.MULTIPLICANDS)
+KINDS = ", ".join(golden.OPERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        (T_FDPA | {"L": 0}, ValueError, "L must be an integer from 1 to 1024, got 0"),
+        (T_FDPA | {"L": 1025}, ValueError, "L must be an integer from 1 to 1024, got 1025"),
+        (T_FDPA | {"L": "16"}, TypeError, "L must be an integer from 1 to 1024, got '16'"),
+        (T_FDPA | {"L": 16.0}, TypeError, "L must be an integer from 1 to 1024, got 16.0"),
+        (T_FDPA | {"L": True}, TypeError, "L must be an integer from 1 to 1024, got True"),
+        (T_FDPA | {"F": 0}, ValueError, "F must be an integer from 1 to 128, got 0"),
+        (T_FDPA | {"F": 129}, ValueError, "F must be an integer from 1 to 128, got 129"),
+        (T_FDPA | {"e_zero": -1025}, ValueError, "e_zero must be an integer from -1024 to 1024, got -1025"),
+        (
+            T_FDPA | {"rho": "RZ-FP23"}, ValueError,
+            f"rho must be one of {RHO}; got 'RZ-FP23' (did you mean 'RZ-FP32' or 'RZ-FP16' or 'RU-FP32'?)",
+        ),
+        (T_FDPA | {"rho": 3}, ValueError, f"rho must be one of {RHO}; got 3"),
+        (T_FDPA | {"truncation": "RNE"}, ValueError, "truncation must be one of RZ, RD, RO; got 'RNE'"),
+        (T_FDPA | {"a": "fp8"}, ValueError, f"a must be one of {MULTIPLICANDS}; got 'fp8' (did you mean 'fp16'?)"),
+        (T_FDPA | {"b": 8}, ValueError, f"b must be one of {MULTIPLICANDS}; got 8"),
+        (T_FDPA | {"c": "e4m3"}, ValueError, "c must be one of fp32, fp16, bf16; got 'e4m3'"),
+        (T_FDPA | {"G": 4}, ValueError, f"T-FDPA key must be one of {T_KEYS}; got 'G'"),
+        (
+            T_FDPA | {"truncate": "RZ"}, ValueError,
+            f"T-FDPA key must be one of {T_KEYS}; got 'truncate' (did you mean 'truncation'?)",
+        ),
+        (
+            {key: value for key, value in T_FDPA.items() if key not in ("F", "e_zero")}, ValueError,
+            f"T-FDPA is missing F, e_zero; its keys are {T_KEYS}",
+        ),
+        (
+            T_FDPA | {"operation": "TFDPA"}, ValueError,
+            f"operation must be one of {KINDS}; got 'TFDPA' (did you mean 'T-FDPA' or 'TR-FDPA' or 'ST-FDPA'?)",
+        ),
+        ({"name": "u"}, ValueError, f"operation must be one of {KINDS}; got None"),
+        (T_FDPA | {"name": ""}, ValueError, "key name must be a non-empty string of printable characters, got ''"),
+        ({"operation": "T-FDPA"}, ValueError, "key name must be a non-empty string of printable characters, got None"),
+        (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
+        (
+            T_FDPA | {"implementation": {"stage": 3}}, ValueError,
+            "[implementation] key must be one of accumulator, adder, clock_ns, encoding, leading_zeros, max_exp, "
+            "multiplier, normaliser, reduction, registers, result_exp, rounder, stages; got 'stage' "
+            "(did you mean 'stages'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"reduction": "carry_save"}}, ValueError,
+            "reduction must be one of carry-save, adder-tree; got 'carry_save' (did you mean 'carry-save'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"max_exp": 3}}, ValueError,
+            "max_exp must be one of tree, pairwise; got 3",
+        ),
+        (
+            T_FDPA | {"implementation": {"leading_zeros": "counted"}}, ValueError,
+            "leading_zeros must be one of count, anticipate; got 'counted' (did you mean 'count'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"result_exp": True}}, ValueError,
+            "result_exp must be one of serial, parallel; got True",
+        ),
+        (
+            T_FDPA | {"implementation": {"adder": "kogge"}}, ValueError,
+            "adder must be one of brent-kung, sklansky, kogge-stone; got 'kogge' (did you mean 'kogge-stone'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"multiplier": "boothe"}}, ValueError,
+            "multiplier must be one of array, carry-save, booth; got 'boothe' (did you mean 'booth'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"normaliser": "narrow"}}, ValueError,
+            "normaliser must be one of whole, narrowing; got 'narrow' (did you mean 'narrowing'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"rounder": "injection"}}, ValueError,
+            "rounder must be one of increment, compound; got 'injection'",
+        ),
+        (
+            T_FDPA | {"implementation": {"accumulator": "kulisch"}}, ValueError,
+            "accumulator must be one of aligned, long; got 'kulisch'",
+        ),
+        (T_FDPA | {"implementation": {"stages": 9}}, ValueError, "stages must be an integer from 0 to 8, got 9"),
+        (
+            T_FDPA | {"implementation": {"encoding": "bcd"}}, ValueError,
+            "encoding must be one of sign-magnitude, ones-complement, twos-complement; got 'bcd'",
+        ),
+        (GST_FDPA | {"G": 3}, ValueError, "G must divide L; got G=3, L=16"),
+        (GST_FDPA | {"K_block": 24}, ValueError, "K_block must divide L or be a multiple of it; got K_block=24, L=16"),
+        (GST_FDPA | {"G": 16, "K_block": 8}, ValueError, "G must divide K_block; got G=16, K_block=8"),
+        (GST_FDPA | {"scale": "e4m3"}, ValueError, "scale must be one of ue8m0, ue4m3; got 'e4m3' (did you mean 'ue4m3'?)"),
+        (TR_FDPA | {"F2": 0}, ValueError, "F2 must be an integer from 1 to 128, got 0"),
+        (TR_FDPA | {"c": "bf16"}, ValueError, "c must be one of fp32; got 'bf16'"),
+        (FTZ | {"P": 3}, ValueError, "P must be a power of two, got 3"),
+        (FTZ | {"b": "bf16"}, ValueError, "FTZ-AddMul takes one format for a and b; got a=fp16, b=bf16"),
+        (
+            {"name": "u", "operation": "FMA", "a": "fp32", "b": "fp64", "c": "fp32"}, ValueError,
+            "FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; got a=fp32, b=fp64, c=fp32",
+        ),
+    ],
+)  # fmt: skip
+def test_table_wrong(table: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        unit_from_table(table)

@@ -1,0 +1,105 @@
+"""Designs with registers that are proved in a moment, and faults of them."""
+
+from functools import cache
+
+from golden import Implementation, Unit
+from mmau.prove.pipeline.pipeline_targets import combinational
+from rtl.designs.sample_designs import TILES, tile_designs
+from rtl.designs.tile_design import TileDesign
+from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import to_verilog
+from tests.mmau.prove.provable_units import SMALL
+
+
+def piped(stages: int) -> UnitDesign:
+    """A small unit with registers."""
+    return UnitDesign(Unit(name="unit", operation=SMALL, implementation=Implementation(stages=stages)))
+
+
+@cache
+def small_tile() -> TileDesign:
+    """Four elements, four steps, one stage."""
+    number = next(k for k, tile in enumerate(TILES) if tile[1] == "tdpbusd.m16n16k16")
+    return tile_designs()[number]
+
+
+@cache
+def verilog_of(design: UnitDesign | TileDesign) -> str:
+    """The Verilog generated for a design."""
+    return to_verilog(design, "unit")
+
+
+@cache
+def datapath_of(design: UnitDesign | TileDesign) -> str:
+    """The Verilog generated for its combinational datapath."""
+    return to_verilog(combinational(design), "unit")
+
+
+def faulty(verilog: str, there: str, instead: str) -> str:
+    """The Verilog with one text replaced, which occurs in it once."""
+    assert verilog.count(there) == 1, there
+    return verilog.replace(there, instead)
+
+
+def waiting_for_operands(verilog: str) -> str:
+    """The Verilog of the small tile, whose result is there only in cycles in which operands are, and leaves in no other: so
+    nothing is lost, but what waits is taken back."""
+    wires = ("assign \\told  = \\$32  & in_valid;", "assign \\taken  = out_ready & in_valid;")
+    declared = "  wire \\told ;\n  wire \\taken ;\n" + "".join(f"  {wire}\n" for wire in wires)
+    for there, instead in (
+        ("  assign \\$1  = in_step == 2'h3;\n", declared + "  assign \\$1  = in_step == 2'h3;\n"),
+        ("out_valid = \\out_valid$40  & \\$32 ;", "out_valid = \\out_valid$40  & \\told ;"),
+        ("\\$27  ? out_ready : \\$31", "\\$27  ? \\taken  : \\$31"),
+    ):
+        verilog = faulty(verilog, there, instead)
+    return verilog
+
+
+def waiting_for_the_consumer(verilog: str) -> str:
+    """The Verilog of the small unit with three stages, whose result is shown only while out_ready is high: nothing is lost,
+    but a consumer that waits for it before it is ready waits for ever."""
+    before, top = verilog.split("module unit(")
+    for there, instead in (
+        ("  reg out_valid;", "  wire out_valid;\n  reg there;\n  assign out_valid = there & out_ready;"),
+        ("~ out_valid;", "~ there;"),
+        ("out_valid <=", "there <="),
+        ("valid_accumulate : out_valid;", "valid_accumulate : there;"),
+    ):
+        top = faulty(top, there, instead)
+    return f"{before}module unit({top}"
+
+
+_SUM_EXP = "takes_accumulate ? max_exp_sum_exp : accumulate_sum_exp"
+
+_VALID = "takes_accumulate ? valid_max_exp : valid_accumulate"
+
+PIPELINE_FAULTS: dict[str, tuple[str, str]] = {
+    "a register without an enable": (_SUM_EXP, "1'h1 ? max_exp_sum_exp : accumulate_sum_exp"),
+    "an enable of the stage behind": (_SUM_EXP, "takes_encode ? max_exp_sum_exp : accumulate_sum_exp"),
+    "an enable of the stage before": (_SUM_EXP, "in_ready ? max_exp_sum_exp : accumulate_sum_exp"),
+    "a result dropped at a stall": (_VALID, "takes_accumulate ? valid_max_exp : 1'h0"),
+    "a result that is there twice": (_VALID, "valid_max_exp | valid_accumulate"),
+    "a register that is passed by": (".e_max(accumulate_sum_exp)", ".e_max(max_exp_sum_exp)"),
+    "a reset that leaves a stage full": ("rst ? 1'h0 : \\$procmux$51_Y", "rst ? 1'h1 : \\$procmux$51_Y"),
+    "a stage without a reset": ("assign \\$5  = rst ? 1'h0 : \\$procmux$51_Y", "assign \\$5  = \\$procmux$51_Y"),
+    "a result that changes while it waits": ("takes_encode ? sum_encode_d : d", "1'h1 ? sum_encode_d : d"),
+    "bubbles that do not close": ("takes_accumulate = \\$2  | takes_encode", "takes_accumulate = takes_encode"),
+    "operands taken when full": ("in_ready = \\$1  | takes_accumulate", "in_ready = 1'h1"),
+    "a value made of the handshake": ("takes_accumulate ? max_exp_special_nan", "takes_accumulate ? out_ready"),
+}
+"""Faults of the small unit with three stages: a text of its Verilog, and its replacement."""
+
+TILE_FAULTS: dict[str, tuple[str, str]] = {
+    "the result of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$25  : c[31:0]"),
+    "c of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$17  : c[63:32]"),
+    "results in another order": ("{ \\d$37 , \\d$31 , \\d$25 , \\d$17  }", "{ \\d$37 , \\d$25 , \\d$31 , \\d$17  }"),
+    "a result shown only when it is taken": (
+        "{ \\d$37 , \\d$31 , \\d$25 , \\d$17  }",
+        "out_ready ? { \\d$37 , \\d$31 , \\d$25 , \\d$17  } : 128'h0",
+    ),
+    "a step too few": ("assign \\$4  = out_step == 2'h3", "assign \\$4  = out_step == 2'h2"),
+    "a step counted that does not come": ("in_transfer ? \\$3 [1:0] : in_step", "in_valid ? \\$3 [1:0] : in_step"),
+    "a sum that does not wait": ("\\$27  ? out_ready : \\$31", "\\$27  ? out_ready : 1'h1"),
+    "a step that is not counted at reset": ("\\$33  = rst ? 2'h0 : \\$procmux$29_Y", "\\$33  = \\$procmux$29_Y"),
+}
+"""Faults of the small tile."""

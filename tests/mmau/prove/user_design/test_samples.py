@@ -1,0 +1,84 @@
+"""Sample vectors beside a proof."""
+
+from pathlib import Path
+
+import pytest
+
+from cosim.build.errors import SimulationError
+from mmau.prove.decision import OPEN, PROVED, REFUTED, UserDesignDecision, WrongCycles, WrongResult
+from mmau.prove.user_design import proof, samples
+from mmau.prove.user_design.proof import prove_user_design
+from mmau.prove.user_design.samples import VECTORS, sampled
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, SHIFT, Wrong, clocked
+from tests.mmau.prove.user_design.wrong_designs import ALL
+
+pytestmark = pytest.mark.simulator
+
+SECONDS = 300.0
+
+AGREE = f"{VECTORS} sample vectors in simulation agree"
+
+
+@pytest.mark.long
+def test_a_right_design_is_held_to_sample_vectors(tmp_path: Path) -> None:
+    found = prove_user_design(PRODUCT, Wrong("assign d = r;", "").described(tmp_path), SECONDS)
+    assert (found.verdict, found.reason, found.decided[-1]) == (PROVED, "", AGREE)
+
+
+def test_a_design_that_is_not_read_is_refuted_by_a_simulation_with_the_complaint(tmp_path: Path) -> None:
+    found = prove_user_design(PRODUCT, ALL["a bit of a wire twice"].described(tmp_path), SECONDS)
+    assert (found.verdict, found.decided_by) == (REFUTED, "simulation")
+    assert "MULTIDRIVEN" in found.reason
+    assert isinstance(found.counterexample, WrongResult)
+    assert found.counterexample.got != found.counterexample.expected
+
+
+@pytest.mark.long
+def test_a_design_that_is_not_read_and_shows_no_fault_is_not_decided(tmp_path: Path) -> None:
+    body = "wire [31:0] q; assign q = a == 8'd9 && a == 8'd10 ? q : r; assign d = q;"
+    found = prove_user_design(PRODUCT, Wrong(body, "").described(tmp_path), SECONDS)
+    assert found.verdict == OPEN
+    assert "logic loop" in found.reason
+    assert found.reason.endswith(f"; {AGREE}")
+
+
+@pytest.mark.long
+@pytest.mark.attack("designs by hand, in prove")
+def test_what_two_tools_read_differently_is_not_proved(tmp_path: Path) -> None:
+    proved = UserDesignDecision(verdict=PROVED, equal_to="the specification of the operation")
+    found = sampled(PRODUCT, Wrong("assign d = ~r;", "").described(tmp_path), proved)
+    assert found.verdict == REFUTED
+    assert (
+        found.reason
+        == "the circuit that Yosys reads is right, but the circuit that Verilator reads from the same text is not"
+    )
+
+
+@pytest.mark.long
+def test_a_deadlock_is_seen(tmp_path: Path) -> None:
+    found = prove_user_design(PRODUCT, ALL["ready after a cycle without valid"].described(tmp_path), SECONDS)
+    assert found.verdict == REFUTED
+    assert "operands are not taken any more" in found.reason
+    assert isinstance(found.counterexample, WrongCycles)
+
+
+@pytest.mark.long
+def test_a_result_of_other_operands_comes_with_both(tmp_path: Path) -> None:
+    found = prove_user_design(PRODUCT, clocked(SHIFT, "", latency=2).described(tmp_path), SECONDS)
+    assert found.verdict == REFUTED
+    assert isinstance(found.counterexample, WrongResult)
+    lines = found.counterexample.explanation
+    assert any(line.startswith("the operands after them, whose result this is: a=") for line in lines)
+    depends = "a result depends on other operands than its own: these two alone, one after the other, give for the first "
+    assert lines[-1].startswith(depends)
+    assert "; then a=" in lines[-1]
+
+
+@pytest.mark.long
+def test_what_cannot_be_simulated_is_not_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise SimulationError("no compiler")
+
+    monkeypatch.setattr(samples, "run", broken)
+    found = proof.prove_user_design(PRODUCT, Wrong("assign d = r;", "").described(tmp_path), SECONDS)
+    assert (found.verdict, found.reason) == (OPEN, "it cannot be simulated: no compiler")
