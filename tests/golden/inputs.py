@@ -43,7 +43,7 @@ def operands(rng: Random, operation: Any, K: int, a: str | None = None, b: str |
     if rng.randrange(3) == 0:
         cancel_pairs(rng, b, x, y)
     if operation.name in ("MUL", "ADD"):  # without c; the sum of a and b may cancel too
-        opposite = 2 ** (BITS[b] - 1)
+        opposite = 2 ** (LAYOUTS[b].mantissa_bits + LAYOUTS[b].exponent_bits)
         y = [x[0] ^ opposite ^ rng.choice((0, 0, 1))] if operation.name == "ADD" and rng.randrange(4) == 0 else y
         return Operands(x, y, 0, [], [])
     z = cancelling(rng, a, b, c, x, y) if rng.randrange(4) == 0 else vector(rng, c, 1)[0]

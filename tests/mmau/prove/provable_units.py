@@ -69,13 +69,13 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"operation": FMA, "a": "fp16", "b": "fp16", "c": "fp16", "rho": "RD-FP16", "flush_results": True,
      "overflow": "by-mode"},
     {"operation": FMA, "a": "bf16", "b": "bf16", "c": "fp32", "flush_inputs": True},
+    {"operation": FTZAddMul, "a": "fp16", "b": "fp16", "c": "fp32", "P": 2},
+    {"operation": FTZFMA, "a": "bf16", "b": "bf16", "c": "fp32", "L": 2},
+    {"operation": FTZEOFMA, "a": "fp16", "b": "fp16", "c": "fp32", "L": 2},
     {"operation": MUL, "a": "fp16", "b": "fp16", "nan": "first"},
     {"operation": MUL, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_inputs": True},
     {"operation": ADD, "a": "fp16", "b": "fp16", "nan": "first"},
     {"operation": ADD, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_results": True, "overflow": "by-mode"},
-    {"operation": FTZAddMul, "a": "fp16", "b": "fp16", "c": "fp32", "P": 2},
-    {"operation": FTZFMA, "a": "bf16", "b": "bf16", "c": "fp32", "L": 2},
-    {"operation": FTZEOFMA, "a": "fp16", "b": "fp16", "c": "fp32", "L": 2},
 )  # fmt: skip
 """Operations with their keys, the smallest first."""
 
