@@ -123,8 +123,7 @@ FURTHER: tuple[Operation, ...] = (
         IDPA(a=UINT8, b=INT8, c=INT32, L=64, overflow="wrap"),
         IDPA(a=UINT8, b=UINT8, c=INT32, L=7, overflow="saturate"),
     ),
-    *[MUL(a=f, b=f) for f in (FP16, FP32, FP64)],
-    *[ADD(a=f, b=f) for f in (FP16, FP32, FP64)],
+    *[of(a=f, b=f) for of in (MUL, ADD) for f in (FP16, FP32, FP64, BF16)],
 )
 """Operations that the catalogue does not have."""
 
