@@ -12,9 +12,8 @@ their reports. A `Request`, or its fields as keywords, holds the stimulus and th
 monitor, scoreboard, coverage.
 """
 
-from typing import TYPE_CHECKING
-
-from golden.on_demand import on_demand
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosim.bench.comparison_rules import Compare
@@ -57,32 +56,35 @@ __all__ = [
     "table",
 ]
 
-__getattr__ = on_demand(
-    __name__,
-    {
-        "SIMULATORS": "build.build",
-        "CampaignError": "runner.run",
-        "Compare": "bench.comparison_rules",
-        "Dut": "dut.description",
-        "ElaborationError": "dut.tool_log",
-        "PortMismatch": "dut.connection",
-        "Report": "runner.report",
-        "Request": "runner.request",
-        "Reset": "dut.description",
-        "Selection": "bench.scoreboard",
-        "SimulationError": "build.errors",
-        "coverage_job": "regressions.coverage_job",
-        "coverage_units": "regressions.coverage_job",
-        "dut_from_table": "dut.description",
-        "dut_like": "dut.generated",
-        "load_dut": "dut.description",
-        "load_ports": "dut.generated",
-        "main_job": "regressions.main_job",
-        "run": "runner.run",
-        "run_many": "runner.run",
-        "summary": "runner.text_report",
-        "table": "runner.text_report",
-    },
-)
+_MODULES = {
+    "SIMULATORS": "build.build",
+    "CampaignError": "runner.run",
+    "Compare": "bench.comparison_rules",
+    "Dut": "dut.description",
+    "ElaborationError": "dut.tool_log",
+    "PortMismatch": "dut.connection",
+    "Report": "runner.report",
+    "Request": "runner.request",
+    "Reset": "dut.description",
+    "Selection": "bench.scoreboard",
+    "SimulationError": "build.errors",
+    "coverage_job": "regressions.coverage_job",
+    "coverage_units": "regressions.coverage_job",
+    "dut_from_table": "dut.description",
+    "dut_like": "dut.generated",
+    "load_dut": "dut.description",
+    "load_ports": "dut.generated",
+    "main_job": "regressions.main_job",
+    "run": "runner.run",
+    "run_many": "runner.run",
+    "summary": "runner.text_report",
+    "table": "runner.text_report",
+}
 """The module of each public name, imported when the name is first used, so that `cosim.bench` and the pytest plugin do not
 import the runner."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,8 +4,7 @@ simulated design."""
 from typing import Any, Protocol
 
 from golden.stimulus import Operands, OperandShape
-from golden.units.instruction import Instruction
-from golden.units.unit import Unit
+from golden.units.model import Model
 
 
 class Device(Protocol):
@@ -32,7 +31,7 @@ class Device(Protocol):
         """Compute d [rows] for operands [rows, K]; operands and results are bit patterns."""
 
 
-def formats_of(model: Instruction | Unit, K: int | None = None) -> OperandShape:
+def formats_of(model: Model, K: int | None = None) -> OperandShape:
     """The formats and lengths of a model's operands over K products (`usual_K` by default), without its arithmetic."""
     m, K = model, model.usual_K if K is None else K
     return OperandShape(a=m.a, b=m.b, c=m.c, d=m.d, K=K, scale=m.scale, block_size=m.block_size)

@@ -18,7 +18,7 @@ NAMES = volume.NAMES
 
 def tiles_of(instruction: Instruction, seed: int, first: int, count: int) -> tuple[Tiles, Any]:
     """Tiles first … first + count − 1 of a seed as NumPy arrays, and the label of each."""
-    return volume.tiles(OperandShape.of_instruction(instruction), instruction.m, instruction.n, seed, first, count)
+    return volume.tiles(OperandShape.of(instruction), instruction.m, instruction.n, seed, first, count)
 
 
 Dot = Callable[[Chain, Operands], Any]

@@ -318,7 +318,7 @@ class TileSpecification:
         i = self.instruction
         a_tile = places(i.m, i.n)
         rows = max(1, CHUNK // (i.m * i.n)) * a_tile
-        for part, stimulus in enumerate(chunks(OperandShape.of_instruction(i), count * a_tile, seed, rows)):
+        for part, stimulus in enumerate(chunks(OperandShape.of(i), count * a_tile, seed, rows)):
             yield self._chunk(stimulus, seed, part, engine)
 
     def _chunk(self, rows: Stimulus, seed: int, part: int, engine: str | None) -> Chunk:

@@ -68,7 +68,7 @@ def products_of(design: Design) -> list[Product]:
                 a=i.a,
                 b=i.b,
                 chain=i.chain,
-                shape=OperandShape.of_instruction(i),
+                shape=OperandShape.of(i),
                 m=i.m,
                 n=i.n,
                 steps=shape.steps,

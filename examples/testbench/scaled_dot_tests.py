@@ -21,7 +21,7 @@ class ScaledDot(bench.Specification):
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[bench.Chunk]:
         rng = np.random.default_rng(seed)
-        for stimulus in chunks(OperandShape.of_instruction(VOLTA), count, seed, 4096):
+        for stimulus in chunks(OperandShape.of(VOLTA), count, seed, 4096):
             a, b, c, *_ = stimulus.operands
             shift = rng.integers(256, size=len(stimulus), dtype=np.uint8)
             yield bench.user_rows(

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 from golden.arithmetic.formats import FORMATS, Format
 from golden.checks import check_choice, check_int, check_type
 from golden.products.epilogue import OUTPUTS, USES_C, checked_steps, factor
+from golden.products.operand_parts import CONVERSIONS, PASSES
+from golden.products.sum_order import Order as SumOrder
+from golden.products.sum_order import checked_sum_order, is_flat
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
 
@@ -189,6 +192,10 @@ to the output's format first. `in-place`: the running sum is rounded to that for
 SCALE_PLACES = ("unit", "promotion")
 """Where block scales are applied. `unit`: in the instruction. `promotion`: in fp32, when a sum is promoted."""
 
+RESIDUES = ("last", "first")
+"""Where the products stand that a part of K has beside whole tiles of `k_tile`. `last`: at its end. `first`: before them,
+padded to a tile with products +0·+0."""
+
 SPLIT_TILE = 64
 """Number of products along K in a kernel's tile; a part of K consists of whole tiles."""
 
@@ -214,7 +221,15 @@ class GemmOrder:
         split_sum: one of `SPLIT_SUMS`.
         stripes: how many accumulators share each part of K in interleaved stripes, and products of a stripe; one is none.
         k_order: one of `K_ORDERS`, or the order of the products of each block: [0, 2, 1, 3].
-        k_tile: products of a tile (reverse only).
+        k_tile: products of a tile (reverse, and residue = "first", only).
+        residue: one of `RESIDUES`.
+        stripe_order, split_order: the order in which the sums of stripes, or of parts, are added (golden.sum_order); None:
+            ascending.
+        convert: one of `golden.operand_parts.CONVERSIONS`: how operands of fp32 are rounded to tf32 or bf16; None: operands
+            are in the instruction's format.
+        passes: one of `golden.operand_parts.PASSES`: operands of fp32 are split into parts, whose products take the place of
+            each `pass_tile` products of K; all other keys count these. None: no split.
+        pass_tile: products of K that are multiplied part by part (passes only); None: all.
         tile: rows and columns of an output tile (stream-k only).
         tiles: the pieces of every output tile, in row-major order of tiles (stream-k only, instead of `workers`).
         workers: number of workers that share all tiles' instructions evenly (stream-k only, instead of `tiles`).
@@ -232,6 +247,12 @@ class GemmOrder:
     stripes: tuple[int, int] | None = None
     k_order: str | tuple[int, ...] = "ascending"
     k_tile: int | None = None
+    residue: str = "last"
+    stripe_order: str | tuple[SumOrder, ...] | None = None
+    split_order: str | tuple[SumOrder, ...] | None = None
+    convert: str | None = None
+    passes: str | None = None
+    pass_tile: int | None = None
     tile: tuple[int, int] | None = None
     tiles: tuple[Pieces, ...] | None = None
     workers: int | None = None
@@ -256,7 +277,10 @@ class GemmOrder:
             self._set_pair("stripes", "[how many, how wide]", ("number", "width"))
             if self.stripes[0] == 1:
                 object.__setattr__(self, "stripes", None)
+        check_choice("residue", self.residue, RESIDUES)
         self._check_k_order()
+        self._check_sum_orders()
+        self._check_operands()
         object.__setattr__(self, "epilogue", checked_steps(self.epilogue))
         for key in ("alpha", "beta"):
             object.__setattr__(self, key, factor(key, getattr(self, key)))
@@ -277,7 +301,9 @@ class GemmOrder:
             object.__setattr__(self, "k_order", checked_permutation(self.k_order))
         else:
             check_choice("k_order", self.k_order, K_ORDERS)
-        of_others = {"tile": "stream-k", "tiles": "stream-k", "workers": "stream-k", "k_tile": "reverse"}
+        of_others = {"tile": "stream-k", "tiles": "stream-k", "workers": "stream-k"}
+        if self.residue == "last":
+            of_others["k_tile"] = "reverse"
         for key, needed in of_others.items():
             if getattr(self, key) is not None and self.k_order != needed:
                 shown = list(self.k_order) if isinstance(self.k_order, tuple) else self.k_order
@@ -288,6 +314,44 @@ class GemmOrder:
             if self.k_tile is None:
                 raise ValueError("k_tile is missing: k_order = 'reverse' needs the products of a tile, as 64")
             check_int("k_tile", self.k_tile, 1, MAX_INSTRUCTIONS)
+        if self.residue == "first":
+            self._check_residue()
+
+    def _check_residue(self) -> None:
+        if self.k_order in ("reverse", "stream-k") or self.scale_at == "promotion":
+            raise ValueError(
+                "residue = 'first' goes neither with k_order 'reverse' or 'stream-k' nor with scale_at = 'promotion'"
+            )
+        if self.k_tile is None:
+            raise ValueError("k_tile is missing: residue = 'first' needs the products of a tile, as 32")
+        check_int("k_tile", self.k_tile, 1, MAX_INSTRUCTIONS)
+        if self.split_k > 1 and self.split_tile is None:
+            raise ValueError(
+                "split_tile is missing: residue = 'first' with split_k needs the products that parts are whole tiles of"
+            )
+
+    def _check_sum_orders(self) -> None:
+        stripes = 1 if self.stripes is None else self.stripes[0]
+        for key, needs, count in (("stripe_order", "stripes", stripes), ("split_order", "split_k", self.split_k)):
+            if getattr(self, key) is None:
+                continue
+            if count == 1:
+                raise ValueError(f"{key} is the order of several sums: it needs {needs}; leave it out")
+            object.__setattr__(self, key, checked_sum_order(key, getattr(self, key), count))
+        if self.split_sum == "in-place" and self.split_order is not None and not is_flat(self.split_order):
+            raise ValueError(
+                "split_sum = 'in-place' adds one part after the other: split_order must be a list without lists in it"
+            )
+
+    def _check_operands(self) -> None:
+        if self.convert is not None:
+            check_choice("convert", self.convert, CONVERSIONS)
+        if self.passes is not None:
+            check_choice("passes", self.passes, PASSES)
+        if self.pass_tile is not None:
+            if self.passes is None:
+                raise ValueError("pass_tile is for passes alone; leave it out")
+            check_int("pass_tile", self.pass_tile, 1, MAX_INSTRUCTIONS)
 
     def _check_stream_k(self) -> None:
         if self.split_k != 1:
@@ -328,6 +392,11 @@ class GemmOrder:
         return sums or self.scale_at == "promotion" or bool(self.epilogue) or self.output is not None
 
     @property
+    def converts(self) -> bool:
+        """Whether operands are of fp32 and become numbers of the instruction's format."""
+        return self.convert is not None or self.passes is not None
+
+    @property
     def starts_from_c(self) -> bool:
         """Whether the first sum starts from C; else C enters in the epilogue."""
         return not any(step in USES_C for step in self.epilogue)
@@ -362,13 +431,16 @@ class GemmOrder:
         k = instruction_products(model)
         group = k * max(self.promote_every, 1)
         sizes = {"split_tile": self.split_tile, "k_tile": self.k_tile, "width of stripes": (self.stripes or (1, None))[1]}
+        is_padded = model.operation.block_size is None  # each part by itself
         for key, size in sizes.items():
-            if size is not None and size % k:
+            if size is not None and size % k and not (key == "split_tile" and is_padded):
                 raise ValueError(
                     f"{key} must be a multiple of the {k} products of one instruction of {model.name}, got {size}"
                 )
-        if isinstance(self.k_order, tuple) and model.operation.block_size is not None:
-            raise ValueError(f"a permutation of k is for operations without block scales; {model.name} has scales")
+        if model.operation.block_size is not None and (isinstance(self.k_order, tuple) or self.residue == "first"):
+            what = "residue = 'first'" if self.residue == "first" else "a permutation of k"
+            raise ValueError(f"{what} is for operations without block scales; {model.name} has scales")
+        self._check_formats(model)
         if self.scale_at != "promotion":
             return
         if model.operation.block_size is not None:
@@ -379,19 +451,34 @@ class GemmOrder:
                 f"for scale_at = 'promotion' with split_k; got {self.split_tile} and {self.promote_every}"
             )
 
-    def regions(self, M: int, N: int, instructions: int, k: int) -> Iterator[Region]:
+    def _check_formats(self, model: Instruction | Unit) -> None:
+        """Raise ValueError if operands of fp32 cannot become the model's."""
+        wanted = ("tf32", "bf16") if self.passes is None else (PASSES[self.passes][0].name,)
+        if self.converts and (model.a.name not in wanted or model.b != model.a):
+            key = "convert" if self.passes is None else f"passes = {self.passes!r}"
+            raise ValueError(
+                f"{key} is for instructions on {' or '.join(wanted)}; {model.name} takes {model.a} and {model.b}"
+            )
+
+    def regions(self, M: int, N: int, instructions: int, k: int, pieces: Pieces | None = None) -> Iterator[Region]:
         """Parts of D [M, N], each with the plan of its `instructions` of k products along K.
+
+        Args:
+            pieces: the parts of K where a layout has cut them; None: whole instructions are cut here.
 
         Raises:
             ValueError: `tiles` do not fit the shape.
         """
         if self.tile is None:
-            if self.split_tile is None:
+            if pieces is not None:
+                pass
+            elif self.split_tile is None:
                 pieces = split(instructions, self.split_k)
             else:
                 pieces = split_by_tile(instructions, self.split_k, self.split_tile // k)
             stripes = None if self.stripes is None else (self.stripes[0], self.stripes[1] // k)
-            yield slice(0, M), slice(0, N), plan(pieces, stripes, None if self.k_tile is None else self.k_tile // k)
+            reverse = self.k_tile // k if self.k_tile is not None and self.k_order == "reverse" else None
+            yield slice(0, M), slice(0, N), plan(pieces, stripes, reverse)
             return
         rows, columns = (range(0, length, side) for length, side in zip((M, N), self.tile, strict=True))
         of_tiles = self._stream_k(len(rows) * len(columns), (M, N), instructions)

@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import lcm
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from golden.arithmetic.formats import FP32
+from golden.arithmetic.formats import FP32, Format
 from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
 from golden.chains.chain import PAIRED, Chain
 from golden.engines.batched_dot import check_memory
@@ -18,6 +16,9 @@ from golden.engines.matrix import matrix_scales
 from golden.products.additions import Additions
 from golden.products.epilogue import bias_codes, finished
 from golden.products.gemm_order import GemmOrder, Plan, Run, instruction_products
+from golden.products.k_layout import Gather, k_layout
+from golden.products.operand_parts import operand
+from golden.products.sum_order import folded, order_of
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
 
@@ -47,29 +48,44 @@ class Summation:
             return self._chained(batch, plan.pieces[0][0])
         additions = Additions(operation, self.engine)
         zeros = batch._replace(c=np.zeros_like(batch.c))
-        total = self._piece(batch if order.starts_from_c else zeros, zeros, plan.pieces[0], additions, scale)
-        if order.split_sum != "fp32":
-            total = additions.widened(additions.rounded(total, output), output)
-        for piece in plan.pieces[1:]:
-            part = self._piece(zeros, zeros, piece, additions, scale)
-            if order.split_sum == "workspace":
-                part = additions.widened(additions.rounded(part, output), output)
-            total = additions.add(total, part)
-            if order.split_sum == "in-place":
-                total = additions.widened(additions.rounded(total, output), output)
+        total = self._parts(batch, zeros, plan, additions, scale, output)
         if order.epilogue:
             c = additions.widened(batch.c, operation.c)
             total = finished(additions, total, order.epilogue, (order.alpha, order.beta), c, bias, output)
         return additions.rounded(total, output)
 
+    def _parts(
+        self, batch: Batch, zeros: Batch, plan: Plan, additions: Additions, scale: Scale | None, output: Format
+    ) -> BitArray:
+        """The sum of all pieces in the wide format; the first that is added starts from C, unless the epilogue takes it."""
+        order, starts = self.order, [batch if self.order.starts_from_c else zeros]
+
+        def rounded(total: BitArray) -> BitArray:
+            return additions.widened(additions.rounded(total, output), output)
+
+        def piece(number: int) -> BitArray:
+            is_first, first = bool(starts), starts.pop() if starts else zeros
+            part = self._piece(first, zeros, plan.pieces[number], additions, scale)
+            return rounded(part) if order.split_sum == "workspace" or (is_first and order.split_sum == "in-place") else part
+
+        def add(total: BitArray, part: BitArray) -> BitArray:
+            both = additions.add(total, part)
+            return rounded(both) if order.split_sum == "in-place" else both
+
+        return folded(order_of(order.split_order, order.split_k, len(plan.pieces)), piece, add)
+
     def _piece(
         self, first: Batch, zeros: Batch, runs: tuple[Run, ...], additions: Additions, scale: Scale | None
     ) -> BitArray:
-        """The sum of a piece's runs in the wide format; the first run starts from the c of `first`, the others from +0."""
-        total = self._run(first, zeros, runs[0], additions, scale)
-        for following in runs[1:]:
-            total = additions.add(total, self._run(zeros, zeros, following, additions, scale))
-        return total
+        """The sum of a piece's runs in the wide format; the first run that is added starts from the c of `first`, the others
+        from +0."""
+        starts = [first]
+
+        def run_of(number: int) -> BitArray:
+            return self._run(starts.pop() if starts else zeros, zeros, runs[number], additions, scale)
+
+        count = 1 if self.order.stripes is None else self.order.stripes[0]
+        return folded(order_of(self.order.stripe_order, count, len(runs)), run_of, additions.add)
 
     def _run(self, batch: Batch, zeros: Batch, run: Run, additions: Additions, scale: Scale | None) -> BitArray:
         """A chain from c, or with promotion chains from +0 that are added to c, scaled where the order says so."""
@@ -162,69 +178,6 @@ class PromotedScales:
         return wide if len(a) == len(i) else np.repeat(wide, np.bincount(i), 0)
 
 
-Indices = npt.NDArray[np.intp] | None
-"""Places in the padded operand, in the order in which they are taken; None: ascending."""
-
-
-def instructions_along(model: Instruction | Unit, K: int, k_order: Any) -> int:
-    """The number of instructions that K products take, padded to whole instructions and whole blocks of a permutation."""
-    k = instruction_products(model)
-    whole = lcm(k, len(k_order)) if isinstance(k_order, tuple) else k
-    return -(-K // whole) * whole // k
-
-
-@dataclass(frozen=True)
-class Gather:
-    """How rows of K products and of their scales are padded and ordered.
-
-    Attributes:
-        padding, scale_padding: number of products +0·+0, and of scales of one, that fill up the last instruction.
-        one: the code of one as a scale.
-        order, scale_order: places of the padded products and scales, in the order in which they are taken.
-    """
-
-    padding: int
-    scale_padding: int
-    one: int
-    order: Indices
-    scale_order: Indices
-
-    @classmethod
-    def of(cls, model: Instruction | Unit, K: int, k_order: Any, taken: tuple[int, ...] | None) -> "Gather":
-        """The padding and order for K products of a model, under the `k_order` of an order and the `taken` instructions of a
-        plan."""
-        k = instruction_products(model)
-        whole = k * instructions_along(model, K, k_order)
-        scale, block_size = model.operation.scale_format, model.operation.block_size
-        order = None if taken is None else _each(taken, k)
-        scale_order, scale_padding, one = None, 0, 0
-        if scale is not None and block_size is not None:
-            scale_order = None if taken is None else _each(taken, k // block_size)
-            scale_padding, one = whole // block_size - -(-K // block_size), scale.encode(1)
-        if isinstance(k_order, tuple):
-            permuted = (np.arange(0, whole, len(k_order))[:, None] + np.array(k_order)).ravel()
-            order = permuted if order is None else permuted[order]
-        return cls(whole - K, scale_padding, one, order, scale_order)
-
-    def products(self, rows: BitArray, block: slice) -> BitArray:
-        """The operands [rows, K] of a block of rows, padded and ordered, each row contiguous."""
-        return _gathered(rows[block], self.padding, 0, self.order)
-
-    def scales(self, rows: BitArray | None, block: slice) -> BitArray | None:
-        """The scales of a block of rows, padded and ordered, each row contiguous; None without scales."""
-        return None if rows is None else _gathered(rows[block], self.scale_padding, self.one, self.scale_order)
-
-
-def _each(taken: tuple[int, ...], size: int) -> npt.NDArray[np.intp]:
-    """The places of instructions of `size` elements."""
-    return (np.array(taken)[:, None] * size + np.arange(size)).ravel()
-
-
-def _gathered(rows: BitArray, padding: int, code: int, order: Indices) -> BitArray:
-    padded = np.pad(rows, ((0, 0), (0, padding)), constant_values=code) if padding else rows
-    return np.ascontiguousarray(padded if order is None else padded[:, order])
-
-
 WORKSPACE = 1 << 24
 """Bytes of operands that `gemm` rearranges at a time; the bound keeps its memory independent of M and N."""
 
@@ -273,11 +226,13 @@ def gemm(
     order = GemmOrder() if order is None else order
     k = instruction_products(model)
     operation = model.operation
-    a, b = to_bits("A", A, model.a), to_bits("B", B, model.b)
+    made = order.convert, order.passes, order.pass_tile
+    a, b = operand("A", A, model.a, *made, is_b=False), operand("B", B, model.b, *made, is_b=True)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:
         raise ValueError(f"A must be [M, K] and B [K, N] with the same K, at least 1; got {a.shape} and {b.shape}")
     (M, K), N = a.shape, b.shape[1]
-    instructions = instructions_along(model, K, order.k_order)
+    layout = k_layout(model, order, K)
+    instructions = layout.instructions
     output = order.result_format(model)
     row_bytes = instructions * k * max(a.itemsize, b.itemsize)
     element_bytes = (output.storage_bits + (operation.c.storage_bits if C is None else 0)) // 8
@@ -296,8 +251,8 @@ def gemm(
     summation = Summation(model, order, engine)
     d = np.empty_like(c, bits_dtype(output))
     bytes_between = ADDITION_BYTES if order.adds else c.itemsize + d.itemsize
-    for rows, columns, plan in order.regions(M, N, instructions, k):
-        gather = Gather.of(model, K, order.k_order, plan.taken)
+    for rows, columns, plan in order.regions(M, N, instructions, k, layout.pieces):
+        gather = Gather.of(model, K, order.k_order, plan.taken, layout.places)
         for j in _slices(columns, WORKSPACE // row_bytes):
             b_j, beta_j = gather.products(b.T, j), gather.scales(beta if beta is None else beta.T, j)
             for i in _slices(rows, min(WORKSPACE // row_bytes, WORKSPACE // (len(b_j) * bytes_between))):
@@ -323,14 +278,14 @@ def dots_in_order(model: Instruction | Unit, batch: Batch, order: GemmOrder) -> 
         ValueError: another number of products, or an order that does not fit the model or says more than the order along K.
     """
     order.check(model)
-    if order.scale_at != "unit" or order.epilogue or order.output is not None:
-        raise ValueError("an order of dot products must have scale_at = 'unit', no epilogue and no output")
+    if order.scale_at != "unit" or order.epilogue or order.output is not None or order.converts:
+        raise ValueError("an order of dot products must have scale_at = 'unit', no epilogue, output, convert and passes")
     check_products(model, batch.a.shape[-1])
-    instructions = instructions_along(model, batch.a.shape[-1], order.k_order)
+    layout = k_layout(model, order, batch.a.shape[-1])
     d = np.empty_like(batch.c, bits_dtype(model.operation.d))
     summation = Summation(model, order, None)
-    for rows, _, plan in order.regions(len(batch.c), 1, instructions, instruction_products(model)):
-        gather = Gather.of(model, batch.a.shape[-1], order.k_order, plan.taken)
+    for rows, _, plan in order.regions(len(batch.c), 1, layout.instructions, instruction_products(model), layout.pieces):
+        gather = Gather.of(model, batch.a.shape[-1], order.k_order, plan.taken, layout.places)
         a, b = gather.products(batch.a, rows), gather.products(batch.b, rows)
         scale_a, scale_b = gather.scales(batch.scale_a, rows), gather.scales(batch.scale_b, rows)
         d[rows] = summation(Batch(a, b, batch.c[rows], scale_a, scale_b), plan)

@@ -10,11 +10,12 @@ import numpy.typing as npt
 from golden.arithmetic.conversion import conversion
 from golden.arithmetic.formats import Format
 from golden.arrays import BitArray, bits_dtype
+from golden.chains.chain import Chain
 from golden.checks import check_least, check_type
+from golden.engines.engine import Batch, run
 from golden.operations import MUL, Operation
 from golden.operations.structure import Element
-from golden.units.instruction import Instruction
-from golden.units.unit import Unit
+from golden.units.model import Model
 
 Tile = tuple[()] | tuple[int, int]
 """The empty tuple for rows, one dot product each; (m, n) for tiles of m rows of A and n columns of B, m·n dot
@@ -78,17 +79,10 @@ class OperandShape:
         )
 
     @classmethod
-    def of_unit(cls, unit: Unit, K: int | None = None) -> Self:
-        """The shape of a unit over K products; over its `usual_K` if K is None."""
-        shape = cls.of_operation(unit.operation, unit.usual_K if K is None else K)
-        return replace(shape, a=unit.a, b=unit.b)
-
-    @classmethod
-    def of_instruction(cls, instruction: Instruction) -> Self:
-        """The shape of one element of an instruction's D."""
-        i = instruction
-        d, groups = _rounded_to(i.operation), _groups(i.operation)
-        return cls(a=i.a, b=i.b, c=i.c, d=d, K=i.k, scale=i.scale, block_size=i.block_size, **groups)
+    def of(cls, model: Model, K: int | None = None) -> Self:
+        """The shape of a unit over K products, by default its `usual_K`, or of one element of an instruction's D."""
+        shape = cls.of_operation(model.operation, model.usual_K if K is None else K)
+        return replace(shape, a=model.a, b=model.b)
 
     @property
     def blocks(self) -> int:
@@ -131,7 +125,7 @@ def fitted(shape: OperandShape, operands: Operands, as_products: bool) -> Operan
     """
     if shape.adds and as_products:
         product = MUL(a=shape.a, b=shape.a, rho=f"RZ-{shape.a.name.upper()}")
-        terms = Unit(name="product", operation=product).dot(operands.a, operands.b)
+        terms = run(None, Chain(product), Batch(operands.a, operands.b, operands.c))
         infinity = shape.a.signed_infinity(0)
         is_nan = (terms & shape.a.negative_zero - 1) > infinity
         a = np.where(is_nan, operands.a[:, 0], terms)

@@ -24,6 +24,16 @@ class Model(ABC):
     name: str
     operation: Operation
 
+    if TYPE_CHECKING:  # fields of an instruction, properties of a unit
+
+        @property
+        def a(self) -> Format:
+            """Format of the elements of a."""
+
+        @property
+        def b(self) -> Format:
+            """Format of the elements of b."""
+
     @property
     def label(self) -> str:
         """The name in traces and reports."""

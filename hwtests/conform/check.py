@@ -72,7 +72,7 @@ class Check:
 
     def rows(self) -> Stimulus:
         """The stimulus: all classes and every case of every corner, repeated to fill whole tiles."""
-        shape = OperandShape.of_instruction(self.instruction)
+        shape = OperandShape.of(self.instruction)
         least = PROCESSOR_ROWS if self.instruction.arch in PROCESSORS else MIN_ROWS
         return self._filling_tiles(generate(shape, max(least, complete_rows(shape)), self.seed))
 
@@ -142,7 +142,7 @@ class Check:
         Args:
             chain: the instruction's chain; chains with the other orders are tried beside it.
         """
-        shape = OperandShape.of_instruction(self.instruction)
+        shape = OperandShape.of(self.instruction)
         stimulus = volume.rows(shape, self.seed, 0, ORDER_CANDIDATES)
         by_order: dict[str, Any] = {order: self._dot(replace(chain, order=order), stimulus.operands) for order in ORDERS}
         reference = by_order[chain.order]
@@ -224,7 +224,7 @@ class Check:
         """Record the first mismatch, minimised."""
         if self.progress.first is not None:
             return
-        row = smallest_operands(row, OperandShape.of_instruction(self.instruction), self.fails)
+        row = smallest_operands(row, OperandShape.of(self.instruction), self.fails)
         got, expected = self._both(row)
         self.progress.first = vars(mismatch_of(found_in, row, got[0], expected[0])).copy()
 

@@ -65,7 +65,7 @@ THREADS = 128
 
 def fill_source(instruction: Instruction) -> str:
     """CUDA source of the kernel that generates an instruction's tiles."""
-    return volume.kernel_source(OperandShape.of_instruction(instruction), instruction.m, instruction.n)
+    return volume.kernel_source(OperandShape.of(instruction), instruction.m, instruction.n)
 
 
 class Volume:
@@ -106,7 +106,7 @@ class Volume:
 
     def _tiles(self, instruction: Instruction, seed: int, first: int, count: int) -> tuple[Tiles, Any]:
         """The tiles and their labels, filled on the device."""
-        xp, i, shape = self._xp, instruction, OperandShape.of_instruction(instruction)
+        xp, i, shape = self._xp, instruction, OperandShape.of(instruction)
         a, b = xp.empty((count, i.m, i.k), bits_dtype(i.a)), xp.empty((count, i.n, i.k), bits_dtype(i.b))
         c, labels = xp.empty((count, i.m, i.n), bits_dtype(i.c)), xp.empty(count, xp.uint8)
         scales: list[Any] = [None, None]

@@ -146,7 +146,7 @@ def _reversed(rows: Rows, i: Instruction) -> Rows:
 
 @cache
 def _vectors(i: Instruction) -> Rows:
-    operands = generate(OperandShape.of_instruction(i), VECTORS, 0).operands
+    operands = generate(OperandShape.of(i), VECTORS, 0).operands
     d = i.dot(*operands)
     return Rows(*operands, got=d, expected=d)
 

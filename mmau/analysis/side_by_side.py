@@ -174,14 +174,12 @@ def _reason_against(given: Input, i: Instruction) -> str | None:
     if i.scale is None and any(scale != ONE for scale in (*given.scale_a, *given.scale_b)):
         return "which take no scales"
     unscaled = Input(given.a, given.b, given.c) if i.scale is None else given
-    return (
-        None if codes_for(unscaled, OperandShape.of_instruction(i)) is not None else "whose formats do not hold the numbers"
-    )
+    return None if codes_for(unscaled, OperandShape.of(i)) is not None else "whose formats do not hold the numbers"
 
 
 def _result(given: Input, group: Sequence[Instruction]) -> Result:
     i = group[0]
-    codes = codes_for(Input(given.a, given.b, given.c) if i.scale is None else given, OperandShape.of_instruction(i))
+    codes = codes_for(Input(given.a, given.b, given.c) if i.scale is None else given, OperandShape.of(i))
     assert codes is not None
     trace = i.explain(**{name: _array(code, _format_of(i, name)) for name, code in codes.items()})
     return Result(

@@ -16,7 +16,7 @@ from golden.units.unit_file import unit_to_toml
 from hwtests.conform.campaign_worker import sources
 from hwtests.dot import DeviceDot
 from mmau.cli.program_devices import check_unused, program_of, shape_of
-from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
+from mmau.probe.device_under_test import dut_of
 
 WHICH = (
     "no device is named; give --unit UNIT.toml, --arch A --instr NAME, --dut DUT.toml, --device ARCH:NAME, "
@@ -60,11 +60,11 @@ def chosen_device(arguments: argparse.Namespace) -> Iterator[Device]:
             simulators = import_module("mmau.cli.simulated_devices")  # which a machine with a GPU alone cannot import
             yield simulators.simulated(arguments, model, Path(folder))
     elif isinstance(model, golden.Unit):
-        yield replace(dut_of_unit(model, arguments.K), identity=_digest([unit_to_toml(model), sources()]))
+        yield replace(dut_of(model, arguments.K), identity=_digest([unit_to_toml(model), sources()]))
     elif model is not None:
         if arguments.K is not None:
             raise ValueError("-K goes with --unit; the K of an instruction is fixed")
-        yield replace(dut_of_instruction(model), identity=_digest([sources()]))
+        yield replace(dut_of(model), identity=_digest([sources()]))
     else:
         raise ValueError(WHICH)
 

@@ -15,9 +15,18 @@ from mmau.cli.devices_under_test import chosen
 from mmau.cli.json_objects import print_object
 from mmau.cli.missing_modules import missing
 from mmau.cli.program_devices import check_unused, program_of
-from mmau.probe.distinguish import Difference, Side, Verdict, distinguish, parting, sides, text_of
-from mmau.probe.model_and_device import DeviceDifference, held_against
-from mmau.probe.parameters_apart import parameters_apart
+from mmau.probe.distinguish import (
+    DeviceDifference,
+    Difference,
+    Side,
+    Verdict,
+    distinguish,
+    held_against,
+    parameters_apart,
+    parting,
+    sides,
+    text_of,
+)
 from mmau.prove.deadline import equality_in_time
 from mmau.prove.decision import DIFFERENT, EQUAL
 

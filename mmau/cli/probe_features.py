@@ -3,13 +3,12 @@
 import argparse
 from pathlib import Path
 
-from golden import Instruction
 from golden.device import Device
 from golden.files import check_output, is_stdout, write_output
 from mmau import OK
 from mmau.cli.devices_under_test import chosen
 from mmau.cli.json_objects import print_object
-from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.papers.comparison_report import as_dict, features_of, html_of, text_of
 
 NOT_WITH = ("recording", "settle", "seconds", "state", "output")
@@ -60,4 +59,4 @@ def run_features(arguments: argparse.Namespace, named: Device | None) -> int:
 def dut_of_word(word: str) -> Device:
     """`ARCH:NAME`, or a unit's file, as a device under test."""
     model = chosen(word)
-    return dut_of_instruction(model) if isinstance(model, Instruction) else dut_of_unit(model)
+    return dut_of(model)

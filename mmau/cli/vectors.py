@@ -176,7 +176,7 @@ def run_vectors(arguments: argparse.Namespace) -> int:
         raise ValueError("--json and -o - both write to stdout; give -o a file")
     check_output(arguments.output, inputs)
     check_least("--seed", arguments.seed, 0)
-    shape = OperandShape.of_instruction(model) if isinstance(model, Instruction) else OperandShape.of_unit(model)
+    shape = OperandShape.of(model)
     level = None if arguments.vectors is not None else arguments.level or 1
     count = arguments.vectors if level is None else complete_rows(shape, level)
     check_int("--vectors", count, 1, MOST_VECTORS)

@@ -7,18 +7,20 @@ the sum is promoted, as DeepGEMM and cuBLAS do. Scales of 32 products in e8m0 an
 block-scaled instruction; `_scaled_mm` and SWIZZLE_32_4_4 have them in tiles of 128 rows by 4 scales, as cuBLAS does.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import golden
-from mmau.frameworks.core import Part, multiply, scaled_instruction_of
+from mmau.frameworks.core import Part, scaled_instruction_of
 from mmau.frameworks.pytorch import torch
 
 BLOCK = 128
 """Products that share a scale, and columns of a block of B."""
 
 OUTPUTS = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
+
+EIGHTS = (torch.float8_e4m3fn, torch.float8_e5m2)
+"""Dtypes of a result that `scale_result` multiplies."""
 
 TENSOR, ROWS, BLOCKS_OF_16, BLOCKS_OF_32, BLOCKS_OF_1, BLOCKS_OF_128 = range(6)
 """The recipes of `torch.nn.functional.ScalingType`, blocks by their products."""
@@ -30,29 +32,45 @@ TILE_ROWS, TILE_SCALES = 128, 4
 """Size of a tile of scales in cuBLAS's order: the scale of row r, column s is at index 16·(r mod 32) + 4·(r / 32) + s."""
 
 
+class Mode(Protocol):
+    """The part of `torch_mode`'s mode that products with scales need."""
+
+    @property
+    def part(self) -> Part: ...
+    def format(self, tensor: Any) -> str: ...
+    def compute(
+        self, instruction: golden.Instruction, a: Any, b: Any, c: Any, order: golden.GemmOrder, *, promotion: str = "",
+        **keys: Any,
+    ) -> Any: ...  # fmt: skip
+
+
 def scaled_mm(
-    part: Part, format_of: Callable[[Any], str], a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any = None,
+    mode: Mode, a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any = None,
     scale_result: Any = None, out_dtype: Any = None, use_fast_accum: bool = False,
 ) -> Any:  # fmt: skip
     """`torch._scaled_mm` on a part; the shapes of the scales say what they are of.
 
     Raises:
-        ValueError: a dtype of the result, or scales, that are not computed.
+        ValueError: a dtype of the result, or scales, that are not computed, or that nobody has recorded.
     """
+    part = mode.part
     out = torch.bfloat16 if out_dtype is None else out_dtype
-    if scale_result is not None or out not in OUTPUTS:
-        what = f"out_dtype {out}" if out not in OUTPUTS else "scale_result"
-        raise ValueError(f"aten._scaled_mm with {what} cannot be computed as on {part.arch}: take fp32, bf16 or fp16")
+    if out not in (*OUTPUTS, *EIGHTS):
+        raise ValueError(
+            f"aten._scaled_mm with out_dtype {out} cannot be computed as on {part.arch}: take fp32, bf16, fp16, "
+            f"float8_e4m3fn or float8_e5m2"
+        )
+    factor = _result_scale(part, scale_result, out)
     if scale_a.dtype in OPERAND_SCALES and scale_b.dtype == scale_a.dtype:
-        return with_operand_scales(part, format_of, a, b, scale_a, scale_b, bias, out, swizzled=True)
+        d = with_operand_scales(mode, a, b, scale_a, scale_b, swizzled=True)
+        return _finished(d, bias, factor, out)
     for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
         if scale.dtype != torch.float32:
             raise ValueError(
                 f"aten._scaled_mm with {name} of {scale.dtype} cannot be computed as on {part.arch}: take float32, or for "
                 f"both sides float8_e8m0fnu (blocks of 32) or float8_e4m3fn (blocks of 16)"
             )
-    instruction = part.instruction(format_of(a), format_of(b))
-    every = 0 if use_fast_accum else part.fp8_promote // instruction.k
+    instruction = part.instruction(mode.format(a), mode.format(b))
     M, K, N = a.shape[0], a.shape[1], b.shape[1]
     blocks = -(-K // BLOCK)
     kinds = _kind(scale_a, (M, 1), (M, blocks)), _kind(scale_b, (1, N), (blocks, N), (blocks, -(-N // BLOCK)))
@@ -61,21 +79,66 @@ def scaled_mm(
             f"aten._scaled_mm with scales of shapes {tuple(scale_a.shape)} and {tuple(scale_b.shape)} cannot be computed as "
             f"on {part.arch}: take one of a tensor, rows and columns, or blocks of {BLOCK} products"
         )
+    zeros = torch.zeros(M, N)
     if kinds[0] == "block":
         width = BLOCK if kinds[1] == "square" else 1
         keys: dict[str, Any] = {"promote_every": BLOCK // instruction.k, "scale_at": "promotion", "scale_block": (1, width)}
-        order = replace(part.order, **keys, epilogue=() if bias is None else ("bias",), output=OUTPUTS[out])
-        return multiply(instruction, a, b, torch.zeros(M, N), scale_a=scale_a, scale_b=scale_b, order=order, bias=bias)
-    sums = multiply(instruction, a, b, torch.zeros(M, N), order=_promoted(part, every))
+        in_eight = out in EIGHTS
+        keys |= {"epilogue": () if bias is None or in_eight else ("bias",), "output": OUTPUTS.get(out, "fp32")}
+        d = mode.compute(
+            instruction, a, b, zeros, replace(part.order, **keys), promotion="the scales of the call", scale_a=scale_a,
+            scale_b=scale_b, bias=None if in_eight else bias,
+        )  # fmt: skip
+        return _finished(d, bias, factor, out) if in_eight else d
+    promotion = part.promotion(use_fast_accum)
+    every = _instructions(promotion.value, instruction)
+    order = replace(part.order, promote_every=every, output="fp32")
+    sums = mode.compute(instruction, a, b, zeros, order, promotion=promotion.source)
     d = sums * (scale_a * scale_b) if kinds == ("tensor", "tensor") else scale_a * (scale_b * sums)
-    return (d if bias is None else d + bias.float()).to(out)
+    return _finished(d, bias, factor, out)
 
 
-def with_operand_scales(
-    part: Part, format_of: Callable[[Any], str], a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, out: Any,
-    swizzled: bool, whole: Any = None,
-) -> Any:  # fmt: skip
-    """The product of a block-scaled instruction: fp32 sums, times `whole`, then the bias, then one rounding to `out`.
+def _instructions(products: int, instruction: golden.Instruction) -> int:
+    """Promotion after so many products, in instructions.
+
+    Raises:
+        ValueError: the products are not whole instructions.
+    """
+    if products % instruction.k:
+        raise ValueError(
+            f"fp8_promote must be a multiple of the {instruction.k} products of {instruction.label}, got {products}"
+        )
+    return products // instruction.k
+
+
+def _result_scale(part: Part, scale_result: Any, out: Any) -> Any:
+    """The factor of the result, None for none.
+
+    Raises:
+        ValueError: it depends on PyTorch's version, and the part does not say.
+    """
+    if scale_result is None or out not in EIGHTS or (scale_result.numel() == 1 and float(scale_result) == 1):
+        return None
+    if part.scale_result is None:
+        raise ValueError(
+            f"aten._scaled_mm with scale_result for a result of {out} depends on PyTorch's version, 2.9.1 multiplies by it "
+            f"and 2.10 does not (pytorch/pytorch#190449): give scale_result = 'applied' or 'ignored' to torch_mode.on"
+        )
+    return scale_result if part.scale_result == "applied" else None
+
+
+def _finished(d: Any, bias: Any, factor: Any, out: Any) -> Any:
+    """The scaled sum in fp32 plus the bias, times the scale of the result, rounded once; FP8 saturates."""
+    d = d if bias is None else d + bias.float()
+    d = d if factor is None else d * factor
+    if out in EIGHTS:
+        most = torch.finfo(out).max
+        d = d.clamp(-most, most)
+    return d.to(out)
+
+
+def with_operand_scales(mode: Mode, a: Any, b: Any, scale_a: Any, scale_b: Any, swizzled: bool, whole: Any = None) -> Any:
+    """The product of a block-scaled instruction: fp32 sums, times `whole`.
 
     Args:
         scale_a, scale_b: a scale of each block of each row of A, of each column of B. swizzled: whether in cuBLAS's order.
@@ -85,9 +148,9 @@ def with_operand_scales(
         ValueError: no such instruction on the part, or scales of another number.
     """
     block, scale = OPERAND_SCALES[scale_a.dtype]
+    formats = ["e2m1" if x.dtype == torch.float4_e2m1fn_x2 else mode.format(x) for x in (a, b)]
+    instruction = scaled_instruction_of(mode.part.arch, *formats, block, scale)
     a_codes, b_codes = _codes(a), _codes(b.t())
-    formats = ["e2m1" if x.dtype == torch.float4_e2m1fn_x2 else format_of(x) for x in (a, b)]
-    instruction = scaled_instruction_of(part.arch, *formats, block, scale)
     (M, K), N = a_codes.shape, len(b_codes)
     alpha, beta = (_rows_of_scales(x, rows, K // block, swizzled) for x, rows in ((scale_a, M), (scale_b, N)))
     if K % block or alpha is None or beta is None:
@@ -95,10 +158,9 @@ def with_operand_scales(
             f"scales of shapes {tuple(scale_a.shape)} and {tuple(scale_b.shape)} do not fit {M} rows, {N} columns and {K} "
             f"products in blocks of {block}" + (", in tiles of 128 rows by 4 scales" if swizzled else "")
         )
-    zeros, order = torch.zeros(M, N), replace(part.order, output="fp32")
-    d = multiply(instruction, a_codes, b_codes.t(), zeros, scale_a=alpha, scale_b=beta.t(), order=order)
-    d = d if whole is None else d * whole
-    return (d if bias is None else d + bias.float()).to(out)
+    zeros, order = torch.zeros(M, N), replace(mode.part.order, output="fp32")
+    d = mode.compute(instruction, a_codes, b_codes.t(), zeros, order, scale_a=alpha, scale_b=beta.t())
+    return d if whole is None else d * whole
 
 
 def _codes(rows: Any) -> Any:
@@ -121,10 +183,6 @@ def _rows_of_scales(scales: Any, rows: int, blocks: int, swizzled: bool) -> Any:
     return in_tiles.reshape(tiles[0] * TILE_ROWS, -1)[:rows, :blocks]
 
 
-def _promoted(part: Part, every: int) -> golden.GemmOrder:
-    return replace(part.order, promote_every=every, output="fp32")
-
-
 def _kind(scale: Any, rows: tuple[int, int], block: tuple[int, int], square: tuple[int, int] | None = None) -> str | None:
     """The kind of a scale, by its shape; the coarser reading where two fit."""
     if scale.numel() == 1 and block[0] * block[1] != 1:
@@ -134,7 +192,7 @@ def _kind(scale: Any, rows: tuple[int, int], block: tuple[int, int], square: tup
 
 
 def scaled_mm_v2(
-    part: Part, format_of: Callable[[Any], str], a: Any, b: Any, scale_a: list[Any], recipe_a: list[int],
+    mode: Mode, a: Any, b: Any, scale_a: list[Any], recipe_a: list[int],
     swizzle_a: list[int], scale_b: list[Any], recipe_b: list[int], swizzle_b: list[int], bias: Any = None,
     out_dtype: Any = None, contraction_dim: Any = (), use_fast_accum: bool = False,
 ) -> Any:  # fmt: skip
@@ -152,12 +210,13 @@ def scaled_mm_v2(
     of_block = all(OPERAND_SCALES.get(x[0].dtype, (None,))[0] == block for x in (scale_a, scale_b))
     if as_operands and of_block and orders in ({0}, {1}) and out in OUTPUTS and not contraction_dim:
         whole = scale_a[1] * scale_b[1] if len(recipe_a) > 1 else None
-        return with_operand_scales(part, format_of, a, b, scale_a[0], scale_b[0], bias, out, orders == {1}, whole)
+        d = with_operand_scales(mode, a, b, scale_a[0], scale_b[0], orders == {1}, whole)
+        return _finished(d, bias, None, out)
     computed = {(TENSOR,), (ROWS,), (BLOCKS_OF_1,), (BLOCKS_OF_128,)}
     if not set(recipes) <= computed or any(swizzle_a) or any(swizzle_b) or contraction_dim:
         raise ValueError(
             f"aten._scaled_mm_v2 with recipes {list(recipe_a)} and {list(recipe_b)}, swizzles {list(swizzle_a)} and "
-            f"{list(swizzle_b)} cannot be computed as on {part.arch}: take TensorWise, RowWise, BlockWise1x128 or 128x128, "
-            f"or for both sides BlockWise1x32 of float8_e8m0fnu or BlockWise1x16 of float8_e4m3fn"
+            f"{list(swizzle_b)} cannot be computed as on {mode.part.arch}: take TensorWise, RowWise, BlockWise1x128 or "
+            f"128x128, or for both sides BlockWise1x32 of float8_e8m0fnu or BlockWise1x16 of float8_e4m3fn"
         )
-    return scaled_mm(part, format_of, a, b, scale_a[0], scale_b[0], bias, None, out_dtype, use_fast_accum)
+    return scaled_mm(mode, a, b, scale_a[0], scale_b[0], bias, None, out_dtype, use_fast_accum)

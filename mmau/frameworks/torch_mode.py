@@ -15,9 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
-from mmau.frameworks.core import Part, multiply
+import golden
+from mmau.frameworks.core import TF32_ROUNDINGS, Known, Part, instruction_of, multiply
+from mmau.frameworks.product_report import ProductRecord, ProductReport, order_text
 from mmau.frameworks.pytorch import torch
 from mmau.frameworks.scaled_mm import scaled_mm, scaled_mm_v2
 
@@ -95,13 +98,17 @@ FORMATS = {
 }
 """The format of each dtype that some part multiplies."""
 
+DTYPES = {name: dtype for dtype, name in FORMATS.items()} | {"int32": torch.int32}
+"""The dtype of each format of a result."""
+
 
 @contextmanager
 def on(arch: str, **keys: Any) -> Iterator["GemmMode"]:
     """Context manager: PyTorch's matrix products are computed as on a part.
 
     Args:
-        arch: an architecture of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32.
+        arch: an architecture of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32,
+            scale_result.
     """
     mode = GemmMode(Part(arch, **keys))
     with _uncompiled(), _Functions(mode), mode:
@@ -120,13 +127,22 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
     """Computes PyTorch's matrix products as a part does; see `on`.
 
     Attributes:
-        part: the part. products: the shapes (M, N, K) of the products so far.
+        part: the part. records: how each product so far was computed.
     """
 
     def __init__(self, part: Part) -> None:
         super().__init__()
         self.part = part
-        self.products: list[tuple[int, int, int]] = []
+        self.records: list[ProductRecord] = []
+
+    @property
+    def products(self) -> list[tuple[int, int, int]]:
+        """The shapes (M, N, K) of the products so far."""
+        return [record.shape for record in self.records]
+
+    def report(self) -> ProductReport:
+        """The products so far with their instruction, order and conversions, and who says so: a table."""
+        return ProductReport(self.records)
 
     supports_higher_order_operators = True  # so that they are refused here, by name
 
@@ -169,14 +185,32 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
     def multiply(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
         """alpha·a@b + beta·c in the operands' dtype; c: fp32 [M, N] or None."""
         instruction = self.part.instruction(*(self.format(tensor) for tensor in (a, b)))
-        self.products.append((a.shape[0], b.shape[1], a.shape[1]))
-        if 0 in (*a.shape, b.shape[1]):
-            return self._empty(a, b, c, beta)
         epilogue = () if c is None else ("alpha-beta",)
         order = replace(self.part.order, epilogue=epilogue, alpha=float(alpha), beta=float(beta), output=FORMATS[a.dtype])
+        rounding = None
         if instruction.a.name == "tf32":
-            a, b = nearest_tf32(a), nearest_tf32(b)
-        return multiply(instruction, a, b, c, order=order)
+            rounding = self.part.tf32_rounding
+            a, b = (as_tf32(tensor, rounding.value) for tensor in (a, b))
+            rounding = rounding._replace(value=TF32_ROUNDINGS[rounding.value])
+        return self.compute(instruction, a, b, c, order, operands=rounding)
+
+    def compute(
+        self, instruction: golden.Instruction, a: Any, b: Any, c: Any, order: golden.GemmOrder, *,
+        promotion: str = "", operands: Known[str] | None = None, **keys: Any,
+    ) -> Any:  # fmt: skip
+        """golden's product of an instruction and an order, recorded.
+
+        Args:
+            promotion: who says after how many products a sum is promoted. operands: what was done to a and b, and who says
+                so. keys: scale_a, scale_b and bias of `golden.gemm`.
+        """
+        shape = a.shape[0], b.shape[1], a.shape[1]
+        source = promotion or ("the caller" if self.part.order != golden.GemmOrder() else "one chain unless the caller says")
+        done = Known("as they are", "") if operands is None else operands
+        self.records.append(ProductRecord(shape, instruction.label, instruction.evidence, order_text(order), source, *done))
+        if 0 in shape:
+            return self._empty(shape, instruction, order, c)
+        return multiply(instruction, a.detach(), b.detach(), c, order=order, **keys)
 
     def format(self, tensor: Any) -> str:
         """The format of a tensor.
@@ -190,9 +224,11 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
             raise ValueError(f"a matrix product on {self.part.arch} must have operands in CPU memory, got {tensor.device}")
         return FORMATS[tensor.dtype]
 
-    def _empty(self, a: Any, b: Any, c: Any, beta: float) -> Any:
-        d = torch.zeros(a.shape[0], b.shape[1], dtype=torch.float32)
-        return (d if c is None or not beta else beta * c).to(a.dtype)
+    def _empty(self, shape: tuple[int, int, int], instruction: golden.Instruction, order: golden.GemmOrder, c: Any) -> Any:
+        """D of a product without products: beta·c."""
+        out = DTYPES[order.result_format(instruction).name]
+        d = torch.zeros(shape[:2], dtype=torch.float32)
+        return (d if c is None or not order.beta else order.beta * c).to(out)
 
 
 LIBRARIES = frozenset(
@@ -234,11 +270,13 @@ def _in_place(product: Callable[..., Any]) -> Callable[..., Any]:
     return lambda mode, c, *arguments, **keys: c.copy_(product(mode, c, *arguments, **keys))
 
 
-def nearest_tf32(x: Any) -> Any:
-    """An fp32 tensor rounded to tf32, to nearest even, as cuBLAS rounds on an H100 (docs/evidence/library-products.md)."""
+def as_tf32(x: Any, rounding: str) -> Any:
+    """An fp32 tensor rounded to tf32, as one of `TF32_ROUNDINGS`; to be cut it stays as it is, and the instruction cuts."""
+    if rounding == "rz":
+        return x
     codes = x.contiguous().view(torch.int32)
-    rounded = (codes + 0xFFF + (codes >> 13 & 1)) & ~0x1FFF
-    return torch.where(x.isfinite(), rounded, codes).view(torch.float32)
+    half = 0xFFF + (codes >> 13 & 1) if rounding == "rne" else 0x1000
+    return torch.where(x.isfinite(), codes + half & ~0x1FFF, codes).view(torch.float32)
 
 
 @cache
@@ -264,12 +302,33 @@ def _mv(mode: GemmMode, a: Any, x: Any) -> Any:
     return mode.multiply(a, x.unsqueeze(1)).squeeze(1)
 
 
+def _int_mm(mode: GemmMode, a: Any, b: Any) -> Any:
+    """Integer sums, the same in every order."""
+    instruction = instruction_of(mode.part.arch, "int8", "int8", "int32")
+    zeros = torch.zeros(a.shape[0], b.shape[1], dtype=torch.int32)
+    return mode.compute(instruction, a, b, zeros, golden.GemmOrder()).view(torch.int32)
+
+
+def _grouped_mm(mode: GemmMode, a: Any, b: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None) -> Any:
+    """One product for each group, each like `mm`; `offs` has the ends of the groups along the side that they share."""
+    if bias is not None or out_dtype not in (None, a.dtype):
+        raise mode.refusal("aten._grouped_mm with a bias, or into another dtype,")
+    if a.dim() == b.dim() == 3:
+        return _bmm(mode, a, b)
+    cuts = [slice(first, end) for first, end in pairwise([0, *offs.tolist()])]
+    if a.dim() == b.dim() == 2:
+        return torch.stack([_mm(mode, a[:, cut], b[cut]) for cut in cuts])
+    if a.dim() == 2:
+        return torch.cat([_mm(mode, a[cut], b[group]) for group, cut in enumerate(cuts)])
+    return torch.cat([_mm(mode, a[group], b[:, cut]) for group, cut in enumerate(cuts)], 1)
+
+
 def _scaled_mm(mode: GemmMode, *arguments: Any, **keys: Any) -> Any:
-    return scaled_mm(mode.part, mode.format, *arguments, **keys)
+    return scaled_mm(mode, *arguments, **keys)
 
 
 def _scaled_mm_v2(mode: GemmMode, *arguments: Any, **keys: Any) -> Any:
-    return scaled_mm_v2(mode.part, mode.format, *arguments, **keys)
+    return scaled_mm_v2(mode, *arguments, **keys)
 
 
 def _whole_attention(mode: GemmMode, *arguments: Any, **keys: Any) -> Any:
@@ -295,6 +354,8 @@ PRODUCTS: Mapping[Any, Callable[..., Any]] = {
     aten.baddbmm: _baddbmm,
     aten.baddbmm_: _in_place(_baddbmm),
     aten.mv: _mv,
+    aten._int_mm: _int_mm,
+    aten._grouped_mm: _grouped_mm,
     aten._scaled_mm: _scaled_mm,
     aten._scaled_mm_v2: _scaled_mm_v2,
     aten.scaled_dot_product_attention: _whole_attention,

@@ -16,7 +16,7 @@ from golden.checks import check_name, check_type
 from golden.device import Device, formats_of
 from golden.program import ProgramError
 from golden.stimulus import Operands, OperandShape
-from golden.units.instruction import Instruction
+from golden.units.model import Model
 from golden.units.unit import Unit
 from mmau.probe.journal import Journal, row_keys
 
@@ -76,30 +76,26 @@ class ModelDevice:
         return self.function(rows)
 
 
-def dut_of_instruction(instruction: Instruction) -> ModelDevice:
-    """The device that computes one element of an instruction's D."""
-    return _of_model(instruction, instruction.k)
-
-
-def dut_of_unit(unit: Unit, K: int | None = None) -> ModelDevice:
-    """The device that computes K products on a unit. By default K is what two steps take if the unit can take its result as
-    c, else what one step takes. A chain has its usual K, doubled where its order would otherwise be the order of k."""
-    o = unit.operation
-    if K is None and (unit.chain != ChainTable() or unit.sums is not None):
-        K = unit.usual_K
-        if RUNS.get(unit.chain.order) and product_order(unit.chain.order, K) == list(range(K)):
-            K *= 2
-    elif K is None:
-        try:
-            o.accumulating()
-            K = 2 * o.length
-        except ValueError:
-            K = o.length
-    return _of_model(unit, K)
-
-
-def _of_model(model: Instruction | Unit, K: int) -> ModelDevice:
+def dut_of(model: Model, K: int | None = None) -> ModelDevice:
+    """The device that computes one element of an instruction's D, or K products on a unit. By default K is what two steps of
+    the unit take if it can take its result as c, else what one step takes. A chain has its usual K, doubled where its order
+    would otherwise be the order of k."""
+    if K is None:
+        K = _usual_products(model) if isinstance(model, Unit) else model.usual_K
     return ModelDevice(name=model.label, shape=formats_of(model, K), function=lambda rows: model.dot(*rows))
+
+
+def _usual_products(unit: Unit) -> int:
+    o = unit.operation
+    if unit.chain != ChainTable() or unit.sums is not None:
+        K = unit.usual_K
+        in_order = RUNS.get(unit.chain.order) and product_order(unit.chain.order, K) == list(range(K))
+        return 2 * K if in_order else K
+    try:
+        o.accumulating()
+    except ValueError:
+        return o.length
+    return 2 * o.length
 
 
 class Questioner:

@@ -1,8 +1,9 @@
-"""A minimised input on which two arithmetics differ, and the first step whose results differ."""
+"""An input on which a device under test differs from a model, made small."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import lcm
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from golden.arrays import BitArray
 from golden.chains.chain import Chain
 from golden.checks import check_least
 from golden.comparison import differing
-from golden.device import formats_of
+from golden.device import Device
 from golden.engines.batched_dot import explained
 from golden.engines.engine import Batch, run
 from golden.stimulus import Operands, OperandShape, chunks
@@ -19,8 +20,10 @@ from golden.stimulus.shrink import smallest_operands
 from golden.trace import Trace
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
+from golden.variants.keys import with_key
 from mmau.probe.candidates import pool_of
-from mmau.probe.device_under_test import dut_of_unit
+from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, dut_of
+from mmau.probe.journal import Journal
 
 CHUNK = 1 << 16
 """Random vectors that are compared at once."""
@@ -100,7 +103,7 @@ def sides(x: Unit | Instruction, y: Unit | Instruction) -> tuple[Side, Side]:
 
 
 def _shape(model: Unit | Instruction) -> OperandShape:
-    return dut_of_unit(model).shape if isinstance(model, Unit) else formats_of(model)
+    return dut_of(model).shape
 
 
 def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
@@ -220,3 +223,123 @@ def bits_that_differ(d: Format, x: int, y: int) -> str:
     changed = x ^ y
     places = [n for n in range(d.width) if changed >> n & 1]
     return f"{len(places)} bits of d differ: {', '.join(map(str, places))}, counted from the lowest"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter whose value differs between x and y.
+
+    Attributes:
+        key: the parameter's name. x, y: its values.
+        alone: whether x with y's value of this key alone gives y's result; None where x's operation cannot have it.
+    """
+
+    key: str
+    x: object
+    y: object
+    alone: bool | None
+
+    def line(self) -> str:
+        """The parameter as a line of text."""
+        what = {
+            True: "makes the difference: x with y's value gives y's result",
+            False: "does not by itself: x with y's value does not give y's result",
+            None: "cannot be changed alone",
+        }
+        return f"   {self.key} = {self.x} in x, {self.y} in y: {what[self.alone]}"
+
+
+def parameters_apart(found: Difference) -> list[Parameter]:
+    """The parameters that differ, those that make the difference first; none for chains of other kinds or operations."""
+    x, y = found.x.chain, found.y.chain
+    if not (x.is_plain and y.is_plain) or x.operation.name != y.operation.name:
+        return []
+    of_x, of_y = x.operation.parameters(), y.operation.parameters()
+    keys = [key for key in {**of_x, **of_y} if _value(found.x, key) != _value(found.y, key)]
+    parameters = [Parameter(key, _value(found.x, key), _value(found.y, key), _alone(found, key)) for key in keys]
+    return sorted(parameters, key=lambda one: one.alone is not True)
+
+
+def _value(side: Side, key: str) -> object:
+    return getattr(side.chain.operation, key)
+
+
+def _alone(found: Difference, key: str) -> bool | None:
+    operation = with_key(found.x.chain.operation, key, _value(found.y, key))
+    if operation is None or found.x.shape.K % operation.length:
+        return None
+    try:
+        return int(replace(found.x, chain=Chain(operation)).run(found.row)[0]) == found.d[1]
+    except (ValueError, TypeError):
+        return None
+
+
+@dataclass(frozen=True)
+class DeviceDifference:
+    """An input on which a device under test differs from a model.
+
+    Attributes:
+        model: the model. device: the device's name.
+        row: the input, [1, K]. d: the result of the model, and of the device.
+        tried: vectors that were compared until one differed.
+    """
+
+    model: Side
+    device: str
+    row: Operands
+    d: tuple[int, int]
+    tried: int
+
+    def text(self) -> str:
+        """The input, both results, and the steps of the model."""
+        d = self.model.shape.d
+        lines = [
+            f"x  {self.model.name}: {d.describe(self.d[0])}",
+            f"y  {self.device}: {d.describe(self.d[1])}",
+            f"   {bits_that_differ(d, *self.d)}, found after {self.tried} vectors",
+        ]
+        return "\n".join(lines) + "\n\n" + self.model.trace(self.row).text()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain JSON."""
+        named = zip(self.row._fields, self.row, strict=True)
+        return {
+            "equal": False,
+            "input": {name: np.asarray(array)[0].tolist() for name, array in named if array is not None},
+            "x": {"name": self.model.name, "d": self.d[0]},
+            "y": {"name": self.device, "d": self.d[1]},
+            "vectors": self.tried,
+        }
+
+
+def held_against(model: Side, dut: Device, vectors: int, seed: int) -> DeviceDifference | int:
+    """An input on which the device differs, or the number of vectors that showed no difference.
+
+    Args:
+        vectors: random vectors to compare at most, after those made to show a difference. seed: the seed of all vectors.
+
+    Raises:
+        DeviceUnderTestError: the device misbehaves, or answers an input that shows a difference in two ways.
+    """
+    questioner = Questioner(dut, Journal(dut.name, dut.shape))
+
+    def differs(rows: Operands) -> np.ndarray:
+        return np.asarray(differing(questioner.ask(rows), model.run(rows), model.chain.operation))
+
+    tried = 0
+    for rows in stream(model.shape, vectors, seed):
+        d = questioner.ask_unrecorded(rows)
+        found = np.flatnonzero(differing(d, model.run(rows), model.chain.operation))
+        if len(found):
+            first = rows.rows(found[:1])
+            again = int(questioner.ask(first)[0])
+            if again != d[found[0]]:
+                raise DeviceUnderTestError(
+                    f"{dut.name} must give the same result whenever it is asked, and gave {dut.shape.d} "
+                    f"{int(d[found[0]]):#x} first, then {again:#x}"
+                )
+            row = smallest_operands(first, model.shape, differs)
+            results = int(model.run(row)[0]), int(questioner.ask(row)[0])
+            return DeviceDifference(model, dut.name, row, results, tried + int(found[0]) + 1)
+        tried += len(rows.c)
+    return tried

@@ -3,7 +3,8 @@
 A recorded proof counts for a design that is the same but for its name if and only if digests are equal: of its Verilog, its
 specification, its questions, and the code that asks the solvers; a recorded simulation, if those of the Verilog and the
 specification are. Code and versions (`made_of`) determine these texts. If they equal the recorded ones, only the Verilog is
-compared; if one differs, all texts are made again and compared (docs/guides/formal.md, "Where proofs are reported").
+compared. If one differs, the specification is made again and compared too, and so are the questions if the code that makes
+questions differs: the same code makes the same ones of the same texts (docs/guides/formal.md, "Where proofs are reported").
 """
 
 import platform
@@ -32,6 +33,11 @@ SIMULATIONS = ROOT / "mmau" / "prove" / "simulations.json"
 
 SOURCES = ("golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "mmau/prove/**/*.py")
 """The sources that decide the Verilog of a design, its specification and its questions."""
+
+PROVER = (
+    "mmau/prove/*.py", "mmau/prove/datapath/*.py", "mmau/prove/netlist/*.py", "mmau/prove/pipeline/*.py",
+)  # fmt: skip
+"""The sources that make questions of a design's Verilog and its specification."""
 
 DRIVERS = ("mmau/prove/solvers/*.py",)
 """The sources that hand questions to solvers and read their answers."""
@@ -298,7 +304,8 @@ def made_of() -> Mapping[str, str]:
     Python's version counts because Amaranth takes names of wires from its bytecode. A missing package has the value
     "missing".
     """
-    found = {"sources": digest_of_sources(SOURCES)} | {name: _version(name) for name in PACKAGES}
+    found = {"sources": digest_of_sources(SOURCES), "prover": digest_of_sources(PROVER)}
+    found |= {name: _version(name) for name in PACKAGES}
     return found | {"python": ".".join(platform.python_version_tuple()[:2])}
 
 
@@ -327,8 +334,9 @@ def _is_of_today(row: Row, design: "Design") -> bool:
     if not changes(row["made_of"]):
         return True
     here = _proof_identity()
+    by_other_code = row["made_of"].get("prover") != made_of()["prover"]
     try:
-        if "kind" in row:  # a simulation has none, and no questions
+        if "kind" in row and by_other_code:  # a simulation has none, and no questions
             return all(row[name] == text for name, text in asdict(here.identity(row["kind"], design)).items())
         return bool(row["specification"] == here.specification_digest(design))
     except (here.NotProvable, ValueError) as error:

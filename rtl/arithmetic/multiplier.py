@@ -9,8 +9,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 
 from golden.checks import check_choice
 from golden.units.unit import MULTIPLIERS
-from rtl.arithmetic.carry_save import carry_save
-from rtl.arithmetic.prefix import prefixes
+from rtl.arithmetic.carry_save import carry_save, prefixes
 
 
 def booth_rows(m: Module, x: Value, y: Value) -> list[Value]:

@@ -255,7 +255,7 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
         NetlistError: a result differs, or comes at the wrong time.
     """
     unit = unit.step
-    operands = generate(OperandShape.of_unit(unit), vectors, seed=0).operands
+    operands = generate(OperandShape.of(unit), vectors, seed=0).operands
     expected = unit.dot(*operands)
     groups = [np.arange(start, vectors, CYCLES) for start in range(CYCLES)] if latency else [np.arange(vectors)]
     simulation = Simulation(netlist, library, len(groups[0]))

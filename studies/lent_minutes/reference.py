@@ -50,7 +50,7 @@ def distinct() -> list[Instruction]:
 def made() -> Iterator[ReferenceRows]:
     """The rows, computed anew by the reference."""
     for instruction in distinct():
-        shape = OperandShape.of_instruction(instruction)
+        shape = OperandShape.of(instruction)
         operands = volume.rows(shape, SEED, 0, ROWS, engine="numpy").operands
         yield ReferenceRows(instruction, operands, instruction.dot(*operands, engine="reference"))
 

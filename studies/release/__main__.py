@@ -168,8 +168,8 @@ def build_sdist(tree: Tree, folder: Path) -> Path:
 
 
 def build_wheel(tree: Tree, folder: Path, platform: str) -> Path:
-    """The wheel of one of `compiler.TARGETS`."""
-    target, processor = compiler.TARGETS[platform]
+    """The wheel of one of `TARGETS`."""
+    target, processor = TARGETS[platform]
     with_program = folder / f"c++-{processor}"
     with_program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{compiler.__file__}" {target} "$@"\n', encoding="utf-8")
     with_program.chmod(with_program.stat().st_mode | stat.S_IXUSR)

@@ -46,7 +46,7 @@ def expected(instruction: golden.Instruction, operands: Operands) -> Any:
 def class_operands(instruction: golden.Instruction, number: int, label: str, seed: int) -> Operands:
     """The first 16 rows of one class in which MMA-Sim computes what numerics.md says, or the twin stands in for it."""
     draws = GeneratorDraws(np.random.default_rng([seed, number, list(CLASSES).index(label)]))
-    drawn = CLASSES[label](OperandShape.of_instruction(instruction), draws, 4 * ROWS_A_CLASS, ())
+    drawn = CLASSES[label](OperandShape.of(instruction), draws, 4 * ROWS_A_CLASS, ())
     left_out = mma_sim.sums_to_overflow_in_double(instruction, drawn) | mma_sim.takes_negative_zero(instruction, drawn)
     kept = np.flatnonzero(~left_out)[:ROWS_A_CLASS]
     if len(kept) < ROWS_A_CLASS:

@@ -42,21 +42,6 @@ def _is(line: str, want: str) -> bool:
     return line.startswith(want.removesuffix("…").rstrip()) if want.endswith("…") else line == want
 
 
-@pytest.mark.slow
-def test_first_command_writes_the_description(folder: Path) -> None:
-    """The template has everything of the description but what it says it guessed or left open."""
-    status, output = run(SHELL[0], folder)
-    assert status == 0
-    for line in (
-        'top = "dot4_lanes"',
-        'a = ["a0_i", "a1_i", "a2_i", "a3_i"]',
-        'd = "d_o"',
-        "flush_i = 0",
-        'protocol = "valid"',
-    ):
-        assert line in output
-
-
 @pytest.mark.simulator
 @pytest.mark.long
 def test_every_command_ends_as_it_should(folder: Path) -> None:

@@ -11,7 +11,6 @@ import cosim
 import golden
 from cosim.dut.operand_formats import load_formats
 from golden.catalogue import table_evidence
-from golden.units.unit import ENCODINGS
 from mmau.cli.parser import parser
 from mmau.explore.space_file import space_from_table
 from tests.docs.documents import (
@@ -25,13 +24,11 @@ from tests.docs.documents import (
     code_spans,
     commands,
     is_module,
-    links,
 )
 from tests.docs.python_blocks import run_blocks
 from tests.mmau.explore.texts import SMALL, space_of
 
 README = ROOT / "README.md"
-FILE_FORMATS = ROOT / "docs/reference/file-formats.md"
 EVIDENCE = ROOT / "docs/evidence/README.md"
 TUTORIALS = ROOT / "docs/guides/tutorials"
 """Pages whose blocks run in order, in an empty folder: test_tutorials.py."""
@@ -107,10 +104,6 @@ def test_python_gives_what_it_says(document: Path) -> None:
     assert run_blocks(python_blocks(document)) > 0
 
 
-def test_readme_has_python_a_unit_and_commands() -> None:
-    assert {"python", "toml", "sh"} <= {block.language for block in blocks(README)}
-
-
 @pytest.mark.parametrize("block", all_blocks("toml"), ids=str)
 def test_toml_is_read(block: Block, tmp_path: Path) -> None:
     path = tmp_path / "block.toml"
@@ -166,24 +159,6 @@ def test_programs_and_designs_are_those_of_the_examples(block: Block) -> None:
     assert [path for path in files if any(text in path.read_text(encoding="utf-8") for text in there)] != []
 
 
-def test_testbench_document_shows_the_whole_example() -> None:
-    """The example, which a simulation runs, is shown as it is."""
-    _, _, source = (ROOT / "examples/testbench/scaled_dot_tests.py").read_text(encoding="utf-8").partition("\n\n")
-    shown = [block.text.strip() for block in python_blocks(ROOT / "docs/guides/testbench.md")]
-    assert "\n\n\n".join(text for text in shown if text in source) == source.strip()
-
-
-def test_unit_of_the_reference_lists_every_operation_and_encoding() -> None:
-    """The comments of the unit name all that may stand there."""
-    text = "\n".join(block.text for block in blocks(FILE_FORMATS) if block.language == "toml")
-    listed = re.search(r"^operation = .*?# (.*)$", text, re.MULTILINE)
-    assert listed is not None
-    assert listed[1].split(" | ") == list(golden.OPERATIONS)
-    encodings = re.search(r"^encoding = (.*)$", text, re.MULTILINE)
-    assert encodings is not None
-    assert set(re.findall(r'"([\w-]+)"', encodings[1])) == set(ENCODINGS)
-
-
 @pytest.mark.parametrize("block", all_blocks("sh"), ids=str)
 def test_commands_exist(block: Block) -> None:
     found = list(commands(block))
@@ -218,23 +193,3 @@ def test_readme_and_evidence_count_the_catalogue() -> None:
     assert f"[{on_silicon} of the {len(entries):,} instructions]" in readme
     assert f"models of {on_silicon} instructions" in readme
     assert f"the {published} of" in evidence
-
-
-def test_readme_names_every_command_and_exit_status() -> None:
-    """The options of each stand in docs/reference/commands.md, which tests/studies holds to the parser."""
-    text = README.read_text(encoding="utf-8")
-    section = " ".join(text[text.index("## Commands") : text.index("## Further reading")].split())
-    assert [name for name in parser().commands if f"`{name}`" not in section.replace("`mmau ", "`")] == []
-    assert re.findall(r"(?:status is|misbehaved,|failed,|and) (\d+)(?: if| \+ n)", section) == ["0", "2", "3", "128"]
-    assert "1 if something differed or a design misbehaved" in section
-
-
-def test_index_leads_to_every_page() -> None:
-    """Each page of docs/ is linked from the index, or from an overview that the index links to."""
-    index = ROOT / "docs/README.md"
-    linked = {(index.parent / target).resolve() for target in links(index)}
-    overviews = [page for page in linked if page.name == "README.md" and page.is_relative_to(index.parent)]
-    assert sorted(page.parent.name for page in overviews) == ["analysis", "evidence", "profiles"]
-    linked |= {(page.parent / target.partition("#")[0]).resolve() for page in overviews for target in links(page)}
-    pages = set((ROOT / "docs").rglob("*.md")) - {index}
-    assert sorted(str(page) for page in pages - linked) == []

@@ -63,20 +63,3 @@ def run_page(page: tuple[Block, ...], folder: Path) -> int:
 def test_tutorial_runs_from_an_empty_folder(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_page(blocks(document), tmp_path) >= 3
-
-
-@pytest.mark.parametrize("document", TUTORIALS, ids=lambda path: path.stem)
-def test_tutorial_saves_files_before_commands_read_them(document: Path) -> None:
-    """Without running anything: each file that a command names was saved, or written by a command, before."""
-    there: set[str] = set()
-    for block in blocks(document):
-        if block.language in ("toml", "systemverilog"):
-            there.add(file_of(block))
-        elif block.language == "python":
-            there |= set(re.findall(r'savez\("([\w.]+)"', block.text))
-        elif block.language == "sh":
-            for words in commands(block):
-                written = {words[n + 1] for n, word in enumerate(words) if word in ("-o", "--out")}
-                read = {word for word in words if re.fullmatch(r"\w+\.(sv|toml|npz)", word)} - written
-                assert read <= there, f"{block}: {' '.join(words)} reads {sorted(read - there)}"
-                there |= written

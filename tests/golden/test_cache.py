@@ -185,11 +185,6 @@ def test_full_disk_of_the_run_is_reported_and_costs_no_entry(
     assert (target / "program").read_bytes() == program.read_bytes()
 
 
-def test_relative_folder_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
-    assert user_folder("cosim") == Path.home() / ".cache" / "mmau" / "cosim"
-
-
 def test_contents_without_files_are_recorded(cache: Cache) -> None:
     assert cache.read("key") is None
     cache.write("key", {"a": File(b"x"), "b": File(b"", 0o755)})
@@ -201,11 +196,6 @@ def test_contents_without_files_are_recorded(cache: Cache) -> None:
     }
     cache.write("key", {"a": File(b"y")})
     assert cache.read("key") == found, "the first one stays"
-
-
-def test_folder_of_the_user_is_in_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert user_folder("cosim") == tmp_path / "mmau" / "cosim"
 
 
 @pytest.mark.parametrize("why", ["no home", "home that is no folder", "cache of all"])

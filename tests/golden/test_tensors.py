@@ -43,7 +43,7 @@ def bits(tensor: Any) -> Any:
 
 def operand_codes(instruction: golden.Instruction) -> list[Any]:
     """Rows of every class: a, b, c and the scales, if any."""
-    shape = OperandShape.of_instruction(instruction)
+    shape = OperandShape.of(instruction)
     made = [make(shape, GeneratorDraws(np.random.default_rng(31)), 20, ()) for make in CLASSES.values()]
     return [np.concatenate(column) for column in zip(*made, strict=True) if column[0] is not None]
 

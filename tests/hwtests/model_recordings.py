@@ -13,7 +13,7 @@ PLAIN = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 def made_by_the_model(arch: str, name: str, rows: int = 200) -> Recording:
     """A recording whose device is the golden model itself."""
     instruction = golden.instruction(arch, name)
-    stimulus = generate(OperandShape.of_instruction(instruction), rows, seed=1)
+    stimulus = generate(OperandShape.of(instruction), rows, seed=1)
     header = Header(
         version=VERSION, arch=arch, instruction=name, kind="silicon", device="golden model, not a device", driver="none",
         runtime="none", compiler="none", date="2000-01-01", seed=1, names=NAMES, who=OWN, licence="Apache-2.0",

@@ -53,7 +53,7 @@ def asked(instruction: golden.Instruction, device: ModelDevice) -> DeviceDot:
 def test_rows_are_answered_in_order_in_whichever_tiles(instruction: golden.Instruction) -> None:
     device = ModelDevice()
     dot = asked(instruction, device)
-    rows = generate(OperandShape.of_instruction(instruction), 37, 0).operands
+    rows = generate(OperandShape.of(instruction), 37, 0).operands
     for _ in range(3):
         assert np.array_equal(dot.dot(rows), instruction.dot(*rows))
     assert device.tiles == 3 * -(-37 // min(instruction.m, instruction.n))
@@ -61,7 +61,7 @@ def test_rows_are_answered_in_order_in_whichever_tiles(instruction: golden.Instr
 
 def test_a_place_that_computes_something_else_is_met_by_other_rows_each_time() -> None:
     dot = asked(TILE, ModelDevice(at=(3, 3)))
-    rows = generate(OperandShape.of_instruction(TILE), 8, 0).operands
+    rows = generate(OperandShape.of(TILE), 8, 0).operands
     expected = TILE.dot(rows.a, rows.b, rows.c)
     wrong = [np.flatnonzero(dot.dot(rows) != expected).tolist() for _ in range(3)]
     assert wrong[0] == [3]
@@ -84,7 +84,7 @@ def test_identity_follows_the_device_its_driver_and_the_program() -> None:
 @pytest.mark.skipif(not HERE, reason="this processor has no dot product of the catalogue")
 def test_this_machines_processor_answers() -> None:
     instruction = HERE[0]
-    rows = generate(OperandShape.of_instruction(instruction), 100, 0).operands
+    rows = generate(OperandShape.of(instruction), 100, 0).operands
     d = DeviceDot(instruction).dot(rows)
     assert np.array_equal(d, instruction.dot(rows.a, rows.b, rows.c))
 

@@ -72,21 +72,17 @@ def test_rows_that_differ_are_sent_too(stand_in: None, tmp_path: Path, monkeypat
     assert not json.loads(found["conform.json"])["agreed"]
 
 
-def test_machine_without_a_device_says_why(
-    stand_in: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("options", [["--seconds", "0"], ["--seconds", "nan"], ["--who", ""], []])
+def test_what_cannot_be_recorded_is_one_line(
+    options: list[str], stand_in: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Arguments that make no sense, and a machine without a device."""
     monkeypatch.setattr(record, "WORKER", (*STAND_IN, "no-device"))
-    assert main([str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "hwtests.record: no usable CUDA device on this machine: driver too old\n"
-    assert not (tmp_path / FILE).exists()
-
-
-@pytest.mark.parametrize("options", [["--seconds", "0"], ["--seconds", "nan"], ["--who", ""]])
-def test_what_makes_no_sense_is_refused(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path), *options]) == 2
-    assert re.fullmatch(
-        r"hwtests\.record: --seconds must be more than 0 and --who a name, got \S+ and '.*'\n", capsys.readouterr().err
-    )
+    of_arguments = r"--seconds must be more than 0 and --who a name, got \S+ and '.*'"
+    message = of_arguments if options else "no usable CUDA device on this machine: driver too old"
+    assert re.fullmatch(rf"hwtests\.record: {message}\n", capsys.readouterr().err)
+    assert not (tmp_path / FILE).exists()
 
 
 def test_thinned_rows_are_of_every_generator() -> None:

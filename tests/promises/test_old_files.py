@@ -12,7 +12,7 @@ from golden.recordings.recording import read
 from hwtests.conform.campaign import load_report
 from mmau.explore.space_file import load_space
 from mmau.jobs.store import unsealed
-from mmau.probe.device_under_test import dut_of_unit
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.journal import Journal
 from mmau.prove.records import proof_of, proof_rows
 from tests.promises.old_files import FILES
@@ -75,7 +75,7 @@ def test_report_of_a_conformance_run_can_be_resumed() -> None:
 
 
 def test_journal_of_a_probe_can_be_resumed() -> None:
-    dut = dut_of_unit(UNIT)
+    dut = dut_of(UNIT)
     with np.load(FILES / "journal.npz") as arrays:
         header = json.loads(arrays["header"].tobytes())
     journal = Journal(dut.name, dut.shape, FILES / "journal.npz", header["identity"])

@@ -76,6 +76,9 @@ def test_every_key_of_an_order_stands_in_a_file() -> None:
         ("permuted", {"k_order": (1, 0, 3, 2), "epilogue": ("beta",), "beta": 3.0}),
         ("pieces", {"k_order": "stream-k", "tile": (128, 128), "tiles": (((0, 12),), ((8, 12), (0, 8)))}),
         ("shares", {"k_order": "stream-k", "tile": (128, 64), "workers": 132}),
+        ("kernel", {"residue": "first", "k_tile": 32, "split_k": 4, "split_tile": 36, "split_order": (3, (0, 2), 1),
+                    "stripes": (2, 8), "stripe_order": "butterfly"}),
+        ("passes", {"convert": "rne", "passes": "tf32x3", "pass_tile": 32, "promote_every": 12}),
     ],
 )  # fmt: skip
 def test_order_is_read_as_before(name: str, keys: dict[str, Any]) -> None:

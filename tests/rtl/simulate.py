@@ -103,6 +103,19 @@ def evaluate(
     return [split(function(joined(row, packed.shapes)), packed.result_shapes) for row in rows]
 
 
+def run_part(
+    part: Elaboratable, ports: Sequence[Value], results: Sequence[Value], rows: Iterable[Sequence[int]]
+) -> list[tuple[int, ...]]:
+    """The results of a component for each row of its ports' values."""
+
+    def build(m: Module, inputs: list[Signal]) -> Sequence[Value]:
+        m.submodules.part = part
+        m.d.comb += [port.eq(value) for port, value in zip(ports, inputs, strict=True)]
+        return results
+
+    return evaluate([port.shape() for port in ports], build, rows)
+
+
 def joined(row: Sequence[int], shapes: Sequence[Shape]) -> int:
     """The values side by side, the first in the lowest bits."""
     bits, place = 0, 0

@@ -7,9 +7,8 @@ import pytest
 from amaranth import Array, Cat, Elaboratable, Module, Mux, Signal, Value, signed
 from amaranth.sim import Simulator
 
-import tests.rtl.circuit as circuit_module
 from rtl import unit_datapath
-from tests.rtl.circuit import INFIX, compiled
+from tests.rtl.circuit import compiled
 from tests.rtl.random_units import MAKERS, random_unit
 from tests.rtl.simulate import Driven
 
@@ -51,16 +50,6 @@ class Cells(Elaboratable):
         return m
 
 
-class Register(Elaboratable):
-    def __init__(self) -> None:
-        self.inputs, self.results = Signal(4), Signal(4)
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.d.sync += self.results.eq(self.inputs)
-        return m
-
-
 def simulated(circuit: Any, rows: list[int]) -> list[int]:
     """The results of Amaranth's simulator."""
     seen: list[int] = []
@@ -86,19 +75,6 @@ def test_every_cell_computes_what_the_simulator_does() -> None:
     assert [function(row) for row in rows] == simulated(Cells(), rows)
 
 
-def test_every_operator_is_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = set()
-
-    class Asked(dict[str, str]):
-        def __getitem__(self, operator: str) -> str:
-            asked.add(operator)
-            return super().__getitem__(operator)
-
-    monkeypatch.setattr(circuit_module, "INFIX", Asked(INFIX))
-    compiled(circuit := Cells(), circuit.inputs, circuit.results)
-    assert asked == INFIX.keys()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "operation", [name if name == "T-FDPA" else pytest.param(name, marks=pytest.mark.long) for name in MAKERS]
@@ -110,20 +86,3 @@ def test_datapaths_compute_what_the_simulator_does(operation: str) -> None:
     rows = [rng.getrandbits(len(circuits[0].inputs)) for _ in range(20)]
     function = compiled(circuits[0], circuits[0].inputs, circuits[0].results)
     assert [function(row) for row in rows] == simulated(circuits[1], rows)
-
-
-class SignedPart(Elaboratable):
-    def __init__(self) -> None:
-        self.inputs, self.results = Signal(4), Signal(4)
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.d.comb += self.results.eq(self.inputs.as_signed().bit_select(self.inputs, 2))
-        return m
-
-
-@pytest.mark.parametrize(("kind", "cell"), [(Register, "flipflop"), (SignedPart, "part")])
-def test_cells_that_no_component_may_have_are_refused(kind: Any, cell: str) -> None:
-    circuit = kind()
-    with pytest.raises(NotImplementedError, match=rf"^cell \({cell} "):
-        compiled(circuit, circuit.inputs, circuit.results)

@@ -25,8 +25,7 @@ from golden.stimulus import Operands, OperandShape, Row
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
 from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
-from mmau.analysis.bound_search import searched, shares
-from mmau.analysis.error_bound import Bounded
+from mmau.analysis.error_bound import Bounded, searched, shares
 from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.monotonicity import fall, random_cases, staircases
 from mmau.analysis.symmetry import asymmetry, pairs
@@ -323,7 +322,7 @@ def measure(
         return properties(unit, seed)
     if checked.network is not None:
         return network.measure(named or unit, checked.network, seed)
-    shape = OperandShape.of_unit(unit, products(unit, checked))
+    shape = OperandShape.of(unit, products(unit, checked))
     data = data_set(checked, shape, rows_of(checked, shape.K, rows), seed, folder)
     order = checked.order
     if named is not None:

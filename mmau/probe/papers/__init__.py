@@ -1,10 +1,10 @@
 """The feature tests of three papers, by the papers' names, for any device under test.
 
 >>> import golden
->>> from mmau.probe.device_under_test import dut_of_instruction
+>>> from mmau.probe.device_under_test import dut_of
 >>> from mmau.probe.papers import KHATTAK, features
 >>> ada = golden.instruction("sm_89", "mma.m16n8k16.f32.f16.f16.f32")
->>> found = features(KHATTAK, dut_of_instruction(ada))
+>>> found = features(KHATTAK, dut_of(ada))
 >>> found.answer("n_eab"), found.answer("N_FMA"), found.answer("RM-BFMA")
 ('1', '8', 'RZ')
 """

@@ -1,17 +1,19 @@
 """Decides case by case whether a design's result equals the specified one."""
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from bitwuzla import Term
 
-from mmau.prove.evaluation import variables
+from mmau.prove.evaluation import evaluate, variables
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.solvers.answer import Verdict
-from mmau.prove.user_design.asking import Limits, ask
+from mmau.prove.user_design.asking import Found, Limits, ask
 from mmau.prove.user_design.operand_cases import Case, check_complete
 from mmau.prove.user_design.row_evaluation import Column, columns
+from mmau.prove.user_design.shared_products import SharedProducts
 from mmau.prove.user_design.sweeping import Sweep
 
 DIRECT = 0.5
@@ -69,29 +71,91 @@ class Comparison:
         wrong = np.flatnonzero(columns([differs], self.rows)[differs])
         if len(wrong):
             return Decision("sometimes", values={term: int(column[wrong[0]]) for term, column in self.rows.items()})
-        decided = list[str]()
-        for case in self.cases:
-            found = self._of_case(case, differs, limits)
-            if found.verdict != "never":
-                return replace(found, decided=tuple(decided), count=len(self.cases))
-            decided += found.decided
-            report(*found.decided)
-        return Decision("never", tuple(decided), len(self.cases))
+        decided, hard, waiting = list[str](), list[Case](), deque(_Part(case) for case in self.cases)
+        count = len(waiting)
+        while waiting:
+            part = waiting.popleft()
+            found = self._at_once(part, differs, limits, len(waiting) + 1)
+            if found.verdict == "sometimes":
+                return replace(found, decided=tuple(decided), count=count)
+            if found.verdict == "never":
+                decided += found.decided
+                report(*found.decided)
+                continue
+            parts = [] if limits.over else self._parts(part, limits)
+            if parts:
+                check_complete(self.terms, [each.case for each in parts], part.case)
+                waiting.extend(parts)
+                count += len(parts) - 1
+            else:
+                hard.append(part.case)
+        left = list[str]()
+        for case in hard:
+            found = self._by_wires(case, differs, limits)
+            if found.verdict == "sometimes":
+                return replace(found, decided=tuple(decided), count=count)
+            if found.verdict == "never":
+                decided += found.decided
+                report(*found.decided)
+            else:
+                left.append(found.open)
+        return Decision("unknown" if left else "never", tuple(decided), count, "; ".join(left))
 
-    def _of_case(self, case: Case, differs: Term, limits: Limits) -> Decision:
+    def _at_once(self, part: "_Part", differs: Term, limits: Limits, waiting: int) -> Decision:
+        """One question about a case, with variables in place of products where they are shared.
+
+        Args:
+            waiting: the number of cases between which the remaining time is divided, this one included.
+        """
+        case, manager = part.case, self.terms.manager
         free = variables([differs, *case.assumptions])
-        direct = ask(self.terms.manager, [differs, *case.assumptions], replace(limits, question=DIRECT), free)
-        if direct.verdict == "never":
-            return Decision("never", (case.name,))
-        if direct.verdict == "sometimes":
-            return Decision("sometimes", values=dict(zip(free, direct.values, strict=True)))
+        if part.shared is None:
+            return _decision(
+                ask(manager, [differs, *case.assumptions], replace(limits, question=DIRECT), free), free, case.name
+            )
+        if case.distance is not None:
+            limits = replace(limits, question=max(limits.question, limits.remaining / (waiting + 1)))
+        name = f"{case.name}, one variable for the product on both sides"
+        cut = ask(manager, part.shared.cut([differs], case.assumptions), limits, free)
+        if cut.verdict != "sometimes":
+            return _decision(cut, free, name)
+        values = dict(zip(free, cut.values, strict=True))
+        if all(evaluate([differs, *case.assumptions], values)[each] for each in (differs, *case.assumptions)):
+            return Decision("sometimes", values=values)
+        return _decision(ask(manager, [differs, *case.assumptions], limits, free), free, case.name)
+
+    def _parts(self, part: "_Part", limits: Limits) -> list["_Part"]:
+        """The parts of a case that was too hard; none where it cannot be divided, or where that is no help."""
+        case = part.case
+        if part.shared is not None:
+            return [_Part(each, part.shared) for each in case.halves()]
+        shared = SharedProducts(self.terms, self.got.term, self.specified.term, case.assumptions, self.rows, limits)
+        return [_Part(each, shared) for each in case.ranges() or [case]] if shared.complete else []
+
+    def _by_wires(self, case: Case, differs: Term, limits: Limits) -> Decision:
+        """Decide a case along the wires that hold values of the specification."""
+        if limits.over:
+            return Decision("unknown", open=case.name)
         sweep = Sweep(self.terms, self.got.term, self.specified.term, case.assumptions, self.rows)
         swept = Bits(sweep.swept(limits), self.got.width)
         wires = f"{sweep.progress.proved} wires proved to hold values of the specification"
+        free = variables([differs, *case.assumptions])
         differs = self.differs(swept, self.specified)
         last = sweep.asked(differs, replace(limits, question=max(limits.question, limits.remaining)), values_of=free)
-        if last.verdict == "sometimes":
-            return Decision("sometimes", values=dict(zip(free, last.values, strict=True)))
-        if last.verdict == "never":
-            return Decision("never", (f"{case.name}: {wires}",))
-        return Decision("unknown", open=f"{case.name}: {wires}, of {sweep.progress.guessed} that may")
+        found = _decision(last, free, f"{case.name}: {wires}")
+        return replace(found, open=f"{case.name}: {wires}, of {sweep.progress.guessed} that may")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A case, and the products that are shared in it, if they are."""
+
+    case: Case
+    shared: SharedProducts | None = None
+
+
+def _decision(found: Found, free: Sequence[Term], name: str) -> Decision:
+    """The decision of a case from the answer to its question."""
+    if found.verdict == "sometimes":
+        return Decision("sometimes", values=dict(zip(free, found.values, strict=True)))
+    return Decision(found.verdict, (name,) if found.verdict == "never" else ())

@@ -1,27 +1,85 @@
 """Cases of the operands of an operation that cover all operands: a proof proceeds case by case."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import inf
 
 from bitwuzla import Kind, Term
 
 from mmau.prove.netlist.terms import Terms
-from mmau.prove.specification.numbers import Flag
+from mmau.prove.specification.numbers import Flag, Number
 from mmau.prove.specification.observer import Observer, V
-from mmau.prove.specification.step_results import Exponent, Operand
+from mmau.prove.specification.step_results import Exponent, Operand, Special
+from mmau.prove.specification.step_results import Term as Summand
 from mmau.prove.user_design.asking import Limits, ask
 
 COMPLETE = 5.0
 """Seconds for the question whether there are operands in none of the cases."""
 
+APART = 4
+"""Distance beyond the fraction bits of a term from which on its last bit lies above the rounded bits of the other."""
+
+WIDE = 12
+"""Distances of a range in which a product and c overlap: wider, its question is harder than those of its halves together."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far the exponent of one of two terms lies above the other's.
+
+    Attributes:
+        far, near: below `far` the first term ends before the second begins, from `near` on the second before the first.
+    """
+
+    number: Number
+    far: int
+    near: int
+
+    @classmethod
+    def between(cls, x: Summand, y: Summand) -> "Distance":
+        """The distance of x above y."""
+        return cls(x.exp - y.exp, -(y.frac + APART), x.frac + APART)
+
 
 @dataclass(frozen=True)
 class Case:
-    """A set of operands: those that satisfy all assumptions."""
+    """A set of operands: those that satisfy all assumptions.
+
+    Attributes:
+        distance: of the two terms of the sum; None if the case is not divided by it.
+        low, high: the least and the greatest distance in this case.
+    """
 
     name: str
     assumptions: tuple[Term, ...] = ()
+    distance: Distance | None = None
+    low: int = 0
+    high: int = 0
+
+    def ranges(self) -> list["Case"]:
+        """Cases of ranges of distances, those where the terms do not overlap first; none if there is no distance."""
+        if self.distance is None:
+            return []
+        far, near = self.distance.far, self.distance.near
+        edges = [*range(far, near - WIDE // 2, WIDE), near]
+        ranges = [(self.low, far - 1), (near, self.high), *((low, high - 1) for low, high in pairwise(edges))]
+        inside = [(max(low, self.low), min(high, self.high)) for low, high in ranges]
+        return [self._part(low, high) for low, high in inside if low <= high]
+
+    def halves(self) -> list["Case"]:
+        """Two cases with half the distances each; none if there is no more than one distance."""
+        if self.low == self.high:
+            return []
+        middle = (self.low + self.high) // 2
+        return [self._part(self.low, middle), self._part(middle + 1, self.high)]
+
+    def _part(self, low: int, high: int) -> "Case":
+        assert self.distance is not None
+        number = self.distance.number
+        name = f"exponents {low} to {high} apart" if low < high else f"exponents {low} apart"
+        holds = ((number >= low) & (number <= high)).holds
+        return replace(self, name=name, assumptions=(*self.assumptions, holds), low=low, high=high)
 
 
 class IncompleteCases(Exception):
@@ -34,28 +92,45 @@ class CaseParts(Observer):
 
     Attributes:
         finite: whether no term of a sum is special; None if no term can be. exponents: to which terms are aligned.
+        summands: the terms of the sum, products and c.
     """
 
     finite: Flag | None = None
     exponents: list[Exponent] = field(default_factory=list)
+    summands: list[Summand] = field(default_factory=list)
 
     def value(self, name: str, value: V) -> V:
         if isinstance(value, Exponent):
             self.exponents.append(value)
         return value
 
+    def term(self, name: str, term: Summand, special: Special, special_name: str = "") -> tuple[Summand, Special]:
+        self.summands.append(term)
+        return term, special
+
     def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
         self.finite = finite
 
+    def only(self, special: Special, pairs: Sequence[tuple[Summand, Special]]) -> None:
+        if self.finite is None:
+            self.finite = special.finite
+
 
 def cases_of(terms: Terms, parts: CaseParts) -> list[Case]:
-    """The cases: special values; sums of zeros alone, whose largest exponent belongs to no term; all other operands."""
+    """The cases: special values; a product of zero, if the sum is of it and c; of other sums zeros alone, whose largest
+    exponent belongs to no term; all other operands."""
     make = terms.manager.mk_term
     found, rest = list[Case](), tuple[Term, ...]()
     if parts.finite is not None:
-        finite = terms.is_nonzero(parts.finite.bits)
+        finite = parts.finite.holds
         found.append(Case("special values", (make(Kind.NOT, [finite]),)))
         rest = (finite,)
+    if len(parts.summands) == 2:
+        product, c = parts.summands
+        zero, distance = product.sig.is_zero().holds, Distance.between(product, c)
+        other = (*rest, make(Kind.NOT, [zero]))
+        found.append(Case("a product of zero", (*rest, zero)))
+        return [*found, Case("all other operands", other, distance, distance.number.low, distance.number.high)]
     for number, exponent in enumerate(parts.exponents):
         empty = [
             make(Kind.EQUAL, [term.sig.bits.term, terms.number(0, term.sig.bits.width).term]) for term in exponent.terms
@@ -67,15 +142,16 @@ def cases_of(terms: Terms, parts: CaseParts) -> list[Case]:
     return [*found, Case("all other operands", rest)]
 
 
-def check_complete(terms: Terms, cases: Sequence[Case]) -> None:
-    """Check that all operands are in one of the cases.
+def check_complete(terms: Terms, cases: Sequence[Case], whole: Case | None = None) -> None:
+    """Check that all operands, or all of another case, are in one of the cases.
 
     Raises:
         IncompleteCases: the solver does not prove that they are.
     """
     make = terms.manager.mk_term
     outside = [make(Kind.NOT, [_all(terms, case.assumptions)]) for case in cases]
-    if ask(terms.manager, outside, Limits(inf, COMPLETE)).verdict != "never":
+    inside = () if whole is None else whole.assumptions
+    if ask(terms.manager, [*inside, *outside], Limits(inf, COMPLETE)).verdict != "never":
         raise IncompleteCases(f"not all operands are in one of the cases: {', '.join(case.name for case in cases)}")
 
 

@@ -33,12 +33,13 @@ from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.replay import replayed
+from mmau.prove.smtlib import question
 from mmau.prove.user_design.asking import Limits, NotCompared
 from mmau.prove.user_design.deciding import Comparison, Decision, Differs
 from mmau.prove.user_design.handshake import RESET, Explored, Handshake
 from mmau.prove.user_design.machine import Machine
 from mmau.prove.user_design.operand_cases import Case, CaseParts, cases_of
-from mmau.prove.user_design.reading import read_design
+from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column
 from mmau.prove.user_design.samples import CHANGED, is_of, sampled
 from rtl.designs.unit_design import UnitDesign
@@ -185,10 +186,11 @@ def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ig
         assumed, sources = (*undecided.assumed, *readings[0].assumed), readings[0].sources
         undecided = replace(undecided, assumed=assumed, sources=sources)
         report({"assumed": list(assumed), "sources": dict(sources)})
+        asked = dict[Asked, str]()
         for reading in readings:
             named = f"{reading.name}: " if reading.name else ""
             with deep_stack() as manager:  # no term may outlive its manager
-                found = _found(manager, unit, dut, reading.module, limits, partial(_report_named, report, named))
+                found = _found(manager, unit, dut, reading, limits, asked, partial(_report_named, report, named))
             undecided = replace(undecided, decided=(*undecided.decided, *(f"{named}{each}" for each in found.decided)))
             if found.verdict == "sometimes":
                 seen = replace(dut, verilator_args=(*dut.verilator_args, *reading.arguments))
@@ -211,6 +213,10 @@ def _assumed(dut: Dut) -> list[str]:
     return found
 
 
+Asked = tuple[str, tuple[str, ...]]
+"""A question, and the port of an operand that each of its variables is, or nothing."""
+
+
 @dataclass(frozen=True)
 class _Found:
     """A decision without terms, which must not outlive their manager. `inputs`: codes of the operand ports, if results
@@ -222,18 +228,26 @@ class _Found:
     inputs: Mapping[str, int] = field(default_factory=dict)
 
 
-def _found(manager: TermManager, unit: Unit, dut: Dut, module: Module, limits: Limits, report: Report) -> _Found:
+def _found(
+    manager: TermManager, unit: Unit, dut: Dut, reading: Reading, limits: Limits, asked: dict[Asked, str], report: Report
+) -> _Found:
+    """The decision on one reading of a design. `asked`: the questions that are proved, each with its reading."""
     terms, problem = Terms(manager), ""
     try:
         operands = operands_of(UnitDesign(unit), dut.widths)
         differs = Agreement(terms, unit.operation, dut.compare).differs
-        transfers = transfers_of(terms, module, dut, operands, limits)
+        transfers = transfers_of(terms, reading.module, dut, operands, limits)
         decided = [transfers.how] if transfers.how else []
         report({"decided": decided})
         for number, got in enumerate(transfers.results):
             for place in range(dut.results):
                 one = _comparison(terms, unit, dut, operands, transfers.operands, got, place, differs)
                 name = _named(number, len(transfers.results), place, dut.results)
+                same = asked_by(one, transfers)
+                if same in asked:
+                    decided.append(f"{name}the same question as {asked[same]}")
+                    report({"decided": decided[-1:]})
+                    continue
                 decision = one.decision(limits, partial(_report_case, report, name))
                 decided += [f"{name}{each}" for each in decision.decided]
                 if decision.verdict == "sometimes":
@@ -241,10 +255,18 @@ def _found(manager: TermManager, unit: Unit, dut: Dut, module: Module, limits: L
                 if decision.verdict == "unknown":
                     count = f"{len(decision.decided)} of {decision.count} cases are proved; not decided: "
                     return _Found("unknown", tuple(decided), f"{name}{count}{decision.open}")
+                asked[same] = reading.name or "the text"
         return _Found("never", tuple(decided))
     except NoTerm as error:
         problem = str(error)
     raise NotCompared(problem)
+
+
+def asked_by(comparison: Comparison, transfers: Transfers) -> Asked:
+    """The question whether two results ever differ: equal for all texts of a design that mean the same circuit."""
+    text, free = question(comparison.differs(comparison.got, comparison.specified))
+    ports = {bits.term: port for port, bits in transfers.operands.items()}
+    return text, tuple(ports.get(term, "") for term in free)
 
 
 def _report_named(report: Report, named: str, found: Mapping[str, Any]) -> None:

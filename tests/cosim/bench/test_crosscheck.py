@@ -13,7 +13,8 @@ from cosim.bench.coverage import ReferenceSample
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
 from rtl import Design, UnitDesign
-from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, expected, formats, joined
+from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, expected, joined
+from tests.rtl.designs.test_design import formats
 
 UNIT = UnitDesign(formats(0).units[1])
 DESIGNS: list[Design] = [UNIT, formats(1), TWO_STEPS, SCALED]

@@ -63,6 +63,11 @@ def differs(vector: Vector, code: int | str) -> tuple[Element, int | str] | None
     return (element, code) if code != element.products.expected[element.row] else None
 
 
+def one_vector() -> tuple[Vector, Element]:
+    vector = next(UnitSpecification(T).chunks(1, 5)).vectors[0]
+    return vector, vector.elements[0]
+
+
 def of_unit(unit: Unit, answer: Callable[[dict[str, int]], int | str]) -> Minimised:
     return first_mismatch(UnitSpecification(unit), lambda vector: answer(dict(vector.transfers[0])), differs)
 
@@ -146,15 +151,11 @@ def test_mismatch_whose_smaller_vectors_differ_only_together_is_not_minimised() 
         first = len(batches) <= 2
         return [result(T, dict(v.transfers[0])) ^ (first or len(vectors) > 1) for v in vectors]
 
-    chunk = next(UnitSpecification(T).chunks(1, 5))
-    vector, element = chunk.vectors[0], chunk.vectors[0].elements[0]
+    vector, element = one_vector()
     row = compared_row(0, element, element.products.expected[0] ^ 1, Arrival(None, 0.0))
     small = asyncio.run(minimised(ask, vector, element, row, Compare()))
-    assert small.row == row
-    assert (small.reproduced, small.note) == (
-        True,
-        "not minimised: smaller vectors differ only when other vectors precede them",
-    )
+    assert (small.row, small.reproduced) == (row, True)
+    assert small.note == "not minimised: smaller vectors differ only when other vectors precede them"
 
 
 def test_one_of_several_results() -> None:
@@ -208,8 +209,7 @@ def test_undefined_bits_are_minimised() -> None:
 
 
 def test_design_that_stops_answering_is_not_minimised() -> None:
-    chunk = next(UnitSpecification(T).chunks(1, 5))
-    vector, element = chunk.vectors[0], chunk.vectors[0].elements[0]
+    vector, element = one_vector()
     row = compared_row(0, element, 1, Arrival(None, 0.0))
 
     async def silent(vectors: Sequence[Vector]) -> list[int | str]:
@@ -225,8 +225,7 @@ def test_waived_differences_are_no_failures() -> None:
         d = result(T, sent)
         return 0x7FC00000 if d == 0x7FFFFFFF else d
 
-    chunk = next(UnitSpecification(T).chunks(1, 5))
-    vector, element = chunk.vectors[0], chunk.vectors[0].elements[0]
+    vector, element = one_vector()
     row = replace(compared_row(0, element, 0x7FC00000, Arrival(None, 0.0)), a=(0x7E00, 0, 0, 0), expected=0x7FFFFFFF)
 
     async def ask(vectors: Sequence[Vector]) -> list[int | str]:

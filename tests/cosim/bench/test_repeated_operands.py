@@ -10,7 +10,8 @@ from cosim.bench.stimulus import specification_of
 from golden.stimulus import CLASSES
 from rtl import Design, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, Board
-from tests.cosim.bench.test_stimulus import CONVERTED, SCALED, TWO_STEPS, VOLTA, formats, vectors_of
+from tests.cosim.bench.test_stimulus import CONVERTED, SCALED, TWO_STEPS, VOLTA, vectors_of
+from tests.rtl.designs.test_design import formats
 
 DESIGNS = [pytest.param(UnitDesign(T_UNIT), id="unit"), TWO_STEPS, VOLTA, SCALED, CONVERTED, formats()]
 

@@ -12,7 +12,8 @@ from cosim.bench.stimulus import specification_of
 from cosim.runner.job import read
 from rtl import Design, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT
-from tests.cosim.bench.test_stimulus import TWO_STEPS, formats
+from tests.cosim.bench.test_stimulus import TWO_STEPS
+from tests.rtl.designs.test_design import formats
 
 UNIT = UnitDesign(T_UNIT)
 

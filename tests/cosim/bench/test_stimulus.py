@@ -15,12 +15,11 @@ from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.build.power_up import power_ups
-from golden import Implementation, Unit
-from golden.arithmetic.formats import BF16, E2M1, E4M3, FP32
+from golden import Implementation
 from golden.engines.engine import fastest_engine
-from golden.operations import TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
-from rtl import Design, MultiFormatDesign, TileDesign
+from rtl import Design, TileDesign
+from tests.rtl.designs.test_design import formats
 
 
 def tile(arch: str, name: str, m: int, n: int, stages: int = 1) -> TileDesign:
@@ -32,13 +31,6 @@ TWO_STEPS = tile("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 1, stages=2)
 SCALED = tile("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 2)
 CONVERTED = tile("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 2)
 INTEGERS = tile("x86-amx", "tdpbusd.m16n16k16", 2, 1)
-
-
-def formats(stages: int = 1) -> MultiFormatDesign:
-    keys: dict[str, Any] = {"c": FP32, "F": 13, "rho": "RZ-E8M13", "e_zero": -132}
-    operations = [TFDPA(a=a, b=a, L=L, **keys) for a, L in ((BF16, 1), (E4M3, 2), (E2M1, 4))]
-    built = Implementation(stages=stages)
-    return MultiFormatDesign(tuple(Unit(name=f"of {o.a}", operation=o, implementation=built) for o in operations))
 
 
 def vectors_of(design: Design, count: int, seed: int) -> list[Vector]:
@@ -130,7 +122,7 @@ def test_fewer_vectors_than_formats_are_refused() -> None:
 def test_tiles_of_any_shape_hold_the_whole_stimulus(m: int, n: int) -> None:
     """The rows of corners are on the diagonals; the other elements are mixed, or repeat operands of the tile before."""
     design = tile("sm_70", "mma.m8n8k4.f32.f16.f16.f32", m, n)
-    stimulus = generate(OperandShape.of_instruction(design.instruction), 300 * min(m, n), 5)
+    stimulus = generate(OperandShape.of(design.instruction), 300 * min(m, n), 5)
     board = Scoreboard(specification_of(design), 300, seed=5)
     for vector in board.vectors():
         board.send(vector)
@@ -190,11 +182,7 @@ def test_sound_design_passes(design: Design) -> None:
     assert report.classes_hit == len(report.classes)
     simulations = len(power_ups("verilator", Timing.of_design(design), 1000, 4))
     assert simulations == (2 if design.implementation.stages else 1)
-    assert (report.engine, report.checked, report.disagreements) == (
-        fastest_engine(),
-        simulations * 200,
-        0,
-    )
+    assert (report.engine, report.checked, report.disagreements) == (fastest_engine(), simulations * 200, 0)
 
 
 @pytest.mark.simulator

@@ -12,7 +12,8 @@ from cosim.bench.products import Vector
 from cosim.bench.stimulus import specification_of
 from golden.stimulus import CORNERS, OperandShape, generate
 from rtl import Design, UnitDesign
-from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, formats, vectors_of
+from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, vectors_of
+from tests.rtl.designs.test_design import formats
 
 UNIT = UnitDesign(formats(0).units[1])
 

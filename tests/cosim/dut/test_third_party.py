@@ -51,26 +51,17 @@ def chosen() -> Iterator[Any]:
         yield pytest.param(*bug, marks=volume, id="-".join(bug))
 
 
-@pytest.mark.simulator
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "stream" else pytest.mark.long) for name in DESIGNS]
-)
-def test_sound_design_passes(name: str) -> None:
+def check_sound(name: str, vectors: int, **options: Any) -> None:
     unit, dut = parts(name)
-    report = cosim.run(unit, vectors=3000, seed=5, dut=dut)
-    assert report.failures == ()
-    assert (report.sent, report.received, report.waived) == (3000, 3000, {})
+    report = cosim.run(unit, vectors=vectors, seed=5, dut=dut, **options)
+    assert (report.failures, report.sent, report.received, report.waived) == ((), vectors, vectors, {})
     assert (report.dropped > 0) == (dut.reset is not None)  # resets in the middle of the stream
-    assert sum(report.classes.values()) == 3000 * dut.results
+    assert sum(report.classes.values()) == vectors * dut.results
 
 
-@pytest.mark.simulator
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "bug"), [*chosen()])
-@pytest.mark.attack("designs by hand, in cosim")
-def test_bug_is_found(name: str, bug: str) -> None:
+def check_bug(name: str, bug: str, **options: Any) -> None:
     unit, dut = parts(name)
-    report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}))
+    report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}), **options)
     assert not report.passed
     if bug in DIAGNOSES:
         assert report.explanation is not None
@@ -78,6 +69,22 @@ def test_bug_is_found(name: str, bug: str) -> None:
         assert (cause.change if cause else None) == DIAGNOSES[bug]
         assert report.explanation.shown.reproduced
         assert report.explanation.trace.d == report.explanation.shown.row.expected
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "stream" else pytest.mark.long) for name in DESIGNS]
+)
+def test_sound_design_passes(name: str) -> None:
+    check_sound(name, 3000)
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "bug"), [*chosen()])
+@pytest.mark.attack("designs by hand, in cosim")
+def test_bug_is_found(name: str, bug: str) -> None:
+    check_bug(name, bug)
 
 
 def test_there_is_a_bug_of_every_kind() -> None:

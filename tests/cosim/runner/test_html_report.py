@@ -61,14 +61,11 @@ class Reader(HTMLParser):
             self.text += data
 
 
-def assert_self_contained(page: str) -> None:
-    assert re.search(r"https?:|//|url\(|@import|<script|\bsrc=|\bon\w+=", page, re.IGNORECASE) is None
-
-
 @pytest.mark.slow
 def test_page_shows_designs_reasons_and_the_first_of_each_group() -> None:
     report = failed()
     page = Reader(report_page([passed(), report], {"absent": "cannot be built"}, seed=7))
+    assert (page.links, page.ids) == (["#design-0", "#design-1"], ["design-0", "design-1"])
     assert "1 of 3 designs passed" in page.text
     for part in ("failing", *report.failures, *(group.first for group in report.groups), "cannot be built", "Seed 7."):
         assert part in page.text
@@ -100,25 +97,11 @@ def test_page_shows_where_the_coverage_model_is_wrong() -> None:
 
 
 @pytest.mark.slow
-def test_links_lead_to_the_designs() -> None:
-    page = Reader(report_page([passed(), failed()], {}, seed=0))
-    assert page.links == ["#design-0", "#design-1"]
-    assert page.ids == ["design-0", "design-1"]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("report", [passed, explained, nothing_done])
 def test_page_asks_for_nothing(report: Callable[[], Report]) -> None:
     page = report_page([report()], {}, seed=0)
-    assert_self_contained(page)
+    assert re.search(r"https?:|//|url\(|@import|<script|\bsrc=|\bon\w+=", page, re.IGNORECASE) is None
     Reader(page)
-
-
-def test_request_is_noticed() -> None:
-    page = report_page([passed()], {}, seed=0)
-    for part in ('<img src="x.png">', "<script>", '<link href="https://x">', "<style>@import 'x'</style>", "onclick=go()"):
-        with pytest.raises(AssertionError):
-            assert_self_contained(page + part)
 
 
 @pytest.mark.slow
@@ -145,28 +128,6 @@ def test_campaign_that_is_not_done_says_so() -> None:
     page = Reader(report_page([passed()], {}, seed=0, running=4))
     assert "1 of 5 designs passed" in page.text
     assert "4 designs are not done yet" in page.text
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, by the definition of the Web Content Accessibility Guidelines."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_colours_have_contrast_light_and_dark() -> None:
-    light, dark = re.findall(r":root \{(.*?)\}", report_page([], {}, seed=0), re.DOTALL)
-    for scheme in (light, dark):
-        colours = dict(re.findall(r"--(\w+): (#\w{6})", scheme))
-        for text in ("text", "soft", "good", "bad"):
-            for back in ("back", "box"):
-                assert contrast(colours[text], colours[back]) >= 4.5, (text, back)
-        assert contrast(colours["focus"], colours["back"]) >= 3
 
 
 @pytest.mark.needs("chromium")

@@ -1,4 +1,4 @@
-"""The replay of a volume run's first mismatch in cocotb: the mismatch remains, whatever the replay's outcome."""
+"""Volume runs: the replay of the first mismatch in cocotb, and coverage, which counts where all vectors agree."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,15 +7,21 @@ from typing import Any
 import pytest
 
 from cosim.bench.minimise import Minimised
+from cosim.bench.stimulus import specification_of
 from cosim.build.errors import SimulationError
+from cosim.coverage.coverage_model import whole
 from cosim.runner import in_volume
-from cosim.runner.in_volume import Sent, _replayed
+from cosim.runner.in_volume import NOTHING, Sent, _covered, _replayed
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from cosim.volume.segments import Segment
+from cosim.volume.vector_files import write_rows
+from golden import Unit
+from golden.operations import TFDPA
 from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT
 from tests.cosim.runner.reports import failed, passed, with_explanation
+from tests.golden.native.native_rows import needs_native
 
 
 def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Minimised:
@@ -55,3 +61,25 @@ def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.M
 def test_mismatch_that_is_not_seen_alone_says_why(stopped: str | None, note: str, monkeypatch: pytest.MonkeyPatch) -> None:
     again = Simulated(outcome=replace(passed(), stopped=stopped), seconds=1.0)
     assert replayed(monkeypatch, lambda *arguments: again).note.endswith(note)
+
+
+DESIGN = UnitDesign(
+    Unit(name="t", operation=TFDPA(a="fp16", b="fp16", c="fp16", L=2, F=12, rho="RNE-FP16", e_zero=-20))  # type: ignore[arg-type]
+)
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [
+        ({}, True),
+        ({"mismatches": 1}, False),
+        ({"received": 299}, False),
+        ({"stopped": "the simulation broke off"}, False),
+    ],
+)
+def test_coverage_counts_where_all_vectors_agree(change: dict[str, Any], counts: bool, tmp_path: Path) -> None:
+    rows = write_rows(DESIGN, specification_of(DESIGN), 300, 0, tmp_path / "rows.bin")
+    found = _covered(rows, {**NOTHING, "sent": 300, "received": 300, **change})
+    assert [each.rows for each in found] == ([300] if counts else [])
+    assert (whole(found).hit > 80) is counts

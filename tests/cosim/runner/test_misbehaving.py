@@ -3,17 +3,21 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import cosim
 from cosim.build.errors import place_in_log
-from cosim.runner import job
+from cosim.runner import in_volume, job
 from cosim.runner.simulate import FROM_THE_DESIGN
+from cosim.volume.simulation_program import Broken, run_program
 from golden import Implementation, Unit
 from golden.arithmetic.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
+from golden.processes import run_tool
 from rtl import UnitDesign, as_design, to_verilog
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, clocked
 
 FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133)
 UNIT = Unit(name="combinational", operation=FP8)
@@ -21,8 +25,12 @@ CLOCKED = Unit(name="clocked", operation=FP8, implementation=Implementation(stag
 
 pytestmark = pytest.mark.simulator
 
-BOTH = [pytest.param("icarus", marks=pytest.mark.needs("icarus")), pytest.param("verilator", marks=pytest.mark.long)]
+ICARUS = pytest.param("icarus", marks=pytest.mark.needs("icarus"))
+BOTH = [ICARUS, pytest.param("verilator", marks=pytest.mark.long)]
 """The simulators of short runs: Icarus builds in a second, Verilator in ten; the long run has both."""
+
+EVERY_WAY = [*BOTH, pytest.param("volume", marks=pytest.mark.long)]
+"""Both simulators, and native code."""
 
 OPERANDS = "input [15:0] a, input [15:0] b, input [31:0] c, output [31:0] d"
 HANDSHAKE = "input clk, input rst, input in_valid, output in_ready, output out_valid, input out_ready"
@@ -49,6 +57,12 @@ class Described:
         return cosim.dut_like(UnitDesign(unit), (core, bad), "bad")
 
 
+def run(unit: Unit, dut: cosim.Dut, how: str, vectors: int = 300, **options: Any) -> cosim.Report:
+    """A run in one of the ways."""
+    way: dict[str, Any] = {"mode": "volume"} if how == "volume" else {"simulator": how}
+    return cosim.run(unit, vectors=vectors, dut=dut, **way, **options)
+
+
 def stage(valid: str, ready: str = "~full | out_ready", full: str = "if (rst) full <= 0;") -> str:
     """A register that holds a result: what `out_valid` and `in_ready` show, and how `full` is reset."""
     return f"""
@@ -62,45 +76,76 @@ def stage(valid: str, ready: str = "~full | out_ready", full: str = "if (rst) fu
   end"""
 
 
+def native_outcomes(monkeypatch: pytest.MonkeyPatch, *more: str) -> list[dict[str, Any]]:
+    """The outcomes of a run's native programs that do not break off, in order of their ends; `more` are further options."""
+    sound, outcomes = run_program, list[dict[str, Any]]()
+
+    def recorded(program: Path, plan: Path, options: list[str]) -> dict[str, Any] | Broken:
+        outcome = sound(program, plan, [*options, *more])
+        if not isinstance(outcome, Broken):
+            outcomes.append(outcome)
+        return outcome
+
+    monkeypatch.setattr(in_volume, "run_program", recorded)
+    return outcomes
+
+
 @pytest.mark.long
-@pytest.mark.needs("icarus")
-def test_sound_stage_passes(described: Described) -> None:
-    report = cosim.run(CLOCKED, vectors=200, dut=described(stage("full"), CLOCKED), simulator="icarus")
-    assert (report.failures, report.received) == ((), 200)
+@pytest.mark.parametrize("how", [ICARUS, "volume"])
+def test_sound_stage_passes(how: str, described: Described) -> None:
+    report = run(CLOCKED, described(stage("full"), CLOCKED), how, vectors=2000 if how == "volume" else 200, seed=1)
+    assert (report.failures, report.received) == ((), report.vectors)
     assert report.dropped > 0
 
 
-@pytest.mark.parametrize("simulator", BOTH)
-def test_finish_is_a_verdict_with_its_place(simulator: str, described: Described) -> None:
-    dut = described("  assign d = sum;\n  always @(a) if (a[2:0] == 5) $finish;")
-    report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
-    assert report.stopped is not None
-    assert report.stopped.startswith("the design ended the simulation")
-    if simulator == "verilator":  # Icarus says nothing of it
-        assert re.search(r": \S*bad\.sv:5: Verilog \$finish$", report.stopped)
-    assert report.failures[0] == report.stopped
-    assert 0 < report.received < 300
+ENDS: dict[str, tuple[str, dict[str, str]]] = {
+    "finish": (
+        "always @(a) if (a[2:0] == 5) $finish;",
+        {"icarus": "$", "verilator": r": \S*bad\.sv:5: Verilog \$finish$", "volume": r": - \S*bad\.sv:5: Verilog \$finish$"},
+    ),
+    "finish at the beginning": ("initial $finish;", {"icarus": "", "verilator": ""}),
+    "fatal": (
+        'always @(a) if (a[2:0] == 5) $fatal(1, "no fives");',
+        {"icarus": r": .*bad\.sv:5: .*no fives", "verilator": r": .*bad\.sv:5: .*no fives",
+         "volume": r": \[\d+\] %Fatal: \S*bad\.sv:5: .*: no fives$"},
+    ),
+    "error": (
+        'always_comb if (a[2:0] == 5) $error("five \x1b[2J");',
+        {"volume": r": \[\d+\] %Error: \S*bad\.sv:5: .*: five \\x1b\[2J$"},
+    ),
+    "assertion": (
+        "always_comb assert (a[2:0] != 5);", {"volume": r": \[\d+\] %Error: \S*bad\.sv:5: .*'assert' failed\.$"}
+    ),
+    "does not settle": (
+        "wire x; assign x = ~(x & a[0]); wire y = x;",
+        {"verilator": ": %Error-DIDNOTCONVERGE: ", "volume": ".*DIDNOTCONVERGE: "},
+    ),
+}  # fmt: skip
+"""What ends a simulation, and what is said of it in each way: Icarus says nothing of a $finish."""
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        pytest.param(
+            name, how, marks=[*([pytest.mark.needs("icarus")] if how == "icarus" else []),
+                              *([pytest.mark.long] if (name, how) != ("finish", "icarus") else [])]
+        )
+        for name, (_, said) in ENDS.items()
+        for how in said
+    ],
+)  # fmt: skip
+def test_design_that_ends_the_simulation(name: str, how: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = native_outcomes(monkeypatch)
+    body, said = ENDS[name]
+    used = " ^ y" if "wire y" in body else ""
+    report = run(UNIT, described(f"  assign d = sum{used};\n  {body}"), how)
+    begins = r"(the design ended the simulation|the simulation broke off: vvp exited with status 1)"
+    assert report.stopped == report.failures[0]
+    assert re.search(f"^{begins}{said[how]}", report.stopped), report.stopped
+    assert [outcome["stopped_by"] for outcome in outcomes if outcome["stopped"]] == ["design"] * (how == "volume")
+    assert report.received < 3 if body.startswith("initial") else report.received < 300
     assert report.mismatches == 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("simulator", BOTH)
-def test_finish_at_the_beginning_is_a_verdict(simulator: str, described: Described) -> None:
-    report = cosim.run(UNIT, vectors=300, dut=described("  assign d = sum;\n  initial $finish;"), simulator=simulator)
-    assert report.failures[0].startswith("the design ended the simulation")
-    assert report.received < 3
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("simulator", BOTH)
-def test_fatal_is_a_verdict_with_its_place(simulator: str, described: Described) -> None:
-    dut = described('  assign d = sum;\n  always @(a) if (a[2:0] == 5) $fatal(1, "no fives");')
-    report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
-    pattern = (
-        r"(the design ended the simulation|the simulation broke off: \w+ exited with status 1): .*bad\.sv:5: .*no fives"
-    )
-    assert re.match(pattern, report.failures[0])
-    assert 0 < report.received < 300
 
 
 @pytest.mark.attack("designs by hand, in cosim")
@@ -143,29 +188,21 @@ def test_assertion_of_the_design_is_a_verdict(options: tuple[str, ...], passes: 
         assert re.match(place + r": five in [0-9a-f]{3}[5d]$", report.failures[0]), report.failures
 
 
+LOOP = "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while (a[2:0] == 5) n = n + 1; n = 0; end"
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("simulator", BOTH)
-def test_loop_without_delay_is_a_verdict(simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("how", EVERY_WAY)
+def test_loop_without_delay_is_a_verdict(how: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "STANDSTILL", 10.0)
-    dut = described(
-        "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while (a[2:0] == 5) n = n + 1; n = 0; end"
-    )
-    report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
-    assert re.fullmatch(
-        r"the simulation stood still for 10 s, as in a loop without delay, after \d+ vectors had gone in and \d+ results "
-        r"had come out",
-        report.failures[0],
-    )
+    outcomes = native_outcomes(monkeypatch, "--standstill", "10")
+    report = run(UNIT, described(LOOP), how)
+    progress = "" if how == "volume" else r", after \d+ vectors had gone in and \d+ results had come out"
+    standstill = r"the simulation stood still for 10 s, as in a loop without delay"
+    assert re.fullmatch(standstill + progress, report.failures[0])
+    assert [outcome["stopped_by"] for outcome in outcomes if outcome["stopped"]] == ["standstill"] * (how == "volume")
     assert report.sent == report.received + 1 > 1
     assert report.waiting == 1
-
-
-@pytest.mark.long
-def test_combinational_loop_that_does_not_settle_is_a_verdict(described: Described) -> None:
-    dut = described("  wire x;\n  assign x = ~(x & a[0]);\n  assign d = sum ^ x;")
-    report = cosim.run(UNIT, vectors=300, dut=dut)
-    assert re.search(r"^the design ended the simulation: %Error-DIDNOTCONVERGE: ", report.failures[0]), report.failures
-    assert report.sent < 300
 
 
 @pytest.mark.needs("icarus")
@@ -173,8 +210,23 @@ def test_combinational_loop_that_does_not_settle_is_a_verdict(described: Describ
 def test_combinational_loop_stands_still_in_icarus(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "STANDSTILL", 10.0)
     dut = described("  wire x;\n  assign x = ~(x & a[0]);\n  assign d = sum ^ x;")
-    report = cosim.run(UNIT, vectors=300, dut=dut, simulator="icarus")
-    assert report.failures[0].startswith("the simulation stood still for ")
+    assert run(UNIT, dut, "icarus").failures[0].startswith("the simulation stood still for ")
+
+
+@pytest.mark.long
+def test_program_that_is_killed_is_a_verdict(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A native program ends by a memory fault, or by a signal from outside."""
+    sound = run_tool
+
+    def killed(command: list[str], **options: Any) -> object:
+        if command[0].endswith("/volume"):
+            command = ["sh", "-c", "echo message >&2; kill -SEGV $$"]
+        return sound(command, **options)
+
+    monkeypatch.setattr("cosim.volume.simulation_program.run_tool", killed)
+    report = run(UNIT, described("  assign d = sum;"), "volume")
+    assert report.failures[0] == "the simulation broke off: the simulation was ended by SIGSEGV: message"
+    assert not report.passed
 
 
 @pytest.mark.needs("icarus")
@@ -195,24 +247,49 @@ def test_some_undefined_bits_are_a_separate_kind_of_mismatch(described: Describe
     assert f"got      fp32 {first.got}: bits that are neither 0 nor 1" in report.groups[0].first
 
 
+HANDSHAKES = {
+    "silent": (stage("1'b0"), "no result for 1000 cycles although vectors are inside: out_valid stayed low"),
+    "never ready": (stage("full", ready="1'b0"), "in_ready stayed low for 1000 cycles"),
+    "answers twice": (
+        stage("full", full="if (rst) full <= 0; else if (full & out_ready & ~in_valid & ~a[0]) full <= 1;"),
+        "results came out",
+    ),
+    "valid not reset": (stage("full", full=""), "out_valid was high during a reset"),
+    "stale result": (
+        stage("full").replace("in_ready) held", "in_ready & ~a[3]) held"), "results differ from the golden model"
+    ),
+    "moves on": (
+        stage("full").replace("held <= sum", "held <= sum ^ {31'b0, ~in_valid}").replace("if (in_valid & in_ready)", ""),
+        "a result changed, or was withdrawn",
+    ),
+    "withdraws": (stage("full & ~a[4]"), "a result changed, or was withdrawn"),
+}  # fmt: skip
+
+
 @pytest.mark.long
-@pytest.mark.needs("icarus")
 @pytest.mark.parametrize(
-    ("body", "failure"),
+    ("how", "name"),
     [
-        (stage("1'b0"), "no result for 1000 cycles although vectors are inside: out_valid stayed low"),
-        (stage("full", ready="1'b0"), "in_ready stayed low for 1000 cycles"),
-        (
-            stage("full", full="if (rst) full <= 0; else if (full & out_ready & ~in_valid & ~a[0]) full <= 1;"),
-            "results came out",
-        ),
+        *(("volume", name) for name in HANDSHAKES),
+        *(pytest.param("icarus", name, marks=pytest.mark.needs("icarus")) for name in [*HANDSHAKES][:3]),
     ],
-    ids=["never answers", "never ready", "answers twice"],
 )
-def test_too_few_and_too_many_answers(body: str, failure: str, described: Described) -> None:
-    report = cosim.run(CLOCKED, vectors=200, dut=described(body, CLOCKED), simulator="icarus")
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_broken_handshake(how: str, name: str, described: Described) -> None:
+    body, failure = HANDSHAKES[name]
+    report = run(CLOCKED, described(body, CLOCKED), how, vectors=2000 if how == "volume" else 200, seed=1)
     assert any(failure in each for each in report.failures), report.failures
-    assert not report.passed
+
+
+@pytest.mark.long
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_no_option_of_a_design_chooses_what_registers_begin_with(tmp_path: Path) -> None:
+    """The flag is never written; where it begins as 0, every result is right."""
+    body = "logic f; always_ff @(posedge clk) f <= f; always_ff @(posedge clk) d <= f ? 32'd0 : r;"
+    options = ("--x-initial", "0", "--x-assign", "0")
+    dut = replace(clocked(body, "").described(tmp_path), verilator_args=options)
+    report = cosim.run(PRODUCT, vectors=2000, dut=dut, mode="volume")
+    assert report.mismatches > 0
 
 
 @pytest.mark.long

@@ -20,19 +20,26 @@ def no_tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("cosim.runner.needed_tools.use_packaged_verilator", lambda: None)
 
 
-def test_verilator_needs_a_compiler_make_and_perl(no_tools: None) -> None:
-    message = (
-        "co-simulation with verilator needs g++, make, perl, verilator, not found on PATH: install the GNU C++ compiler "
-        "(Debian: apt install g++); install GNU make (Debian: apt install make); install Perl (Debian: apt install perl); "
-        "pip install 'mmau[cosim]'"
-    )
-    with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
-        check_tools("verilator")
+HINTS = (
+    "install the GNU C++ compiler (Debian: apt install g++); install GNU make (Debian: apt install make); install Perl "
+    "(Debian: apt install perl); pip install 'mmau[cosim]'"
+)
 
 
-def test_icarus_needs_itself_only(no_tools: None) -> None:
-    with pytest.raises(MissingTool, match=r"^co-simulation with icarus needs iverilog, vvp, not found on PATH: "):
-        check_tools("icarus")
+@pytest.mark.parametrize(
+    ("simulator", "message"),
+    [
+        ("verilator", f"verilator needs g++, make, perl, verilator, not found on PATH: {HINTS}"),
+        (
+            "icarus",
+            "icarus needs iverilog, vvp, not found on PATH: install Icarus Verilog (Debian: apt install iverilog), or use "
+            "verilator",
+        ),
+    ],
+)
+def test_missing_programs_are_named_together(simulator: str, message: str, no_tools: None) -> None:
+    with pytest.raises(MissingTool, match=f"^co-simulation with {re.escape(message)}$"):
+        check_tools(simulator)
 
 
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])

@@ -4,6 +4,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cosim
@@ -15,7 +16,7 @@ from golden.operations import TFDPA
 from rtl import Design, TileDesign
 from rtl.designs.sample_designs import multi_format_designs
 from tests.cosim.designs import Wrapped
-from tests.cosim.dut.test_third_party import DIAGNOSES, bugs, parts
+from tests.cosim.dut.test_third_party import DESIGNS, DIAGNOSES, bugs, check_bug, check_sound, parts
 
 pytestmark = pytest.mark.simulator
 
@@ -51,15 +52,7 @@ BOTH_WAYS = [(name, bug) for name, bug in bugs() if name in ("lanes", "stream") 
 @pytest.mark.parametrize(("name", "bug"), BOTH_WAYS)
 @pytest.mark.attack("designs by hand, in cosim")
 def test_bug_is_found(name: str, bug: str) -> None:
-    unit, dut = parts(name)
-    report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}), mode="volume")
-    assert not report.passed
-    if bug in DIAGNOSES:
-        assert report.explanation is not None
-        cause = report.explanation.diagnoses[""].cause
-        assert (cause.change if cause else None) == DIAGNOSES[bug]
-        assert report.explanation.shown.reproduced
-        assert report.explanation.trace.d == report.explanation.shown.row.expected
+    check_bug(name, bug, mode="volume")
 
 
 @pytest.mark.long
@@ -79,13 +72,9 @@ def test_report_is_that_of_a_run_in_cocotb() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["lanes", "arrays", "simd", "stream"])
+@pytest.mark.parametrize("name", DESIGNS)
 def test_sound_design_passes(name: str) -> None:
-    unit, dut = parts(name)
-    report = cosim.run(unit, vectors=40_000, seed=5, dut=dut, mode="volume")
-    assert (report.failures, report.sent, report.received, report.waived) == ((), 40_000, 40_000, {})
-    assert (report.dropped > 0) == (dut.reset is not None)
-    assert sum(report.classes.values()) == 40_000 * dut.results
+    check_sound(name, 40_000, mode="volume")
 
 
 @pytest.mark.long
@@ -145,7 +134,8 @@ def test_mismatch_among_native_vectors(wrapped: Wrapped, tmp_path: Path) -> None
     assert report.stopped is not None
     row = report.differing[-1]
     assert row.a == (0x38, 0x38)
-    assert row.got == row.expected ^ 1 == FP8.dot(*(golden_array(row))) ^ 1
+    a, b, c = np.array(row.a, np.uint8), np.array(row.b, np.uint8), np.array(row.c, np.uint32)
+    assert row.got == row.expected ^ 1 == FP8.dot(a, b, c) ^ 1
     again = cosim.run(
         FP8, vectors=300_000, seed=8, dut=wrong, mode="volume", waves=tmp_path / "wave.vcd",
         selection=cosim.Selection(vector=row.vector),
@@ -155,12 +145,6 @@ def test_mismatch_among_native_vectors(wrapped: Wrapped, tmp_path: Path) -> None
     assert again.explanation is not None
     assert again.explanation.shown.reproduced
     assert (tmp_path / "wave.vcd").stat().st_size > 0
-
-
-def golden_array(row: Any) -> Any:
-    import numpy as np
-
-    return np.array(row.a, np.uint8), np.array(row.b, np.uint8), np.array(row.c, np.uint32)
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,6 @@ def rounded(quotient: Fraction, mode: Mode) -> int:
     }[mode]
 
 
-def test_modes_are_the_five_of_ieee_754_and_rounding_to_odd() -> None:
-    assert MODES == ("RZ", "RNE", "RD", "RU", "RO", "RNA")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_shift_and_round_rounds_every_small_value_at_every_shift(mode: Mode) -> None:
@@ -53,19 +49,8 @@ def test_shift_and_round_by_no_bits_or_fewer_is_exact(mode: Mode, shift: int) ->
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shift", [64, 65, 300, 2000])
-def test_shift_and_round_of_wide_values_about_a_tie(mode: Mode, shift: int) -> None:
-    for whole in (0, 1, 2, (1 << 64) - 1):
-        for offset in (-1, 0, 1):
-            for sign in (-1, 1):
-                value = sign * ((whole << shift) + (1 << (shift - 1)) + offset)
-                assert shift_and_round(value, shift, mode) == rounded(Fraction(value, 1 << shift), mode), (
-                    whole,
-                    offset,
-                    sign,
-                )
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_shift_and_round_of_a_value_far_below_the_last_bit_leaves_its_direction(mode: Mode) -> None:
-    assert shift_and_round(1, 5000, mode) == (mode in ("RU", "RO"))
-    assert shift_and_round(-1, 5000, mode) == -(mode in ("RD", "RO"))
+def test_shift_and_round_of_wide_values_about_a_tie_and_far_below_the_last_bit(mode: Mode, shift: int) -> None:
+    ties = ((whole << shift) + (1 << (shift - 1)) for whole in (0, 1, 2, (1 << 64) - 1))
+    for value in (1, *(tie + offset for tie in ties for offset in (-1, 0, 1))):
+        for signed in (value, -value):
+            assert shift_and_round(signed, shift, mode) == rounded(Fraction(signed, 1 << shift), mode), signed

@@ -14,7 +14,6 @@ from golden.arithmetic.specials import NAN, addend_special, combine, factor_nan,
 from golden.arithmetic.steps import Term
 from golden.operations import OCFDPA, Operation
 from golden.operations.headroom_fdpa import HeadroomFDPA
-from golden.recordings.recording import Recording
 from golden.stimulus import OperandShape, generate
 
 VECTORS, SEED = 20_000, 1
@@ -231,16 +230,3 @@ def rows_needed(instruction: golden.Instruction) -> dict[str, int | None]:
             (n for n, (row, d) in enumerate(zip(rows, expected, strict=True), start=1) if changed.step(*row) != d), None
         )
     return needed
-
-
-def disagreeing(recording: Recording, change: Change) -> int:
-    """Rows of a recording that a changed statement gets wrong."""
-    instruction = recording.instruction
-    operation, order = change.of(instruction.operation), instruction.chain.order_over(instruction.k)
-    (a, b, c, _, _), d = recording.operands, recording.d
-    wrong = 0
-    for x, y, z, expected in zip(a[:, order].tolist(), b[:, order].tolist(), c.tolist(), d.tolist(), strict=True):
-        for k in range(0, instruction.k, operation.length):
-            z = operation.step(x[k : k + operation.length], y[k : k + operation.length], z)
-        wrong += z != expected
-    return wrong

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import golden
-from golden.catalogue import marketing_names
 from tests.data.load import vector_sets
 
 FP8 = ("e4m3", "e5m2")
@@ -23,12 +22,6 @@ WGMMA_TYPES = {
     "k16": ("f32.f16.f16", "f32.bf16.bf16", "f16.f16.f16"),
     "k32": tuple(f"{d}.{a}.{b}" for d in ("f32", "f16") for a in FP8 for b in FP8),
 }
-
-
-def test_every_instruction_of_the_vectors_is_in_the_catalogue() -> None:
-    names = {(i.arch, i.name) for i in golden.instructions()}
-    missing = [(v.arch, v.instruction_name) for v in vector_sets() if (v.arch, v.instruction_name) not in names]
-    assert missing == []
 
 
 def test_count_by_architecture() -> None:
@@ -138,10 +131,6 @@ def test_evidence_of_every_entry() -> None:
 def test_architecture_by_marketing_name(spelling: str, arch: str) -> None:
     assert golden.architecture(spelling) == arch
     assert golden.instructions(spelling) == golden.instructions(arch)
-
-
-def test_marketing_names_of_an_architecture() -> None:
-    assert marketing_names("sm_89") == ("Ada Lovelace", "Ada")
 
 
 @pytest.mark.parametrize(
@@ -271,8 +260,3 @@ def test_attributes(arch: str, name: str, shape: tuple[int, int, int], formats: 
     assert (i.arch, i.name, i.m, i.n, i.k) == (arch, name, *shape)
     assert " ".join(str(f) for f in (i.a, i.b, i.c, i.d, i.scale)) == formats
     assert i.block_size == block_size
-
-
-def test_length_is_cut_to_a_shorter_k() -> None:
-    found = [golden.instruction("sm_90", f"mma.m16n8k{k}.f32.f16.f16.f32").operation.length for k in (8, 16)]
-    assert found == [8, 16]

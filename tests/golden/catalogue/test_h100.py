@@ -6,13 +6,11 @@ import struct
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from golden.arithmetic.formats import FP64
 from golden.recordings.recording import Recording
-from golden.recordings.recording_index import FOLDER, read_index, read_listed
-from golden.stimulus import CLASSES
+from golden.recordings.recording_index import FOLDER, read_listed
 
 NAMES = [f"h100/sm_90.mma.{shape}.f64.f64.f64.f64.npz" for shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16")]
 INVALID, QUIET = 0xFFF8_0000_0000_0000, 1 << 51
@@ -68,18 +66,3 @@ def test_nan_of_fp64_is_the_first_of_b_z_a(name: str) -> None:
 @pytest.mark.parametrize("order", [order for order in itertools.permutations("abz") if order != ("b", "z", "a")])
 def test_no_other_order_of_operands_fits(order: tuple[str, ...]) -> None:
     assert rows_wrong(read_listed(FOLDER, NAMES[0]), order)[1] > 0
-
-
-@pytest.mark.slow
-def test_kept_rows_are_those_that_docs_evidence_says() -> None:
-    """36 of each random generator, and at least 8,192 in all."""
-    listed = {name: entry for name, entry in read_index(FOLDER).items() if name.startswith("h100/")}
-    assert len(listed) == 50
-    for name, entry in listed.items():
-        if ".s32." in name:
-            continue
-        recording = read_listed(FOLDER, name)
-        labels = np.bincount(recording.label, minlength=len(recording.header.names))
-        of_random = [labels[number] for number, word in enumerate(recording.header.names) if word in CLASSES]
-        assert of_random == [36] * len(CLASSES)
-        assert entry["rows"] >= 8192

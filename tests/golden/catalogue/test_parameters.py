@@ -1,6 +1,6 @@
 """The parameters of every catalogue entry, against numerics.md, sections 6 and 11, as rules by architecture, format and k.
 
-The vectors that MMA-Sim computed hardly reach e_zero and F2 (`test_mutants`), so the tables are held to the text here.
+The vectors that MMA-Sim computed hardly reach e_zero and F2, so the tables are held to the text here.
 """
 
 import pytest

@@ -1,7 +1,7 @@
 """The models beside Hawkeye, a public simulator of Hopper's and Ampere's products, built from its sources.
 
-Needs `MMAU_PEERS` (tests/peers.py) and the extra `peer`; the build takes minutes. It departs from numerics.md in two ways,
-each shown by a test: it reads infinities and NaN as numbers, and it sums all K products of e4m3 in one group, where one
+Needs `MMAU_PEERS` (tests/peers.py) and the extra `peer`; the build takes minutes. It departs from numerics.md in two ways:
+it reads infinities and NaN as numbers, and it sums all K products of e4m3 in one group, where one
 instruction takes 32.
 """
 
@@ -80,16 +80,3 @@ def test_one_instruction_of_e4m3_equals_hawkeye(hawkeye: Path) -> None:
     a, b = operands(dtype, 32)
     expected, got = asked(hawkeye, name, dtype, a, b), golden.gemm(instruction, a, b, np.zeros((128, 128), np.uint32))
     assert (got == expected).sum() == 16384
-
-
-def test_departures_of_hawkeye_are_needed(hawkeye: Path) -> None:
-    """Two instructions of e4m3 are one group there; an infinity of fp16 is 65,536 there."""
-    name, dtype, instruction = E4M3
-    a, b = operands(dtype, 64)
-    assert (asked(hawkeye, name, dtype, a, b) != golden.gemm(instruction, a, b, np.zeros((128, 128), np.uint32))).any()
-    name, dtype, instruction = CASES["hopper-fp16"]
-    a, b = operands(dtype, 16)
-    a[0, 0], b[0, :] = np.inf, 1
-    expected = asked(hawkeye, name, dtype, a, b)[0]
-    assert (expected != 0x7F800000).all()
-    assert (golden.gemm(instruction, a, b, np.zeros((128, 128), np.uint32))[0] == 0x7F800000).all()

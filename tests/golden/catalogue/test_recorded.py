@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import golden
-from golden import catalogue
 from golden.catalogue import recorded
 from golden.catalogue.recorded import TABLE, disagreeing, table
 from golden.recordings.recording import OWN, Recording
@@ -67,22 +66,9 @@ def test_rows_of_others_are_third_party_and_computed_ones_no_evidence(tmp_path: 
     assert tomllib.loads(table(tmp_path)) == {"third-party": {"sm_90": [PLAIN[1]]}}
 
 
-def test_weaker_evidence_of_rows_leaves_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The strongest counts: `published` in a table is not weakened to `inferred`."""
-    name = "mma.m8n8k4.f64.f64.f64.f64"
-    monkeypatch.setattr(catalogue, "_recorded", lambda arch: {name: "inferred"})
-    assert catalogue.load.__wrapped__("sm_90")[name].evidence == "published"
-
-
 def test_recording_of_a_stand_in_is_refused(tmp_path: Path) -> None:
     write(tmp_path, made_by_the_model(*SCALED, rows=1))
     path = write(tmp_path, model_recordings.made_by_the_model(*PLAIN, rows=1))
     message = f"{path} is no evidence: golden model, not a device made it; remove it and its entry in the index"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         table(tmp_path)
-
-
-def test_listed_instruction_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_recorded", lambda arch: {PLAIN[1]: "recorded"} if arch == PLAIN[0] else {})
-    fresh = catalogue.load.__wrapped__(PLAIN[0])
-    assert [name for name, entry in fresh.items() if entry.evidence == "recorded"] == [PLAIN[1]]

@@ -52,7 +52,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_of(instruction: golden.Instruction) -> Operands:
-    return generate(OperandShape.of_instruction(instruction), ROWS, seed=43).operands
+    return generate(OperandShape.of(instruction), ROWS, seed=43).operands
 
 
 def emulated(program: Path, instruction: golden.Instruction, operands: Operands, name: str | None = None) -> np.ndarray:
@@ -60,7 +60,7 @@ def emulated(program: Path, instruction: golden.Instruction, operands: Operands,
     command, version = emulator()
     if version < 11 and instruction.name.endswith(SINCE_11):
         pytest.skip(f"{command} is of version {version}; MMAU_QEMU_AARCH64 may name a later one")
-    shape = OperandShape.of_instruction(instruction)
+    shape = OperandShape.of(instruction)
     text = f"{command} -cpu max {program} {name or instruction.name}"
     with RowProgram(text, shape, FORMS["binary"]) as asked:
         return asked.dot(operands)

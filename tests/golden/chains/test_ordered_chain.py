@@ -14,7 +14,6 @@ from golden.comparison import differing
 from golden.native.parameters import parameters
 from golden.stimulus import OperandShape, generate
 from golden.units.unit_file import unit_from_table, unit_to_toml
-from mmau.cli import main
 
 FP8: dict[str, Any] = {
     "name": "fp8", "operation": "T-FDPA", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133, "a": "e4m3", "b": "e5m2",
@@ -32,7 +31,7 @@ def unit(keys: dict[str, Any], **chain: Any) -> golden.Unit:
 
 
 def operands(made: golden.Unit, rows: int, K: int = 32) -> tuple[Any, Any, Any]:
-    found = generate(OperandShape.of_unit(made, K), rows, seed=3).operands
+    found = generate(OperandShape.of(made, K), rows, seed=3).operands
     return found.a, found.b, found.c
 
 
@@ -234,31 +233,3 @@ def test_number_of_products_that_does_not_fit(order: str, K: int, message: str) 
 def test_library_never_takes_such_a_chain_for_a_plain_one() -> None:
     with pytest.raises(ValueError, match=r"^engine 'native' computes no such chain in one call: Chain\("):
         parameters(unit(FP8, order="even-odd").chain_over(32), 32)
-
-
-@pytest.mark.slow
-def test_commands_take_such_a_unit(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """Vectors and their results, of the unit; Verilog, of one step, which multiplies fp16."""
-    path, vectors = tmp_path / "u.toml", tmp_path / "v.npz"
-    made = unit(FP8, **PUBLISHED)
-    path.write_text(unit_to_toml(made))
-    assert main.main(["vectors", "--unit", str(path), "--vectors", "100", "-o", str(vectors)]) == 0
-    with np.load(vectors) as found:
-        assert found["a"].shape == (100, 32)
-        np.testing.assert_array_equal(found["d"], made.dot(found["a"], found["b"], found["c"]))
-        np.savez(tmp_path / "in.npz", a=found["a"], b=found["b"], c=found["c"])
-        d = found["d"]
-    assert (
-        main.main(["eval", "--unit", str(path), "--input", str(tmp_path / "in.npz"), "--output", str(tmp_path / "d.npz")])
-        == 0
-    )
-    with np.load(tmp_path / "d.npz") as found:
-        np.testing.assert_array_equal(found["d"], d)
-    assert main.main(["rtl", "--unit", str(path), "-o", str(tmp_path / "u.v")]) == 0
-    verilog = (tmp_path / "u.v").read_text()
-    assert "[chain]" not in verilog
-    assert 'a = "fp16"' in verilog
-    instruction = "sm_90:mma.m16n8k32.f32.e4m3.e5m2.f32"
-    assert main.main(["distinguish", str(path), instruction, "--vectors", "500"]) == 0
-    path.write_text(unit_to_toml(unit(FP8, **PUBLISHED | {"order": "even-odd"})))
-    assert main.main(["distinguish", str(path), instruction, "--vectors", "500"]) == 1

@@ -54,7 +54,7 @@ def test_rounding_to_odd_by_fractions() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("instruction", [BFDOT, BFMMLA], ids=lambda i: i.name)
 def test_engines_agree_and_traces_end_in_the_same(instruction: golden.Instruction) -> None:
-    operands = generate(OperandShape.of_instruction(instruction), 2_000, seed=9).operands
+    operands = generate(OperandShape.of(instruction), 2_000, seed=9).operands
     native = instruction.dot(*operands)
     np.testing.assert_array_equal(native, instruction.dot(*operands, engine="reference"))
     special = np.flatnonzero(native & 0x7F800000 == 0x7F800000)[:4]

@@ -71,7 +71,7 @@ def test_engine_equals_the_definition(formats: str, tree: str) -> None:
     for number, (product, node, outer) in enumerate(nodes):
         for group, c in ((0, C_PLACES[number]), (4, ("first", "last")[number % 2])):
             unit = sums(formats, tree=tree, group=group, product=product, node=node, outer=outer, c=c)
-            rows = generate(OperandShape.of_unit(unit, 8), 60, number).operands
+            rows = generate(OperandShape.of(unit, 8), 60, number).operands
             expected = unit.dot(rows.a, rows.b, rows.c, engine="reference")
             assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
 
@@ -95,7 +95,7 @@ def test_engine_equals_the_definition_in_any_tree(formats: str) -> None:
         tree = random_tree([*(f"p{k}" for k in range(int(rng.integers(1, 9)))), "c"], rng)
         unit = sums(formats, tree=tree, product=("exact", "RNE-e8m13")[seed % 2], node=("RZ-e8m13", "RNE-e8m23")[seed % 2])
         assert unit_from_table(tomllib.loads(unit_to_toml(unit))) == unit
-        rows = generate(OperandShape.of_unit(unit, unit.usual_K), 60, seed).operands
+        rows = generate(OperandShape.of(unit, unit.usual_K), 60, seed).operands
         expected = unit.dot(rows.a, rows.b, rows.c, engine="reference")
         assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
 
@@ -112,7 +112,7 @@ def test_engine_equals_the_definition_in_any_tree(formats: str) -> None:
 )
 def test_named_trees_are_trees_of_places(table: dict[str, Any], places: Any) -> None:
     named, unit = sums(**table, node="RZ-e8m13", outer="RZ-e8m13"), sums(tree=places, node="RZ-e8m13")
-    rows = generate(OperandShape.of_unit(named, 3), 500, 3).operands
+    rows = generate(OperandShape.of(named, 3), 500, 3).operands
     assert np.array_equal(named.dot(rows.a, rows.b, rows.c), unit.dot(rows.a, rows.b, rows.c))
 
 

@@ -35,11 +35,6 @@ def test_folder_keeps_them_between_processes(compiled: list[str], tmp_path: Path
     assert [path.name for path in (tmp_path / "cubins").iterdir()] == [key_of("x", "sm_90")]
 
 
-def test_without_a_folder_the_process_remembers(compiled: list[str]) -> None:
-    assert [cubin("x", "sm_90"), cubin("x", "sm_90")] == [CUBIN, CUBIN]
-    assert compiled == ["x"]
-
-
 def test_damaged_file_is_compiled_again(compiled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was cut too, and still begins as a cubin does."""
     monkeypatch.setenv("MMAU_CUBINS", str(tmp_path))

@@ -118,7 +118,7 @@ def device() -> Any:
 @pytest.mark.parametrize("instruction", one_of_each_operation(), ids=lambda i: f"{i.arch}-{i.name}")
 def test_device_equals_host(instruction: golden.Instruction) -> None:
     cupy = device()
-    operands = class_rows(OperandShape.of_instruction(instruction), 20_000, seed=19)
+    operands = class_rows(OperandShape.of(instruction), 20_000, seed=19)
     a, b, c, scale_a, scale_b = (None if column is None else cupy.asarray(column) for column in operands)
     assert (instruction.dot(a, b, c, scale_a, scale_b).get() == instruction.dot(*operands)).all()
     with pytest.raises(

@@ -38,7 +38,7 @@ def rows(name: str) -> tuple[tuple[Codes, Codes, Codes], Codes]:
     operand, dtype = FORMATS[name], bits_dtype(FORMATS[name])
     directed = np.array(list(itertools.product(boundaries(operand), repeat=3)), dtype).T
     fma = unit(FMA(a=operand, b=operand, c=operand))
-    random = class_rows(OperandShape.of_unit(fma), 300, seed=29)
+    random = class_rows(OperandShape.of(fma), 300, seed=29)
     a, b, c = (np.concatenate([x, y.ravel()]) for x, y in zip(directed, random[:3], strict=True))
     kind = a.dtype.str.replace("u", "f")
     with np.errstate(all="ignore"):

@@ -22,7 +22,7 @@ from tests.golden.native.native_rows import class_rows
 from tests.golden.distinct_arithmetics import distinct_arithmetic
 sums = 0
 for instruction in distinct_arithmetic():
-    d = instruction.dot(*class_rows(OperandShape.of_instruction(instruction), 50, seed=13), engine="native")
+    d = instruction.dot(*class_rows(OperandShape.of(instruction), 50, seed=13), engine="native")
     sums = zlib.crc32(d.tobytes(), sums)
 print(isa(), sums)
 """

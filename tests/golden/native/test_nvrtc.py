@@ -42,12 +42,6 @@ def test_builtins_beside_the_library_are_loaded_before_it(
     assert opened == [str(tmp_path / "libnvrtc-builtins.so.13.0"), str(tmp_path / "libnvrtc.so.13")]
 
 
-def test_chosen_folder_is_of_cuda_13_alone(opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MMAU_NVRTC", str(tmp_path))
-    nvrtc.load(12)
-    assert not [path for path in opened if path.startswith(str(tmp_path))]
-
-
 def test_library_that_is_nowhere_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str) -> None:
         raise OSError(path)

@@ -46,7 +46,7 @@ extern "C" void launch(unsigned blocks, unsigned threads, const void* table, uns
 
 def launched(instruction: golden.Instruction, folder: Path, seed: int, first: int, count: int) -> tuple[Tiles, Any]:
     """The operands that the kernel's text, compiled as C++, makes thread by thread."""
-    i, shape = instruction, OperandShape.of_instruction(instruction)
+    i, shape = instruction, OperandShape.of(instruction)
     source = folder / "kernel.cpp"
     source.write_text(DEVICE_WORDS + volume.kernel_source(shape, i.m, i.n) + LAUNCH, encoding="utf-8")
     command = ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{cuda.INCLUDE}"]
@@ -67,7 +67,7 @@ def launched(instruction: golden.Instruction, folder: Path, seed: int, first: in
 @each
 def test_kernel_makes_the_same_tiles(instruction: golden.Instruction, tmp_path: Path) -> None:
     i, (seed, first, count) = instruction, (6, 5, 40)
-    expected, labels = volume.tiles(OperandShape.of_instruction(i), i.m, i.n, seed, first, count)
+    expected, labels = volume.tiles(OperandShape.of(i), i.m, i.n, seed, first, count)
     made, got_labels = launched(i, tmp_path, seed, first, count)
     np.testing.assert_array_equal(got_labels, labels)
     for name, codes in vars(made).items():
@@ -78,5 +78,5 @@ def test_kernel_makes_the_same_tiles(instruction: golden.Instruction, tmp_path: 
 @needs_cuda_compiler
 @each
 def test_kernel_compiles(instruction: golden.Instruction) -> None:
-    source = volume.kernel_source(OperandShape.of_instruction(instruction), instruction.m, instruction.n)
+    source = volume.kernel_source(OperandShape.of(instruction), instruction.m, instruction.n)
     assert b"fill_tiles" in cubin(source, "sm_90", cuda.INCLUDE)

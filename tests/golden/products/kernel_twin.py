@@ -51,6 +51,28 @@ def walked(
     return Walk(parts)
 
 
+def padded_walk(
+    K: int, k: int, S: int = 1, tile: int | None = None, residue: int | None = None, stripes: tuple[int, int] | None = None
+) -> Walk:  # fmt: skip
+    """The walk of a kernel each of whose S parts is padded by itself: at its end to whole instructions, or at its beginning
+    to a whole tile of `residue` products."""
+    length = K if tile is None else -(-K // (S * tile)) * tile
+    parts = []
+    for first in range(0, K, length):
+        mine = list(range(first, min(first + length, K)))
+        if residue is not None:
+            head = len(mine) % residue
+            mine = mine[:head] + [ABSENT] * (residue - head if head else 0) + mine[head:]
+        while len(mine) % k:
+            mine.append(ABSENT)
+        number, width = stripes or (1, len(mine))
+        accumulators = [
+            [product for at, product in enumerate(mine) if at // width % number == stripe] for stripe in range(number)
+        ]
+        parts.append([[one[at : at + k] for at in range(0, len(one), k)] for one in accumulators if one])
+    return Walk(parts)
+
+
 def _real(places: list[int], K: int, block: Sequence[int] | None) -> list[int]:
     """The products that stand in places of K, under the permutation of a block."""
     if block is not None:
@@ -78,20 +100,39 @@ def accumulated(model: Any, row: Any, instructions: list[list[int]], c: int) -> 
 
 
 def element(
-    model: Any, row: Any, walk: Walk, *, split_sum: str = "fp32", output: str | None = None, starts_from_c: bool = True
-) -> int:
-    """An element of D: stripes added, then parts, in fp32, with the roundings of `split_sum`."""
+    model: Any, row: Any, walk: Walk, *, split_sum: str = "fp32", output: str | None = None, starts_from_c: bool = True,
+    part_order: Sequence[int] | None = None, stripe_tree: Any = None,
+) -> int:  # fmt: skip
+    """An element of D: stripes added, then parts, in fp32, with the roundings of `split_sum`.
+
+    Args:
+        part_order: numbers of parts in the order in which they are added. stripe_tree: pairs of pairs of numbers of
+            stripes, each pair an addition.
+    """
     d = model.operation.d.name
     output = output or d
     total = None
-    for part in walk.parts:
-        sums: list[int] = []
-        for instructions in part:
-            is_first = total is None and not sums and starts_from_c
-            sums.append(widened(accumulated(model, row, instructions, row.c if is_first else 0), d, "fp32"))
-        value = sums[0]
-        for other in sums[1:]:
-            value = added(model, "fp32", value, other)
+    for number in part_order or range(len(walk.parts)):
+        part = walk.parts[number]
+        started = [total is not None or not starts_from_c]
+
+        def summed(stripe: int, part: Any = part, started: list[bool] = started) -> int:
+            c = 0 if started[0] else row.c
+            started[0] = True
+            return widened(accumulated(model, row, part[stripe], c), d, "fp32")
+
+        def added_up(tree: Any, summed: Any = summed) -> int:
+            if isinstance(tree, int):
+                return int(summed(tree))
+            left = added_up(tree[0])
+            return added(model, "fp32", left, added_up(tree[1]))
+
+        if stripe_tree is not None:
+            value = added_up(stripe_tree)
+        else:
+            value = summed(0)
+            for stripe in range(1, len(part)):
+                value = added(model, "fp32", value, summed(stripe))
         if split_sum == "workspace":
             value = through(model, value, output)
         total = value if total is None else added(model, "fp32", total, value)

@@ -40,8 +40,8 @@ from tests.golden.products.test_gemm_order import FP64, HOPPER, MODELS, matrices
             "scale_at = 'promotion' needs k_order = 'ascending' and no stripes: a group has one scale",
         ),
         (
-            {"model": HOPPER, "split_k": 2, "split_tile": 20},
-            f"split_tile must be a multiple of the 8 products of one instruction of {HOPPER.name}, got 20",
+            {"model": MODELS[5], "split_k": 2, "split_tile": 20},
+            f"split_tile must be a multiple of the {MODELS[5].k} products of one instruction of {MODELS[5].name}, got 20",
         ),
         (
             {"model": MODELS[5], "k_order": (1, 0)},

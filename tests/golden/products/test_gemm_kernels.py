@@ -233,7 +233,7 @@ def test_dots_in_order_take_what_is_along_k_alone() -> None:
     got = dots_in_order(HOPPER, Batch(A, column, C[:, 0]), order)
     assert (got == golden.gemm(HOPPER, A, B[:, :1], C[:, :1], order=order)[:, 0]).all()
     with pytest.raises(
-        ValueError, match=r"^an order of dot products must have scale_at = 'unit', no epilogue and no output$"
+        ValueError, match=r"^an order of dot products must have scale_at = 'unit', no epilogue, output, convert and passes$"
     ):
         dots_in_order(HOPPER, Batch(A, column, C[:, 0]), GemmOrder(output="bf16"))
 

@@ -61,7 +61,8 @@ STREAM = 'k_order = "stream-k"\ntile = [2, 2]\n'
         (
             "promote = 4",
             "key must be one of instruction, unit, promote_every, scale_at, scale_block, split_k, split_tile, split_sum, "
-            "stripes, k_order, k_tile, tile, tiles, workers, epilogue, alpha, beta, output; "
+            "stripes, k_order, k_tile, residue, stripe_order, split_order, convert, passes, pass_tile, tile, tiles, "
+            "workers, epilogue, alpha, beta, output; "
             "got 'promote' (did you mean 'promote_every'?)",
         ),
         ("promote_every = -1", "promote_every must be an integer from 0 to 1073741824, got -1"),

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import re
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.recordings.recording import Header, Recording, file_name, read
+from golden.recordings.recording import Recording, file_name, read
 from golden.recordings.recording_index import (
     ELSEWHERE,
     ENTRY,
@@ -58,12 +57,6 @@ def test_index_lists_every_file(plain: Recording, tmp_path: Path) -> None:
     assert all(entry["rows"] == 200 for entry in index.values())
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*index, INDEX])
     assert all(len(read_listed(tmp_path, name)) == 200 for name in index)
-
-
-def test_numpy_alone_opens_it(plain: Recording, tmp_path: Path) -> None:
-    with np.load(write(tmp_path, plain), allow_pickle=False) as archive:
-        assert sorted(archive.files) == ["a", "b", "c", "d", "header", "label"]
-        assert json.loads(bytes(archive["header"]))["instruction"] == PLAIN[1]
 
 
 def test_another_file_than_the_index_says_is_refused(plain: Recording, tmp_path: Path) -> None:
@@ -276,9 +269,3 @@ def test_list_of_reports_that_is_none_is_refused(text: str, tmp_path: Path) -> N
     (tmp_path / ELSEWHERE).write_text(text)
     with pytest.raises(ValueError, match=f"^{re.escape(str(tmp_path / ELSEWHERE))} is no list of reports: "):
         read_elsewhere(tmp_path)
-
-
-def test_header_has_the_documented_keys(plain: Recording, tmp_path: Path) -> None:
-    with zipfile.ZipFile(write(tmp_path, plain)) as archive:
-        assert archive.namelist() == [f"{name}.npy" for name in ("a", "b", "c", "d", "label", "header")]
-    assert {field.name for field in dataclasses.fields(Header)} >= {"device", "driver", "machine_code", "seed"}

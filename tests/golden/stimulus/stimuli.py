@@ -18,7 +18,7 @@ SHAPES = {
     "fp64": OperandShape(a=FP64, b=FP64, c=FP64, d=FP64, K=4),
     "one product": OperandShape(a=FP32, b=FP32, c=FP32, d=FP32, K=1),
     "mixed fp8": OperandShape(a=E4M3, b=E5M2, c=FP32, d=FP32, K=32),
-    "fnuz": OperandShape.of_instruction(golden.instruction("gfx942", "v_mfma_f32_16x16x32_fp8_bf8")),
+    "fnuz": OperandShape.of(golden.instruction("gfx942", "v_mfma_f32_16x16x32_fp8_bf8")),
     "fp4": OperandShape(a=E2M1, b=E2M1, c=FP32, d=FP32, K=32),
     "mxfp8": OperandShape(a=E5M2, b=E5M2, c=FP32, d=FP32, K=64, scale=UE8M0, block_size=32),
     "nvfp4": OperandShape(a=E2M1, b=E2M1, c=FP32, d=FP32, K=64, scale=UE4M3, block_size=16),

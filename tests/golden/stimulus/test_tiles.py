@@ -27,7 +27,7 @@ def test_rows_come_back_from_their_places(instruction: golden.Instruction, place
     count = places(instruction.m, instruction.n)
     if (below + 1) * count > instruction.m:
         return
-    rows = generate(OperandShape.of_instruction(instruction), 3 * count, seed=2).operands
+    rows = generate(OperandShape.of(instruction), 3 * count, seed=2).operands
     tiles = on_diagonals(rows, instruction.m, instruction.n, np, shift, below)
     assert tiles.c.shape == (3, instruction.m, instruction.n)
     d = arithmetic(instruction, tiles)
@@ -36,7 +36,7 @@ def test_rows_come_back_from_their_places(instruction: golden.Instruction, place
 
 def test_rows_of_tiles_are_what_dot_takes() -> None:
     instruction = INSTRUCTIONS[0]
-    rows = generate(OperandShape.of_instruction(instruction), 8, seed=2).operands
+    rows = generate(OperandShape.of(instruction), 8, seed=2).operands
     tiles = on_diagonals(rows, instruction.m, instruction.n, np)
     spread = tiles.rows(np)
     for i in range(16):
@@ -48,6 +48,6 @@ def test_rows_of_tiles_are_what_dot_takes() -> None:
 
 
 def test_rows_that_do_not_fill_a_tile_are_refused() -> None:
-    rows = generate(OperandShape.of_instruction(INSTRUCTIONS[0]), 9, seed=2).operands
+    rows = generate(OperandShape.of(INSTRUCTIONS[0]), 9, seed=2).operands
     with pytest.raises(ValueError, match=r"^rows must be a multiple of 8, the places of a tile of 16 x 8; got 9$"):
         on_diagonals(rows, 16, 8, np)

@@ -35,14 +35,6 @@ def test_codes_are_positions_in_pairs_of_bits() -> None:
     assert {code: ((code & 3) // 2,) for code in (0b0100, 0b1110)} == ONE_OF_TWO
 
 
-def test_names_count_all_of_k() -> None:
-    assert (HALF.k, HALF.b_k, HALF.operation.length) == (16, 32, 16)
-    assert (TF32.k, TF32.b_k, TF32.selections) == (8, 16, ONE_OF_TWO)
-    assert (FP8.k, FP8.b_k, FP8.fp16_order, FP8.selections) == (32, 64, "pairs-of-four", PAIRS_OF_FOUR)
-    assert not any(i.sparse for i in golden.instructions())
-    assert golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32").selections == {}
-
-
 def test_sparse_instructions_by_architecture_and_evidence() -> None:
     """mma: 2 of tf32, 4 + 2 of 16 bits, 4 of FP8, 3 × 4 + 4 of bytes; wgmma: 12 types × 32 N, and 8 of bytes × 18 N."""
     found = golden.sparse_instructions()
@@ -123,13 +115,6 @@ def test_what_is_no_selection_is_refused(changes: dict[str, Any], message: str) 
 def test_metadata_that_are_no_integers_are_refused() -> None:
     with pytest.raises(TypeError, match=rf"^metadata of {re.escape(HALF.name)} must be an array of integers, got float64$"):
         HALF.dot(np.zeros(16, np.float16), np.zeros(32, np.float16), np.float32(0), metadata=np.full(8, 4.0))
-
-
-def test_unknown_sparse_instruction_is_looked_for_among_the_sparse_ones() -> None:
-    with pytest.raises(
-        ValueError, match=r"^sm_90 instruction 'mma\.sp\.m16n8k32\.f32\.f16\.f16\.f16' is not one of the 556 known"
-    ):
-        golden.instruction("sm_90", "mma.sp.m16n8k32.f32.f16.f16.f16")
 
 
 def test_products_without_metadata_and_dense_ones_with_them_are_refused() -> None:

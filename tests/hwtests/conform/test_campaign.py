@@ -1,7 +1,6 @@
 """Campaigns, each in a separate process as in use: reports, resuming, faults, hanging and crashing workers."""
 
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -15,14 +14,12 @@ import pytest
 from golden.recordings.recording import MIN_ROWS
 from golden.recordings.recording_index import read_index, read_listed
 from hwtests.conform import campaign, campaign_worker
-from hwtests.conform.campaign import Report, line_of, load_report, run_campaign
-from hwtests.conform.campaign_worker import Job, chosen
+from hwtests.conform.campaign import Report, line_of, run_campaign
+from hwtests.conform.campaign_worker import Job
 from hwtests.conform.instruction_progress import Progress
 from hwtests.conform.process import WorkerStopped
 from hwtests.conform.summary import summary
 from hwtests.device import DeviceError
-from hwtests.nvidia.cupy_device import CudaDevice
-from tests.volume import one_in
 
 PATTERN = "mma.m16n8k8.f32.*"
 NAMES = ["mma.m16n8k8.f32.tf32.tf32.f32", "mma.m16n8k8.f32.bf16.bf16.f32", "mma.m16n8k8.f32.f16.f16.f32"]
@@ -33,9 +30,11 @@ def stand_in(fault: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "tests.hwtests.conform.stand_in", fault)
 
 
-@pytest.fixture(autouse=True)
-def _from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).resolve().parents[3])
+@pytest.fixture(autouse=True, scope="module")
+def _from_the_root() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(Path(__file__).resolve().parents[3])
+        yield
 
 
 def run(path: Path, fault: str = "none", hang_seconds: float = 60.0, **changes: object) -> tuple[Report, list[str]]:
@@ -45,8 +44,24 @@ def run(path: Path, fault: str = "none", hang_seconds: float = 60.0, **changes: 
     return report, shown
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of one instruction, done."""
+    path = tmp_path_factory.mktemp("finished") / "report.json"
+    run(path, pattern=NAMES[0])
+    return path
+
+
+@pytest.fixture
+def copied(finished: Path, tmp_path: Path) -> Path:
+    """Another report like it, which a test may change."""
+    path = tmp_path / "report.json"
+    path.write_bytes(finished.read_bytes())
+    return path
+
+
 @pytest.mark.slow
-def test_campaign_checks_every_instruction_of_the_pattern(tmp_path: Path) -> None:
+def test_campaign_checks_every_instruction_of_the_pattern_and_then_has_nothing_to_do(tmp_path: Path) -> None:
     report, shown = run(tmp_path / "report.json")
     assert list(report.instructions) == NAMES
     assert all(p.status == "done" and p.total() >= VECTORS and not p.wrong() for p in report.instructions.values())
@@ -56,24 +71,24 @@ def test_campaign_checks_every_instruction_of_the_pattern(tmp_path: Path) -> Non
     written = json.loads((tmp_path / "report.json").read_text())
     assert (written["complete"], written["agreed"], written["seed"]) == (True, True, 1)
     assert written["instructions"][NAMES[0]]["machine_code"] == {"STAND.IN": 1}
-
-
-@pytest.mark.slow
-def test_finished_campaign_has_nothing_to_do(tmp_path: Path) -> None:
-    first, _ = run(tmp_path / "report.json")
+    (made,) = written["runs"]
+    assert (made, made["uuid"], made["sources"]) == (report.runs[0], "none", campaign_worker.sources())
+    assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", made["commit"])
+    assert report.instructions[NAMES[0]].sha256 == {"": "0" * 64}
     again, shown = run(tmp_path / "report.json")
-    assert again.instructions == first.instructions
+    assert again.instructions == report.instructions
     assert len(shown) == 1
 
 
 @pytest.mark.slow
-def test_more_vectors_go_on_from_there(tmp_path: Path) -> None:
-    name = NAMES[0]
-    first, _ = run(tmp_path / "report.json", pattern=name)
-    more, _ = run(tmp_path / "report.json", pattern=name, vectors=2 * VECTORS)
-    at_once, _ = run(tmp_path / "other.json", pattern=name, vectors=2 * VECTORS)
-    assert first.instructions[name].next_tile < more.instructions[name].next_tile
-    assert more.instructions[name].vectors == at_once.instructions[name].vectors
+def test_more_vectors_go_on_from_there(copied: Path, tmp_path: Path) -> None:
+    before = json.loads(copied.read_text())["instructions"][NAMES[0]]["next_tile"]
+    more, at_once = (
+        run(path, pattern=NAMES[0], vectors=2 * VECTORS)[0].instructions[NAMES[0]]
+        for path in (copied, tmp_path / "other.json")
+    )
+    assert before < more.next_tile
+    assert more.vectors == at_once.vectors
 
 
 @pytest.mark.slow
@@ -105,37 +120,27 @@ def test_fault_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_hanging_kernel_is_ended_and_the_others_go_on(tmp_path: Path) -> None:
-    report, shown = run(tmp_path / "report.json", "hang", hang_seconds=6.0)
-    assert [report.instructions[name].status for name in NAMES] == ["done", "hung", "done"]
-    assert report.instructions[NAMES[1]].detail == "no output for 6 s"
+@pytest.mark.parametrize(
+    ("fault", "status", "detail"),
+    [
+        ("fail", "failed", "NVRTC refuses a kernel for sm_90a:"),
+        ("crash", "crashed", "RuntimeError: an illegal instruction was encountered"),
+        ("hang", "hung", "no output for 6 s"),
+    ],
+    ids=["fail", "crash", "hang"],
+)
+def test_kernel_that_stops_costs_its_instruction_alone_until_it_is_asked_for_again(
+    fault: str, status: str, detail: str, tmp_path: Path
+) -> None:
+    report, shown = run(tmp_path / "report.json", fault, hang_seconds=6.0)
+    assert [report.instructions[name].status for name in NAMES] == ["done", status, "done"]
+    assert report.instructions[NAMES[1]].detail == detail
     assert not report.agreed()
-    assert f"{NAMES[1]}: hung; continuing with the next" in shown
-    assert f"{NAMES[1]}: hung: no output for 6 s" in summary(report)
-
-
-@pytest.mark.slow
-def test_crashing_kernel_is_reported_and_the_others_run(tmp_path: Path) -> None:
-    report, _ = run(tmp_path / "report.json", "crash")
-    assert [report.instructions[name].status for name in NAMES] == ["done", "crashed", "done"]
-    assert report.instructions[NAMES[1]].detail == "RuntimeError: an illegal instruction was encountered"
-
-
-@pytest.mark.slow
-def test_one_instruction_that_fails_is_reported_and_the_others_run(tmp_path: Path) -> None:
-    report, shown = run(tmp_path / "report.json", "fail")
-    assert [report.instructions[name].status for name in NAMES] == ["done", "failed", "done"]
-    assert report.instructions[NAMES[1]].detail == "NVRTC refuses a kernel for sm_90a:"
-    assert (report.complete(), report.agreed()) == (True, False)
-    assert len([line for line in shown if "stand-in, not a device" in line]) == 1  # one worker did it all
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("fault", ["fail", "crash"])
-def test_what_stopped_is_tried_again_on_request(fault: str, tmp_path: Path) -> None:
-    run(tmp_path / "report.json", fault)
+    assert f"{NAMES[1]}: {status}: {detail}" in summary(report)
+    workers = [line for line in shown if "stand-in, not a device" in line]
+    assert len(workers) == (1 if fault == "fail" else 2)
     again, _ = run(tmp_path / "report.json")
-    assert [again.instructions[name].status for name in NAMES] != ["done"] * 3
+    assert again.instructions[NAMES[1]].status == status
     retried, _ = run(tmp_path / "report.json", retry=True)
     assert [retried.instructions[name].status for name in NAMES] == ["done"] * 3
     assert retried.agreed()
@@ -175,50 +180,26 @@ def test_restarted_worker_gets_the_seconds_that_are_left(tmp_path: Path, monkeyp
 
 
 @pytest.mark.slow
-def test_report_says_where_it_was_made(tmp_path: Path) -> None:
-    report, _ = run(tmp_path / "report.json", pattern=NAMES[0], vectors=1)
-    (made,) = json.loads((tmp_path / "report.json").read_text())["runs"]
-    assert made == report.runs[0]
-    assert made["uuid"] == "none"
-    assert made["sources"] == campaign_worker.sources()
-    assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", made["commit"])
-    assert report.instructions[NAMES[0]].sha256 == {"": "0" * 64}
+@pytest.mark.parametrize(
+    ("fault", "changes", "message"),
+    [
+        ("no-device", {}, "no usable CUDA device on this machine: driver too old$"),
+        ("none", {"arch": "Ampere"}, "--arch says sm_80, but this machine's GPU, stand-in, not a device, is sm_90$"),
+        ("none", {"pattern": "mma.m9*"}, r"no instruction of sm_90 fits the pattern 'mma\.m9\*'; `mmau list --arch sm_90`"),
+    ],
+    ids=["device", "architecture", "pattern"],
+)
+def test_request_that_nothing_here_fits_is_one_line(
+    fault: str, changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DeviceError, match=f"^{message}"):
+        run(tmp_path / "report.json", fault, **changes)
+    assert (tmp_path / "report.json").exists() == (fault == "none")
 
 
 @pytest.mark.slow
-def test_no_device_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(DeviceError, match=r"^no usable CUDA device on this machine: driver too old$"):
-        run(tmp_path / "report.json", "no-device")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_another_architecture_is_refused(tmp_path: Path) -> None:
-    message = r"^--arch says sm_80, but this machine's GPU, stand-in, not a device, is sm_90$"
-    with pytest.raises(DeviceError, match=message):
-        run(tmp_path / "report.json", arch="Ampere")
-
-
-@pytest.mark.slow
-def test_pattern_that_fits_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        DeviceError, match=r"^no instruction of sm_90 fits the pattern 'mma\.m9\*'; `mmau list --arch sm_90`"
-    ):
-        run(tmp_path / "report.json", pattern="mma.m9*")
-
-
-def test_pattern_chooses_by_name() -> None:
-    assert len(chosen("sm_90", "*")) == 620 + 556
-    assert [entry.name for entry in chosen("sm_90", PATTERN)] == NAMES
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("checked_before", one_in(2, [False, True]))
-def test_recordings_are_written(checked_before: bool, tmp_path: Path) -> None:
-    if checked_before:
-        run(tmp_path / "report.json", pattern=NAMES[0])
-        assert read_index(tmp_path) == {}
-    run(tmp_path / "report.json", pattern=NAMES[0], record=str(tmp_path))
+def test_recordings_are_written_although_the_instruction_was_checked_before(copied: Path, tmp_path: Path) -> None:
+    run(copied, pattern=NAMES[0], record=str(tmp_path))
     index = read_index(tmp_path)
     assert [entry["instruction"] for entry in index.values()] == [NAMES[0]]
     recording = read_listed(tmp_path, next(iter(index)))
@@ -236,37 +217,25 @@ def test_report_that_is_none_is_refused_and_kept(text: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_report_of_another_seed_is_refused(tmp_path: Path) -> None:
-    run(tmp_path / "report.json", pattern=NAMES[0])
-    with pytest.raises(ValueError, match=r"is a report of version 2 with seed 1, this run is version 2 with seed 2"):
-        load_report(tmp_path / "report.json", 2, VECTORS)
-
-
-@pytest.mark.slow
-def test_report_of_another_device_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    run(path, pattern=NAMES[0])
-    path.write_text(path.read_text().replace('"driver": "none"', '"driver": "CUDA 13.0"'))
-    with pytest.raises(DeviceError, match=r"^the report is of another device or software, "):
-        run(path)
-
-
-@pytest.mark.slow
-def test_report_of_other_sources_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "seed", "message"),
+    [
+        ("", "", 2, "is a report of version 2 with seed 1, this run is version 2 with seed 2"),
+        ('"driver": "none"', '"driver": "CUDA 13.0"', 1, "the report is of another device or software, "),
+        (
+            campaign_worker.sources(),
+            "0" * 64,
+            1,
+            "the models or kernels have changed since this report was written, .*: name",
+        ),
+    ],
+    ids=["seed", "device", "sources"],
+)
+def test_report_of_something_else_is_refused(old: str, new: str, seed: int, message: str, copied: Path) -> None:
     """Agreement of an earlier model says nothing about the present model."""
-    path = tmp_path / "report.json"
-    run(path, pattern=NAMES[0])
-    path.write_text(path.read_text().replace(campaign_worker.sources(), "0" * 64))
-    with pytest.raises(
-        DeviceError, match=r"^the models or kernels have changed since this report was written, .*: name another"
-    ):
-        run(path)
-
-
-@pytest.mark.skipif(os.path.exists("/dev/nvidiactl"), reason="this machine has an NVIDIA driver")
-def test_machine_without_a_gpu_says_so() -> None:
-    with pytest.raises(DeviceError, match=r"^(conformance needs CuPy, which is not installed|no usable CUDA device)"):
-        CudaDevice()
+    copied.write_text(copied.read_text().replace(old, new) if old else copied.read_text())
+    with pytest.raises(ValueError, match=message):
+        run(copied, pattern=NAMES[0], seed=seed)
 
 
 def test_line_of_an_instruction_says_that_corners_come_beside_what_was_asked_for() -> None:

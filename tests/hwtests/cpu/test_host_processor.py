@@ -1,19 +1,14 @@
 """This machine's processor compared with the model; and the message if it lacks the instructions."""
 
-import ctypes
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import golden
-from golden.stimulus import Tiles
-from hwtests import on_host
 from hwtests.conform.check import check
 from hwtests.conform.instruction_progress import Progress
-from hwtests.cpu.host_processor import ARCHITECTURES, Processor, ProcessorDevice, ProcessorProgram, kernel_of, this_processor
+from hwtests.cpu.host_processor import ARCHITECTURES, Processor, ProcessorDevice, kernel_of, this_processor
 from hwtests.device import AbsentError, DeviceError
 from mmau.cli import main
 
@@ -43,23 +38,6 @@ def test_processor_agrees_with_the_model(instruction: golden.Instruction) -> Non
     assert (progress.wrong(), progress.status) == (0, "running")
 
 
-@pytest.mark.skipif(not LIVE, reason="this processor has no dot product of the catalogue")
-@pytest.mark.parametrize(
-    ("name", "other"), [("vdpbf16ps", {"L": 1}), ("vpdpbusd", {"overflow": "saturate"}), ("vpdpbusds", {"overflow": "wrap"})]
-)
-def test_model_that_is_wrong_is_seen(name: str, other: dict[str, object]) -> None:
-    """The order of the products, and what becomes of a sum beyond the range."""
-    instruction = golden.instruction("x86-avx512", name)
-    if instruction not in HERE:
-        pytest.skip(f"this processor has no {name}")
-    wrong = golden.Unit(name="wrong", operation=instruction.operation.changed(**other))
-    device = ProcessorDevice(instruction.arch)
-    tiles, _ = on_host.tiles_of(instruction, 3, 0, 60_000)
-    got = device.load(instruction)[0].run(tiles).reshape(-1)
-    expected = wrong.dot(tiles.a[:, 0], tiles.b[:, 0], tiles.c.reshape(-1))
-    assert (got != expected).sum() > 50
-
-
 def test_processor_without_the_architecture() -> None:
     message = (
         "this (machine's )?processor, bare, family 6, model 1, stepping 1, has no x86-amx: amx_tile is not among its flags"
@@ -79,21 +57,6 @@ def test_processor_without_the_instruction() -> None:
     device = ProcessorDevice("x86-avx512", BARE)
     with pytest.raises(AbsentError, match=r"^this processor does not have it: avx512_bf16 not among its flags$"):
         device.load(golden.instruction("x86-avx512", "vdpbf16ps"))
-
-
-def refusing(*_: object) -> int:
-    return 95
-
-
-def test_permission_refused() -> None:
-    """A kernel that returns an errno, as AMX's does where the operating system refuses its tiles."""
-    program = ProcessorProgram.__new__(ProcessorProgram)
-    function: Callable[..., int] = refusing
-    program._instruction, program._rows = golden.instruction("x86-amx", "tdpbf16ps.m16n16k2"), function  # type: ignore[assignment]
-    tiles = Tiles(np.zeros((1, 16, 2), np.uint16), np.zeros((1, 16, 2), np.uint16), np.zeros((1, 16, 16), np.uint32))
-    with pytest.raises(DeviceError, match=r"^the operating system refuses x86-amx to .*: Operation not supported$"):
-        program.run(tiles)
-    assert ctypes.sizeof(ctypes.c_void_p) == 8
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from hwtests.nvidia.fragments import (
     accumulators,
     mma_fragments,
     quad_pairs,
-    rows_of_a,
     scale_columns_of_b,
     scale_rows_of_a,
 )
@@ -145,12 +144,6 @@ def test_each_element_has_exactly_one_slot(instruction: golden.Instruction) -> N
     assert is_permutation(with_c.b, with_c.tiles * i.n * i.k)
     assert is_permutation(with_c.c, with_c.tiles * i.m * i.n)
     assert is_permutation(with_d.c, with_d.tiles * i.m * i.n)
-
-
-def test_a_slot_too_many_is_seen() -> None:
-    table = rows_of_a(16, 16, 2)
-    table[3, 1] = table[3, 0]
-    assert not is_permutation(table, 256)
 
 
 @pytest.mark.parametrize("n", range(8, 257, 8))

@@ -5,7 +5,6 @@ import re
 import pytest
 
 import golden
-from golden.chains.chain import product_order
 from golden.native.nvrtc import CompileError, compile_cubin, version
 from hwtests.nvidia.disassembly import expected, matrix_instructions, sass
 from hwtests.nvidia.kernel import Kernel
@@ -91,14 +90,6 @@ def test_every_distinct_source_holds_what_it_claims(instruction: golden.Instruct
 
 
 @needs_cuda_compiler
-def test_another_instruction_is_seen() -> None:
-    """The check can fail: a bf16 kernel does not hold what fp16 claims."""
-    bf16, fp16 = (golden.instruction("sm_80", f"mma.m16n8k16.f32.{t}.{t}.f32") for t in ("bf16", "f16"))
-    kernel = mma_kernel(bf16)
-    assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) != expected(fp16)
-
-
-@needs_cuda_compiler
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
 @pytest.mark.parametrize("d", ["f16", "f32"])
 def test_fp8_mma_sync_is_fp16_work_on_the_low_halves_first(arch: str, d: str) -> None:
@@ -130,24 +121,12 @@ def test_sums_of_four_bits_are_limited_once_after_c_on_hopper() -> None:
     assert sorted(limits) == ["0x7fffffff"] * 2 + ["0x80000000"] * 2
 
 
-def test_low_halves_are_the_pairs_of_four() -> None:
-    """A register holds four neighbours along k from a multiple of four on, so its low half is k mod 4 < 2."""
-    assert product_order("pairs-of-four", 32)[:16] == [k for k in range(32) if k % 4 < 2]
-
-
 @pytest.mark.slow
 def test_every_instruction_has_a_kernel() -> None:
     for instruction in instructions():
         kernel = kernel_of(instruction)
         assert (kernel.arch, kernel.name) == (instruction.arch, instruction.name)
         assert kernel.ptx.split(".")[0] == instruction.name.split(".")[0]
-
-
-def test_claims_of_converted_chains_are_fp16_instructions() -> None:
-    converted = [i for i in instructions() if i.fp16_order is not None]
-    assert converted
-    dense, sparse = {"HMMA.16816.F16", "HMMA.16816.F32"}, {"HMMA.SP.16832.F32"}
-    assert all(set(expected(i)) <= (sparse if i.sparse else dense) for i in converted)
 
 
 def test_no_kernel_for_another_vendor() -> None:

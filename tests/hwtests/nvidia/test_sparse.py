@@ -86,7 +86,7 @@ def test_every_selection_is_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
         grouped = b.reshape(*b.shape[:2], -1, 4)[..., list(HALF.selections[code])]
         d[...] = arithmetic(HALF, Tiles(a, grouped.reshape(*b.shape[:2], -1), c))
 
-    tiles = on_diagonals(generate(OperandShape.of_instruction(HALF), 24, 1).operands, HALF.m, HALF.n, np)
+    tiles = on_diagonals(generate(OperandShape.of(HALF), 24, 1).operands, HALF.m, HALF.n, np)
     for program in programs:
         program._function = launch
         np.testing.assert_array_equal(program.run(tiles), arithmetic(HALF, tiles))

@@ -136,7 +136,7 @@ def test_no_vector_shows_a_change_that_is_argued_to_have_no_effect() -> None:
     reasons = set()
     for unit in parameter_set_units():
         i = next(i for i in golden.instructions() if i.operation == unit.operation)
-        operands = generate(OperandShape.of_instruction(i), 3000, 7).operands
+        operands = generate(OperandShape.of(i), 3000, 7).operands
         sound = i.dot(*operands)
         for change in changes(i):
             if change.operation is None or not (reason := reason_of_no_effect(i, change.operation)):

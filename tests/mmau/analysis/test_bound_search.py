@@ -2,8 +2,7 @@
 
 import golden
 from mmau.analysis.adverse_rows import stimulus_rows
-from mmau.analysis.bound_search import searched, shares
-from mmau.analysis.error_bound import Bounded
+from mmau.analysis.error_bound import Bounded, searched, shares
 from mmau.analysis.exact_value import Arithmetic
 
 

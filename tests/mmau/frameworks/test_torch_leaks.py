@@ -59,7 +59,6 @@ REFUSED: dict[str, tuple[str, Call]] = {
     "addr in place": ("aten.addr_", lambda: X.clone().addr_(X[0], X[1])),
     "addbmm": ("aten.addbmm", lambda: torch.addbmm(X, X[None], X[None])),
     "bilinear layer": ("aten._trilinear", lambda: nn.Bilinear(8, 8, 8, dtype=torch.bfloat16)(X, X)),
-    "integers": ("aten._int_mm", lambda: torch._int_mm(*(torch.ones(32, 32, dtype=torch.int8) for _ in "ab"))),
     "activation": ("aten._addmm_activation", lambda: torch._addmm_activation(X[0], X, X)),
     "convolution": ("aten.convolution", lambda: functional.conv1d(X[None], X[None])),
     "transposed convolution": ("aten.convolution", lambda: functional.conv_transpose2d(X[None, None], X[None, None])),

@@ -140,9 +140,6 @@ REFUSED = {
     "aten.linalg_inv_ex.default": lambda: torch.linalg.inv(torch.eye(3)),
     "aten.dot.default": lambda: torch.dot(torch.ones(3), torch.ones(3)),
     "aten._trilinear.default": lambda: torch.nn.Bilinear(2, 2, 2)(torch.ones(2, 2), torch.ones(2, 2)),
-    "aten._int_mm.default": lambda: torch._int_mm(
-        torch.ones(32, 32, dtype=torch.int8), torch.ones(32, 32, dtype=torch.int8)
-    ),
 }
 
 
@@ -194,7 +191,7 @@ def test_dtypes_that_the_part_does_not_multiply_are_refused() -> None:
     calls: dict[str, Any] = {
         r"^sm_90 has no instruction that multiplies fp32 by fp32 into fp32; it has bf16 by ": lambda: a @ a,
         r"^a matrix product on sm_90 must have operands of float16, .*, got torch\.int32$": lambda: a.int() @ a.int(),
-        r"out_dtype torch\.float8_e4m3fn cannot": lambda: torch._scaled_mm(eight, eight.t(), one, one, out_dtype=E4M3),
+        r"out_dtype torch\.float64 cannot": lambda: torch._scaled_mm(eight, eight.t(), one, one, out_dtype=torch.float64),
         r"scales of shapes \(3,\) and \(\) cannot": lambda: torch._scaled_mm(eight, eight.t(), torch.ones(3), one),
     }
     for message, call in calls.items():
@@ -211,16 +208,16 @@ def test_fp32_is_rounded_to_tf32() -> None:
     given, expected = (
         torch.tensor([x - (x >> 31 << 32) for x in side], dtype=torch.int32) for side in (codes, codes.values())
     )
-    got = torch_mode.nearest_tf32(given.view(torch.float32))
+    got = torch_mode.as_tf32(given.view(torch.float32), "rne")
     assert got.view(torch.int32).tolist() == expected.tolist()
-    assert torch_mode.nearest_tf32(torch.tensor(torch.nan)).isnan()
+    assert torch_mode.as_tf32(torch.tensor(torch.nan), "rne").isnan()
     x = drawn(1, 8, 8, dtype=torch.float32)
     with torch_mode.on("sm_90", tf32=True):
         d = x @ torch.eye(8)
         x.mul_(3)
         tripled = x @ torch.eye(8)
-    assert same(d, torch_mode.nearest_tf32(drawn(1, 8, 8, dtype=torch.float32)))
-    assert same(tripled, torch_mode.nearest_tf32(drawn(1, 8, 8, dtype=torch.float32) * 3))
+    assert same(d, torch_mode.as_tf32(drawn(1, 8, 8, dtype=torch.float32), "rne"))
+    assert same(tripled, torch_mode.as_tf32(drawn(1, 8, 8, dtype=torch.float32) * 3, "rne"))
 
 
 def test_everything_else_is_pytorchs() -> None:

@@ -9,7 +9,7 @@ import golden
 from golden.device import Device
 from golden.stimulus import Operands
 from golden.units.unit_file import operation_from_table
-from mmau.probe.device_under_test import ModelDevice, dut_of_unit
+from mmau.probe.device_under_test import ModelDevice, dut_of
 
 TINY = operation_from_table(
     {
@@ -25,7 +25,7 @@ def unit(operation: golden.Operation) -> golden.Unit:
 
 
 def dut(operation: golden.Operation = TINY, K: int | None = None) -> Device:
-    return dut_of_unit(unit(operation), K)
+    return dut_of(unit(operation), K)
 
 
 def changed(honest: Device, dot: Callable[[Operands, Any], Any]) -> Device:

@@ -21,7 +21,7 @@ from golden.operations.fma import NANS
 from golden.operations.idpa import BEYOND_RANGE
 from golden.stimulus import generate
 from golden.units.unit import Unit
-from mmau.probe.device_under_test import dut_of_unit
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.loop import Finding, probe
 from rtl.designs.sample_units import FURTHER, of_kind
 
@@ -139,5 +139,5 @@ def verdict(finding: Finding, dut: Device, chain: Chain) -> str:
 
 def is_recovered(unit: Unit, vectors: int) -> bool:
     """Whether the probe finds a unit, or another with the same results, from so many vectors."""
-    dut = dut_of_unit(unit)
+    dut = dut_of(unit)
     return verdict(probe(dut, vectors), dut, Chain(unit.operation)) in RECOVERED

@@ -14,15 +14,14 @@ from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table
 from mmau.cli.devices_under_test import chosen
 from mmau.probe.candidates import alike_by_rule, neighbours
-from mmau.probe.device_under_test import ModelDevice, dut_of_unit
-from mmau.probe.distinguish import Difference, distinguish, sides
+from mmau.probe.device_under_test import ModelDevice, dut_of
+from mmau.probe.distinguish import Difference, distinguish, parameters_apart, sides
 from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
 from mmau.probe.model import NODES, model
 from mmau.probe.model import SUMS as SUMS_FAMILY
 from mmau.probe.model_tree import Exact, as_places
 from mmau.probe.papers.asker import Asker
-from mmau.probe.parameters_apart import parameters_apart
 from mmau.probe.probe_report import as_dict, open_keys, text_of
 
 TRUNCATED = {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 24, "rho": "RZ-FP32", "e_zero": -133}
@@ -33,7 +32,7 @@ SUMS = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1}
 
 def found(unit: Unit, K: int = 8) -> None:
     """The probe's model gives the unit's results, on rows that it has not seen."""
-    device = dut_of_unit(unit, K)
+    device = dut_of(unit, K)
     finding = probe(device, 3000)
     assert finding.is_whole()
     assert finding.model is not None
@@ -163,7 +162,7 @@ def test_rounding_at_random_is_named_and_no_wrong_tree_is_shown() -> None:
 )
 def test_rounding_by_the_bits_of_the_sum_is_not_called_random(keys: dict[str, Any]) -> None:
     """Sums that are rounded to fewer bits than d has round bits of c too, and were called random."""
-    (known,) = rounding_repeats(Asker(dut_of_unit(unit_from_table({"name": "x", **keys}))))
+    (known,) = rounding_repeats(Asker(dut_of(unit_from_table({"name": "x", **keys}))))
     assert known.finding == "by the bits of the sum alone"
     assert known.vectors == 12 * 16
 

@@ -13,7 +13,7 @@ from golden.chains.sum_chain import SumTable
 from golden.device import Device
 from golden.operations import FMA
 from golden.stimulus import Operands, generate
-from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, dut_of_unit
+from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, dut_of
 from mmau.probe.journal import Journal
 from mmau.probe.loop import Finding, probe
 from tests.mmau.probe.devices import TINY, changed, dies_after, dut, unit
@@ -150,19 +150,19 @@ def test_questions_grow_with_the_speed_of_the_device() -> None:
 
 
 def test_a_unit_is_asked_over_two_steps_where_it_makes_them() -> None:
-    assert dut_of_unit(unit(TINY.changed(c="fp16"))).shape.K == 4
-    assert dut_of_unit(unit(TINY), 1).shape.K == 1
+    assert dut_of(unit(TINY.changed(c="fp16"))).shape.K == 4
+    assert dut_of(unit(TINY), 1).shape.K == 1
 
 
 def test_a_chain_is_asked_over_products_that_show_its_order_and_a_program_over_whole_groups() -> None:
     fma = FMA(a="bf16", b="bf16", c="fp32")  # type: ignore[arg-type]
     for order, K in (("even-odd", 4), ("even-and-odd", 4), ("pairs-of-four", 8), ("fours-of-eight", 16), ("in-order", 4)):
         chained = Unit(name="chained", operation=fma, chain=ChainTable(order=order, add_c="last"))
-        assert dut_of_unit(chained).shape.K == K
+        assert dut_of(chained).shape.K == K
         products = chained.chain_over(K).order_over(K)
         assert (products == list(range(K))) is (order == "in-order")
     summed = Unit(name="summed", operation=fma, sums=SumTable(group=4))
-    assert dut_of_unit(summed).shape.K == 8
+    assert dut_of(summed).shape.K == 8
 
 
 def test_device_error_is_a_wrong_request() -> None:

@@ -10,7 +10,7 @@ from golden.arithmetic.formats import E4M3, E5M2, FP16
 from golden.chains.chain import Chain, ChainTable
 from golden.units.unit import Unit
 from golden.units.unit_file import operation_from_table
-from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.loop import probe
 from mmau.probe.model import CONVERTED, FAMILIES
 from mmau.probe.start_models import possible_families, starts
@@ -38,7 +38,7 @@ def drawn(name: str) -> list[Unit]:
 def test_a_search_begins_at_every_operation(name: str) -> None:
     assert name in FAMILIES
     for unit in drawn(name):
-        shape = dut_of_unit(unit).shape
+        shape = dut_of(unit).shape
         assert name in possible_families(shape)
         assert any(start.operation.length == unit.operation.length for start in starts(name, shape)), unit
 
@@ -68,7 +68,7 @@ def test_a_family_without_a_start_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("name", golden.OPERATIONS)
 def test_a_random_unit_of_every_operation_is_found(name: str) -> None:
     unit = drawn(name)[0]
-    dut = dut_of_unit(unit)
+    dut = dut_of(unit)
     assert verdict(probe(dut, 2000), dut, Chain(unit.operation)) in RECOVERED
 
 
@@ -76,7 +76,7 @@ def test_a_random_unit_of_every_operation_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", ["mma.m8n8k128.s32.b1.b1.s32.xor.popc", "mma.m8n8k32.satfinite.s32.s4.s4.s32"])
 def test_integers_of_one_bit_and_of_four_are_found(name: str) -> None:
     instruction = golden.instruction("sm_80", name)
-    dut = dut_of_instruction(instruction)
+    dut = dut_of(instruction)
     assert verdict(probe(dut, 500), dut, instruction.chain) in RECOVERED
 
 
@@ -98,5 +98,5 @@ def test_c_added_last_behind_converted_products_is_found(name: str, keys: dict[s
         chain=table,
         converted=(E5M2, E5M2),
     )
-    dut = dut_of_unit(unit)
+    dut = dut_of(unit)
     assert verdict(probe(dut, 2000), dut, unit.chain_over(dut.shape.K)) in RECOVERED

@@ -12,7 +12,7 @@ from golden.arithmetic.formats import FP16, FP32
 from golden.device import Device
 from golden.stimulus import Operands
 from golden.units.unit_file import operation_from_table, unit_from_table
-from mmau.probe.device_under_test import ModelDevice, Questioner, dut_of_instruction, dut_of_unit
+from mmau.probe.device_under_test import ModelDevice, Questioner, dut_of
 from mmau.probe.find_tree import Order, as_dict, order_of, text_of
 from mmau.probe.journal import Journal
 from mmau.probe.model_tree import Exact, Tree, canonical
@@ -28,7 +28,7 @@ def asked(device: Device, path: Path | None = None) -> Order:
 
 def of(operation: str, **keys: object) -> Device:
     table: dict[str, object] = {"operation": operation, "a": "fp16", "b": "fp16", "c": "fp32"}
-    return dut_of_unit(unit(operation_from_table(table | keys)))
+    return dut_of(unit(operation_from_table(table | keys)))
 
 
 def named(places: int, start: int = 0, step: int = 1) -> list[Tree]:
@@ -64,7 +64,7 @@ def test_two_chains_that_are_added() -> None:
 
 @pytest.mark.slow
 def test_products_that_are_converted_are_taken_four_by_four() -> None:
-    found = asked(dut_of_instruction(golden.instruction("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16")))
+    found = asked(dut_of(golden.instruction("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16")))
     pairs = [p for k in range(0, 32, 4) for p in (f"p{k}", f"p{k + 1}")]
     others = [p for k in range(2, 32, 4) for p in (f"p{k}", f"p{k + 1}")]
     assert found.tree is not None
@@ -91,7 +91,7 @@ LANES: Tree = [[[[["0", "p0"], "p4"], [["0", "p1"], "p5"]], [[["0", "p2"], "p6"]
 
 def toward_zero(tree: Tree, node: str) -> Device:
     sums = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1, "sums": {"tree": tree, "node": node}}
-    return dut_of_unit(unit_from_table({"name": "toward zero", **sums}))
+    return dut_of(unit_from_table({"name": "toward zero", **sums}))
 
 
 @pytest.mark.parametrize("node", ["RZ-e8m23", "RZ-e8m13", "RZ-e8m7"])

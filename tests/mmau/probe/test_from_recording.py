@@ -10,7 +10,7 @@ import golden
 from golden.recordings.recording_index import write
 from golden.stimulus import CLASSES, GeneratorDraws, generate
 from mmau.cli import main
-from mmau.probe.device_under_test import dut_of_instruction
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.from_recording import read_rows, text_of
 from tests.hwtests.model_recordings import PLAIN, made_by_the_model
 from tests.mmau.cli.wrong_request import wrong
@@ -68,7 +68,7 @@ def test_a_recording_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureF
     assert golden.load_unit(unit).operation.name == found["best"]["operation"]
     with np.load(rows) as archive:
         assert len(archive["a"]) == found["settling_rows"]
-        assert archive["a"].shape[1] == dut_of_instruction(golden.instruction(*PLAIN)).shape.K
+        assert archive["a"].shape[1] == dut_of(golden.instruction(*PLAIN)).shape.K
 
 
 def test_what_does_not_go_with_a_recording_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

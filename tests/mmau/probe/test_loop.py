@@ -10,7 +10,7 @@ from golden.chains.chain import Chain
 from golden.device import Device
 from golden.stimulus import generate
 from golden.units.unit_file import operation_from_table
-from mmau.probe.device_under_test import dut_of_instruction
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.loop import CORNER_ROWS, chunk_bounds, probe
 from mmau.probe.model import FAMILIES, toml_of
 from tests.mmau.probe.devices import TINY, changed, dut, rarely_wrong
@@ -97,12 +97,12 @@ def test_a_floor_above_all_terms_is_recovered() -> None:
 @pytest.mark.long
 def test_fp8_as_fp16_work_is_recovered() -> None:
     instruction = golden.instruction("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16")
-    found = probe(dut_of_instruction(instruction), VECTORS)
+    found = probe(dut_of(instruction), VECTORS)
     assert found.model is not None
     assert found.model.keys["order"] == "pairs-of-four"
-    assert verdict(found, dut_of_instruction(instruction), instruction.chain) in ("same", "alike")
+    assert verdict(found, dut_of(instruction), instruction.chain) in ("same", "alike")
     unit = found.model.unit("found")
-    rows = generate(dut_of_instruction(instruction).shape, 2000, 3).operands
+    rows = generate(dut_of(instruction).shape, 2000, 3).operands
     assert np.array_equal(unit.dot(rows.a, rows.b, rows.c), instruction.dot(rows.a, rows.b, rows.c))
     assert 'order = "pairs-of-four"' in toml_of(found.model, "found")
 
@@ -110,10 +110,10 @@ def test_fp8_as_fp16_work_is_recovered() -> None:
 def test_the_order_of_integers_that_saturate_is_found() -> None:
     """Nothing but a sum that leaves the range and comes back shows in which order the steps take the products."""
     instruction = golden.instruction("gfx1201", "v_wmma_i32_16x16x32_iu4_w32.s4.u4.clamp")
-    found = probe(dut_of_instruction(instruction), VECTORS)
+    found = probe(dut_of(instruction), VECTORS)
     assert found.model is not None
     assert {"L": 16, "overflow": "saturate", "order": "eights-of-sixteen"}.items() <= found.model.keys.items()
-    assert verdict(found, dut_of_instruction(instruction), instruction.chain) == "same"
+    assert verdict(found, dut_of(instruction), instruction.chain) == "same"
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmau.probe.device_under_test import dut_of_instruction
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.from_recording import Reading, read_rows
 from tests.data.load import Case, cases
 
@@ -19,7 +19,7 @@ FOUND = {
 
 
 def read(case: Case) -> Reading:
-    return read_rows(dut_of_instruction(case.instruction).shape, case.operands(), case.expected())
+    return read_rows(dut_of(case.instruction).shape, case.operands(), case.expected())
 
 
 ALSO = {"tdpbf16ps.m16n16k4": ["FMA"], "vfmaddph": ["E-FDPA"]}

@@ -114,11 +114,11 @@ EDITS = {
     ),
     "a question dropped": Edit(
         PROOF, "        if not left:\n", '        if not left or name == "d":\n',
-        ["sources"], True, False, NOT_COMPARED,
+        ["sources", "prover"], True, False, NOT_COMPARED,
     ),
     "a premise added to questions": Edit(
         PROOF, "[*assumed, negated]) if assumed else negated", "[*assumed, *left[:1], negated])",
-        ["sources"], True, False, NOT_COMPARED,
+        ["sources", "prover"], True, False, NOT_COMPARED,
     ),
     "the Verilog": Edit(
         "rtl/steps/specials.py", "pos_inf & neg_inf", "neg_inf & pos_inf",

@@ -131,10 +131,10 @@ def test_another_unit_is_not_proved_though_its_verilog_were_the_same(unit: Unit,
 
 
 def of_others(folder: Path, **digests: str) -> Records:
-    """The evidence of files that were made with another Python, with some digests of the row changed."""
+    """The evidence of files that were made with another Python and other questions, with some digests of the row changed."""
     proofs, runs = json.loads(json.dumps(proven())), simulations()
     for made in (proofs["made_of"], runs["operations"]["T-FDPA"]["made_of"]):
-        made["python"] = "3.99"
+        made |= {"python": "3.99", "prover": "another"}
     proofs["subjects"][0] |= {"questions": today().questions} | digests
     runs["runs"][0] |= {key: value for key, value in digests.items() if key in runs["runs"][0]}
     return said(folder, proofs, runs)
@@ -142,7 +142,7 @@ def of_others(folder: Path, **digests: str) -> Records:
 
 def test_a_record_of_others_stands_where_every_text_is_the_same(tmp_path: Path) -> None:
     found = of_others(tmp_path)
-    assert found.changes() == ["python"]
+    assert found.changes() == ["prover", "python"]
     assert of(found).proved is not None
     assert of(found).simulated is not None
     (listed,) = found.of_operation(SMALL)
@@ -176,13 +176,14 @@ def test_a_record_of_others_falls_where_the_verilog_is_not_what_is_written_here(
     assert known.lines()[1] == OF_OTHERS[1]
 
 
-@pytest.mark.parametrize("name", ["sources", "amaranth", "pyosys", "python"])
+@pytest.mark.parametrize("name", ["sources", "prover", "amaranth", "pyosys", "python"])
 def test_what_the_texts_were_made_of_is_compared(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = made_of()
-    assert set(here) == {"sources", "amaranth", "pyosys", "python"}
+    assert set(here) == {"sources", "prover", "amaranth", "pyosys", "python"}
     monkeypatch.setattr(records, "made_of", lambda: {**here, name: "another"})
     proofs = json.loads(json.dumps(proven()))
-    proofs["subjects"][0]["questions"] = "0" * 64
+    text = "questions" if name == "prover" else "specification"  # the same code makes the same questions of the same texts
+    proofs["subjects"][0][text] = "0" * 64
     found = said(tmp_path, proofs, simulations())
     assert found.changes() == [name]
     assert of(found).lines()[1] == OF_OTHERS[1]

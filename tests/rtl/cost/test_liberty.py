@@ -1,13 +1,13 @@
-"""Cell libraries as they are read."""
+"""Cell libraries as they are read: cells, areas of outlines, functions of pins."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from rtl.cost import liberty
-from rtl.cost.liberty import LIBRARIES, attribute, library, read_library
+from rtl.cost.liberty import LIBRARIES, attribute, function_of, library, outline_areas, outlined_library, read_library
 from rtl.tools import MissingTool
 from tests.rtl.cost.needs import needs_library
 
@@ -51,26 +51,6 @@ def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
     assert (cells["DFF"].register.clock, cells["DFF"].register.names) == ("CLK", ("IQ", "IQN"))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("area : 24;", "", "cell NAND2 must have an area, got None"),
-        ("}\n}\n", "", "group cell (TBUF) must be closed by a brace, and is not"),
-        ("ff (IQ,IQN)", "ff (IQ)", "flip-flop DFF must name its state and the inverse, got (IQ)"),
-        ("cell (", "no_cell (", "a library must have cells, and none was found"),
-    ],
-)
-def test_library_that_is_not_as_it_must_be_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = written(tmp_path, SMALL.replace(old, new))
-    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {message}')}$"):
-        read_library(path)
-
-
-def test_group_that_is_not_closed_is_refused() -> None:
-    with pytest.raises(ValueError, match=re.escape("group cell (A) must be closed by a brace, and is not")):
-        liberty.groups("cell (A) { pin (B) { }", "cell")
-
-
 def test_missing_library_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "osu018_stdcells.lib"
     monkeypatch.setitem(LIBRARIES, "osu018", path)
@@ -79,6 +59,19 @@ def test_missing_library_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_pat
     )
     with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
         library("osu018")
+
+
+def test_area_of_an_outlined_cell_is_width_times_height(tmp_path: Path) -> None:
+    """The areas of cells alone, not those of pins, and of cells that have an outline."""
+    path = tmp_path / "small.lib"
+    path.with_suffix(".lef").write_text(
+        "MACRO PAD\n  CLASS PAD ;\nEND PAD\nMACRO NAND2\n  SIZE 2.4 BY 10.0 ;\nEND NAND2\n"
+        "MACRO OAI21\n  CLASS CORE ;\n  SIZE 3.2 BY 10.0 ;\nEND OAI21\n"
+    )
+    text = "cell (NAND2) {\narea : 24;\n} cell (OAI21) { area : 23; } cell (LATCH) { area : 72; pin(D) { area : 5; } }"
+    path.write_text(text)
+    assert outline_areas(path) == {"NAND2": 24.0, "OAI21": 32.0}
+    assert outlined_library(path) == text.replace("23", "32")
 
 
 def test_cell_without_an_outline_is_left_out(tmp_path: Path) -> None:
@@ -134,33 +127,32 @@ def test_a_file_of_ones_own_has_the_areas_that_it_states(tmp_path: Path) -> None
         ("capacitance : 0.008", "capacitance : low", "a capacitance must be a number, got low"),
         ("area : 24", "area : ten", "the area of cell NAND2 must be a number, got ten"),
         ("area : 24", "area : inf", "cell NAND2 must have an area, got inf"),
+        ("area : 24;", "", "cell NAND2 must have an area, got None"),
         ("}\n}\n", "", "group cell (TBUF) must be closed by a brace, and is not"),
+        ("ff (IQ,IQN)", "ff (IQ)", "flip-flop DFF must name its state and the inverse, got (IQ)"),
+        ("cell (", "no_cell (", "a library must have cells, and none was found"),
         (
             "(!(A B))", "(!(A[0] B))",
             "cell NAND2: a pin's function must consist of names, !, ', ^, &, *, |, + and parentheses, got '(!(A[0] B))'",
         ),
     ],
 )  # fmt: skip
-def test_a_file_of_ones_own_that_cannot_be_read_is_one_message(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_file_that_cannot_be_read_is_one_message(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = written(tmp_path, SMALL.replace(old, new))
     with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {message}')}$"):
         library(str(path))
 
 
-@pytest.mark.parametrize("name", ["osu050", "cells.lef", "none.lib", "/nowhere/cells.lib"])
-def test_no_such_library_is_refused(name: str) -> None:
-    rule = (
-        "a Liberty file that exists" if name.endswith(".lib") else "osu018, osu035 or the path of a Liberty file, NAME.lib"
-    )
-    with pytest.raises(ValueError, match=f"^library must be {re.escape(rule)}[,;] got {name!r}$"):
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        *((name, "osu018, osu035 or the path of a Liberty file, NAME.lib;") for name in ("osu050", "cells.lef")),
+        *((name, "a Liberty file that exists,") for name in ("none.lib", "/nowhere/cells.lib")),
+    ],
+)
+def test_no_such_library_is_refused(name: str, rule: str) -> None:
+    with pytest.raises(ValueError, match=f"^library must be {re.escape(rule)} got {name!r}$"):
         library(name)
-
-
-def test_library_without_outlines_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path, SMALL, [])
-    message = f"{path.with_suffix('.lef')} must have cells (MACRO) with a SIZE, and none was found"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        read_library(path)
 
 
 @needs_library
@@ -175,3 +167,47 @@ def test_areas_are_those_of_the_layout(name: str) -> None:
         "the Liberty file is mended: see rtl.cost.liberty"
     )
     assert re.search(rf"cell \(OAI21X1\) \{{\s*area : {32 * scale};", library(name).text)
+
+
+CASES: dict[str, Callable[[int, int, int], int]] = {
+    "A": lambda a, b, c: a,
+    "(!A)": lambda a, b, c: 1 - a,
+    "A'": lambda a, b, c: 1 - a,
+    "(A B)'": lambda a, b, c: 1 - a * b,
+    "A B C": lambda a, b, c: a * b * c,
+    "A&B*C": lambda a, b, c: a * b * c,
+    "A+B C": lambda a, b, c: max(a, b * c),
+    "(A+B) C": lambda a, b, c: max(a, b) * c,
+    "A|B": lambda a, b, c: max(a, b),
+    "A^B C": lambda a, b, c: (a + b) % 2 * c,
+    "A^B^C": lambda a, b, c: (a + b + c) % 2,
+    "!A^B": lambda a, b, c: (1 - a + b) % 2,
+    "(!((A B)+C))": lambda a, b, c: 1 - max(a * b, c),
+    "(!((C A) + (!C B)))": lambda a, b, c: 1 - (a if c else b),
+    "(((A B)+(B C))+(C A))": lambda a, b, c: int(a + b + c >= 2),
+    "A 0 + 1 B": lambda a, b, c: b,
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_function_has_its_truth_table(text: str) -> None:
+    rows = list(product((0, 1), repeat=3))
+    planes = {name: sum(row[k] << i for i, row in enumerate(rows)) for k, name in enumerate("ABC")}
+    expected = sum(CASES[text](*row) << i for i, row in enumerate(rows))
+    assert function_of(text)(planes, (1 << len(rows)) - 1) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A ? B", "a pin's function must consist of names, !, ', ^, &, *, |, + and parentheses, got 'A ? B'"),
+        ("(A B", "a pin's function ends too early: '(A B'"),
+        ("", "a pin's function ends too early: ''"),
+        ("A) B", "a pin's function must be one expression, ')' remains in 'A) B'"),
+        ("A + * B", "a pin's function must have an operand where it has '*'"),
+        ("(A ' ! )", "a pin's function must have an operand where it has ')'"),
+    ],
+)
+def test_expression_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        function_of(text)

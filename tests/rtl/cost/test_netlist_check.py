@@ -13,7 +13,7 @@ from rtl.cost.mapped_netlist import Netlist, NetlistError, check_netlist
 from rtl.cost.synthesis import TOP, map_whole
 from tests.rtl.cost.needs import needs_library, needs_yosys, small_unit
 
-pytestmark = [needs_yosys, needs_library]
+pytestmark = [needs_yosys, needs_library, pytest.mark.slow]
 
 DIFFERS = r"small: the mapped netlist must compute what the golden model does; \d+ of \d+ results differ, the first is 0x"
 
@@ -37,7 +37,6 @@ def netlist_of(unit: Unit, cells: Library) -> Netlist:
     return map_whole(to_verilog(unit, TOP), cells).netlist
 
 
-@pytest.mark.slow
 def test_netlist_computes_what_the_model_does(osu018: Library, combinational: Netlist, staged: Netlist) -> None:
     check_netlist(combinational, osu018, small_unit(), 0, 1000)
     check_netlist(staged, osu018, small_unit(stages=2), 2, 1000)
@@ -53,6 +52,7 @@ def test_wrong_gate_is_found(osu018: Library, combinational: Netlist, kind: str)
         check_netlist(with_cell(combinational, place, kind=swapped[kind]), osu018, small_unit(), 0, 1000)
 
 
+@pytest.mark.attack("netlists of a synthesis")
 def test_inputs_in_another_order_are_found(osu018: Library, combinational: Netlist) -> None:
     inputs = dict(combinational.inputs)
     inputs["a"] = inputs["a"][::-1]
@@ -77,6 +77,7 @@ def test_latency_that_is_wrong_is_found(osu018: Library, staged: Netlist, latenc
         check_netlist(staged, osu018, small_unit(stages=2), latency, 100)
 
 
+@pytest.mark.attack("netlists of a synthesis")
 def test_registers_that_are_mixed_up_are_found(osu018: Library, staged: Netlist) -> None:
     sign, exponent = staged.outputs["d"][15], staged.outputs["d"][10]
     places = {cell.nets["Q"]: i for i, cell in enumerate(staged.cells) if cell.kind == "DFFPOSX1"}

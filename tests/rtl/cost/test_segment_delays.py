@@ -1,17 +1,17 @@
 """Delays between boundaries, worked out by hand, and netlists that must not pass."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rtl.cost.liberty import Library, read_library
+from rtl.cost.liberty import Library
 from rtl.cost.mapped_netlist import Netlist, NetlistError, read_netlist
 from rtl.cost.placer import Segments, read_arcs, segments_of
 from rtl.cost.timing import TimingError
-from tests.rtl.cost.test_liberty import SMALL, written
+from tests.rtl.cost.test_mapped_netlist import circuit, small
+
+__all__ = ["small"]
 
 SDF = """\
 (DELAYFILE
@@ -30,20 +30,9 @@ SDF = """\
 """
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Library:
-    return read_library(written(tmp_path, SMALL))
-
-
 def netlist(cells: dict[str, tuple[str, dict[str, Any]]]) -> Netlist:
-    """Operand bits a and b are nets 3 and 4, the clock is net 2, the result net 9."""
-    ports = {name: {"direction": "input", "bits": [2 + k]} for k, name in enumerate(("clk", "a", "b"))}
-    ports |= {"d": {"direction": "output", "bits": [9]}}
-    placed = {
-        name: {"type": kind, "connections": {pin: [net] for pin, net in nets.items()}}
-        for name, (kind, nets) in cells.items()
-    }
-    return read_netlist(json.dumps({"modules": {"unit": {"ports": ports, "cells": placed}}}), "unit")
+    """The result is net 9."""
+    return read_netlist(circuit(cells, d=9), "top")
 
 
 def gate(a: int, b: int, y: int) -> tuple[str, dict[str, Any]]:
@@ -88,14 +77,16 @@ def test_delays_are_nanoseconds_whatever_unit_the_cells_have(stated: str, factor
     }  # fmt: skip
 
 
-def test_file_without_a_unit_of_time_is_an_error() -> None:
-    with pytest.raises(TimingError, match=r"^OpenSTA's file of delays must state its unit of time, it states none$"):
-        read_arcs(SDF.replace(" (TIMESCALE 1ns)\n", ""))
-
-
-def test_file_without_delays_is_an_error() -> None:
-    with pytest.raises(TimingError, match=r"^OpenSTA's file of delays must have a path through a cell, it has none$"):
-        read_arcs("(DELAYFILE (TIMESCALE 1ns))")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SDF.replace(" (TIMESCALE 1ns)\n", ""), "must state its unit of time, it states none"),
+        ("(DELAYFILE (TIMESCALE 1ns))", "must have a path through a cell, it has none"),
+    ],
+)
+def test_file_without_a_unit_of_time_or_delays_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(TimingError, match=f"^OpenSTA's file of delays {message}$"):
+        read_arcs(text)
 
 
 @pytest.mark.attack("a netlist with a boundary's registers left out, a path past one, or a cell whose delay is not stated")

@@ -47,8 +47,8 @@ def osu018() -> Library:
 
 
 def test_report_is_read() -> None:
-    found = read_report(REPORT, 20.0)
-    assert (found.delay, found.power) == (14.75, 7.000005e-3)
+    found = read_report(staged("5.25", "6"), 20.0, stages=2)
+    assert (found.delay, found.power, found.stages) == (14.75, 7.000005e-3, (14.75, 14.0))
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,6 @@ def test_report_that_is_not_whole_is_an_error(old: str, new: str, message: str) 
 def staged(*slacks: str) -> str:
     lines = "".join(f"stage {number} slack {slack}\n" for number, slack in enumerate(slacks, 1))
     return REPORT.replace("slack 5.25\n", f"slack 5.25\n{lines}")
-
-
-def test_stages_are_read() -> None:
-    assert read_report(staged("5.25", "6"), 20.0, stages=2).stages == (14.75, 14.0)
 
 
 @pytest.mark.attack("a report that leaves out the slack of a stage, or states one that is worse than the worst")
@@ -125,37 +121,16 @@ def test_power_of_a_load_is_that_of_its_charge(osu018: Library) -> None:
 
 @needs_sta
 @needs_library
-def test_power_follows_clock_and_activity(osu018: Library) -> None:
-    base = analyse(CHAIN, "top", osu018, False, 20.0, 0.1)
+def test_figures_follow_the_circuit_the_clock_and_the_activity(osu018: Library) -> None:
+    one, base = (analyse(text, "top", osu018, False, 20.0, 0.1) for text in (INVERTER, CHAIN))
+    assert 0 < one.delay < base.delay, "a longer path takes longer"
+    assert one.power < base.power
     faster, busier = analyse(CHAIN, "top", osu018, False, 10.0, 0.1), analyse(CHAIN, "top", osu018, False, 20.0, 0.2)
     assert base.delay == faster.delay == busier.delay
     assert 1.99 < faster.power / base.power < 2.0, "leakage aside, twice"
     assert faster.power == busier.power
-
-
-@needs_sta
-@needs_library
-def test_longer_path_takes_longer(osu018: Library) -> None:
-    one, three = (analyse(text, "top", osu018, False, 20.0, 0.1) for text in (INVERTER, CHAIN))
-    assert 0 < one.delay < three.delay
-    assert one.power < three.power
-
-
-@needs_sta
-@needs_library
-def test_registers_are_timed_with_their_set_up(osu018: Library) -> None:
-    """From one register through an inverter to another: clock to output, inverter and set-up time."""
-    assert (
-        analyse(REGISTERED, "top", osu018, True, 20.0, 0.1).delay
-        > 2 * analyse(INVERTER, "top", osu018, False, 20.0, 0.1).delay
-    )
-
-
-@needs_sta
-@needs_library
-def test_output_that_is_constant_has_no_path(osu018: Library) -> None:
-    inverter = analyse(INVERTER, "top", osu018, False, 20.0, 0.1)
-    assert analyse(CONSTANT, "top", osu018, False, 20.0, 0.1, constants=["z"]).delay == inverter.delay
+    assert analyse(REGISTERED, "top", osu018, True, 20.0, 0.1).delay > 2 * one.delay, "clock to output, inverter, set-up"
+    assert analyse(CONSTANT, "top", osu018, False, 20.0, 0.1, constants=["z"]).delay == one.delay, "a constant has no path"
 
 
 @needs_sta
@@ -208,18 +183,20 @@ def stand_in(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 SMALL = Library("small.lib", "", {}, 0.03)
 
 
-def test_program_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, "echo something; exit 3", monkeypatch)
-    with pytest.raises(TimingError, match=r"^OpenSTA exited with status 3$") as error:
-        run_script(CHAIN, SMALL, "")
-    assert error.value.log == "something\n"
-
-
-def test_program_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, "echo so far; exec sleep 100", monkeypatch)
-    with pytest.raises(TimingError, match=r"^OpenSTA did not end within 0\.5 s$") as error:
+@pytest.mark.parametrize(
+    ("text", "message", "log"),
+    [
+        ("echo something; exit 3", r"exited with status 3", "something\n"),
+        ("echo so far; exec sleep 100", r"did not end within 0\.5 s", "so far\n"),
+    ],
+)
+def test_program_that_fails_or_hangs_is_an_error(
+    text: str, message: str, log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, text, monkeypatch)
+    with pytest.raises(TimingError, match=f"^OpenSTA {message}$") as error:
         run_script(CHAIN, SMALL, "", limit=0.5)
-    assert error.value.log == "so far\n"
+    assert error.value.log == log
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import gc
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from amaranth.lib import data
 from golden import Implementation, Operation
 from golden.operations import FMA, TFDPA, FTZAddMul
 from rtl.datapath.base import Datapath
-from rtl.datapath.fused_records import Aligned, Code, Compared, Decoded, Normalised, Operands, Products, Total
+from rtl.datapath.fused_records import Aligned, Code, Compared, Decoded, Operands, Products, Total
 from rtl.datapath.rounded_adder import RoundedOperands
 from rtl.datapath.step import Build, HandOffError, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, decode_operands, multiply_pairs
@@ -43,167 +44,114 @@ FUSED = FMA(a="fp32", b="fp32", c="fp32")  # type: ignore[arg-type]
 ROUNDED = FTZAddMul(a="fp16", b="fp16", c="fp32", P=2)  # type: ignore[arg-type]
 
 
-class WithoutSpecial(TFDPADatapath):
-    """Accumulate forgets the special: a special of its own that nothing drives takes its place."""
-
-    def accumulate(self, build: Build, aligned: Aligned) -> Total:
-        total = super().accumulate(build, aligned)
-        return Total(Special(Signal(), Signal(), Signal()), total.largest, total.total)
+def before(change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A step whose input is changed."""
+    return lambda sound, self, build, record: sound(self, build, change(record))
 
 
-class TotalOfOtherWidth(TFDPADatapath):
-    """Accumulate drops the top bit of the total."""
-
-    def accumulate(self, build: Build, aligned: Aligned) -> Total:
-        total = super().accumulate(build, aligned)
-        return replace(total, total=replace(total.total, total=total.total.total[:-1]))
+def after(change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A step whose output is changed."""
+    return lambda sound, self, build, record: change(sound(self, build, record))
 
 
-class WithoutOneTerm(TFDPADatapath):
-    """Align forgets the last product."""
+def within(name: str, **changes: Any) -> Callable[[Any], Any]:
+    """Changes a record in that field of another; a change is a value or a function of the old one."""
 
-    def align(self, build: Build, compared: Compared) -> Aligned:
-        terms = compared.terms
-        assert isinstance(terms, Products)
-        return super().align(build, Compared(Products(terms.prod[:-1], terms.c, terms.special), compared.largest))
+    def change(record: Any) -> Any:
+        inner = getattr(record, name)
+        new = {key: value(getattr(inner, key)) if callable(value) else value for key, value in changes.items()}
+        return replace(record, **{name: replace(inner, **new)})
 
-
-class WithoutY(TFDPADatapath):
-    """Multiply squares x."""
-
-    def multiply(self, build: Build, decoded: Decoded) -> Products:
-        return super().multiply(build, Decoded(decoded.x, decoded.x, decoded.z, (), ()))
+    return change
 
 
-class WithoutProductSpecials(TFDPADatapath):
-    """Multiply hands on the special of c alone."""
-
-    def multiply(self, build: Build, decoded: Decoded) -> Products:
-        x, y, implementation = decoded.x, decoded.y, self.implementation
-        prod, _ = multiply_pairs(build, x, y, self.operation, OPERATION.e_zero, implementation=implementation)
-        c, c_special = self.addend(build, decoded.z)
-        return Products(prod, c, combine_specials(build, [c_special]))
+def narrow_terms(terms: Any) -> Any:
+    return tuple(replace(term, aligned=term.aligned[:3]) for term in terms)
 
 
-class WithoutC(TFDPADatapath):
-    """Accumulate reads the last term, c, into a wire that nobody reads."""
-
-    def accumulate(self, build: Build, aligned: Aligned) -> Total:
-        *terms, c = aligned.aligned.terms
-        build.assign(Signal(len(c.aligned) + 1).eq(Cat(c.aligned, c.sign)))
-        return super().accumulate(build, replace(aligned, aligned=replace(aligned.aligned, terms=tuple(terms))))
+def without_one_term(compared: Compared) -> Compared:
+    terms = compared.terms
+    assert isinstance(terms, Products)
+    return Compared(Products(terms.prod[:-1], terms.c, terms.special), compared.largest)
 
 
-class WithoutSignOfZero(FMADatapath):
-    """Align forgets whether all terms are negative; without registers, that is an expression of signs that it reads."""
-
-    def align(self, build: Build, compared: Compared) -> Aligned:
-        return replace(super().align(build, compared), zero_negative=None)
+def narrow_exponents(products: Products) -> Products:
+    return replace(products, prod=tuple(replace(term, exp=term.exp[:3].as_signed()) for term in products.prod))
 
 
-class WithoutLost(TFDPADatapath):
-    """Align forgets that terms lost bits."""
-
-    def align(self, build: Build, compared: Compared) -> Aligned:
-        aligned = super().align(build, compared)
-        return replace(aligned, aligned=replace(aligned.aligned, lost=None))
+def of_two_bits(exponent: Value) -> Value:
+    return exponent[:2].as_signed()
 
 
-class WithoutSticky(TFDPADatapath):
-    """Accumulate forgets it."""
-
-    def accumulate(self, build: Build, aligned: Aligned) -> Total:
-        total = super().accumulate(build, aligned)
-        return replace(total, total=replace(total.total, lost=None))
-
-
-class WithoutFill(TFDPADatapath):
-    """Normalise shifts zeros in below a total that is one too small."""
-
-    def normalise(self, build: Build, total: Total) -> Normalised:
-        lost = total.total.lost
-        assert lost is not None
-        return super().normalise(build, replace(total, total=replace(total.total, lost=replace(lost, fill=None))))
+def special_of_c_alone(sound: Any, self: TFDPADatapath, build: Build, decoded: Decoded) -> Products:
+    x, y, implementation = decoded.x, decoded.y, self.implementation
+    prod, _ = multiply_pairs(build, x, y, self.operation, OPERATION.e_zero, implementation=implementation)
+    c, c_special = self.addend(build, decoded.z)
+    return Products(prod, c, combine_specials(build, [c_special]))
 
 
-class NarrowExponents(TFDPADatapath):
-    """Multiply drops the upper bits of the exponents."""
-
-    def multiply(self, build: Build, decoded: Decoded) -> Products:
-        products = super().multiply(build, decoded)
-        return replace(products, prod=tuple(replace(term, exp=term.exp[:3].as_signed()) for term in products.prod))
-
-
-class NarrowOperand(TFDPADatapath):
-    """Decode drops the upper bits of c's exponent."""
-
-    def decode(self, build: Build, operands: Operands) -> Decoded:
-        decoded = super().decode(build, operands)
-        return replace(decoded, z=replace(decoded.z, exp=decoded.z.exp[:2].as_signed()))
+def c_read_into_a_dead_wire(sound: Any, self: TFDPADatapath, build: Build, aligned: Aligned) -> Total:
+    *terms, c = aligned.aligned.terms
+    build.assign(Signal(len(c.aligned) + 1).eq(Cat(c.aligned, c.sign)))
+    total: Total = sound(self, build, replace(aligned, aligned=replace(aligned.aligned, terms=tuple(terms))))
+    return total
 
 
-class NarrowMagnitudes(TFDPADatapath):
-    """Align drops the upper bits of the aligned terms."""
-
-    def align(self, build: Build, compared: Compared) -> Aligned:
-        aligned = super().align(build, compared)
-        terms = tuple(replace(term, aligned=term.aligned[:3]) for term in aligned.aligned.terms)
-        return replace(aligned, aligned=replace(aligned.aligned, terms=terms))
+def decoder_of_c_that_nothing_reads(sound: Any, self: Datapath, build: Build, operands: Operands) -> RoundedOperands:
+    decoded = decode_operands(build, operands, self.operation, "+0")
+    return RoundedOperands(decoded.x, decoded.y, operands.c)
 
 
-class NarrowMaximum(TFDPADatapath):
-    """Max_exp drops the upper bits of the largest exponent."""
+def broken(name: str, step: str, change: Callable[..., Any], operation: Operation) -> type[Datapath]:
+    """The operation's datapath, under that name, with a step that does it otherwise."""
+    datapath = {TFDPA: TFDPADatapath, FMA: FMADatapath, FTZAddMul: FTZAddMulDatapath}[type(operation)]
+    method = getattr(datapath, step)
 
-    def max_exp(self, build: Build, terms: Products) -> Compared:  # type: ignore[override]
-        compared = super().max_exp(build, terms)
-        return replace(compared, largest=replace(compared.largest, exp=compared.largest.exp[:2].as_signed()))
+    @wraps(method)
+    def changed(self: Datapath, build: Build, record: Any) -> Any:
+        return change(method, self, build, record)
 
-
-class NarrowNorm(TFDPADatapath):
-    """Normalise drops the leading one."""
-
-    def normalise(self, build: Build, total: Total) -> Normalised:
-        normalised = super().normalise(build, total)
-        return replace(normalised, sum=replace(normalised.sum, norm=normalised.sum.norm[:-1]))
+    return type(name, (datapath,), {step: changed})
 
 
-class NarrowNormExponent(TFDPADatapath):
-    """Normalise drops the upper bits of the exponent."""
+UNDRIVEN_SPECIAL = after(lambda total: replace(total, special=Special(Signal(), Signal(), Signal())))
+SQUARE_OF_X = before(lambda decoded: Decoded(decoded.x, decoded.x, decoded.z, (), ()))
+NO_SIGN_OF_ZERO = after(lambda aligned: replace(aligned, zero_negative=None))
+NO_FILL = before(within("total", lost=lambda lost: replace(lost, fill=None)))
+WITHOUT_TOP = after(within("total", total=lambda total: total[:-1]))
+WITHOUT_LEADING_ONE = after(within("sum", norm=lambda norm: norm[:-1]))
+NARROW_MAGNITUDES = after(within("aligned", terms=narrow_terms))
+NARROW_MAXIMUM = after(within("largest", exp=of_two_bits))
+NARROW_E_NORM = after(within("sum", e_norm=of_two_bits))
 
-    def normalise(self, build: Build, total: Total) -> Normalised:
-        normalised = super().normalise(build, total)
-        return replace(normalised, sum=replace(normalised.sum, e_norm=normalised.sum.e_norm[:2].as_signed()))
-
-
-class UnreadDecoder(FTZAddMulDatapath):
-    """Decode decodes c and does not say that nothing reads it."""
-
-    def decode(self, build: Build, operands: Operands) -> RoundedOperands:
-        decoded = decode_operands(build, operands, self.operation, "+0")
-        return RoundedOperands(decoded.x, decoded.y, operands.c)
+BROKEN: list[tuple[str, str, Callable[..., Any], Operation, str]] = [
+    ("WithoutSpecial", "accumulate", UNDRIVEN_SPECIAL, OPERATION, " leaves special_nan of Total undriven"),
+    ("TotalOfOtherWidth", "accumulate", WITHOUT_TOP, OPERATION, ": total of SignedTotal must have 10 bits, got 9"),
+    ("WithoutOneTerm", "align", before(without_one_term), OPERATION, " leaves prod_1_sign of Compared unread; .*"),
+    ("WithoutY", "multiply", SQUARE_OF_X, OPERATION, " leaves y_0_sign of Decoded unread; .*"),
+    ("WithoutProductSpecials", "multiply", special_of_c_alone, OPERATION, " leaves special.nan of multiply unread; .*"),
+    ("WithoutC", "accumulate", c_read_into_a_dead_wire, OPERATION, " leaves sum_sign_2 of Aligned unread; .*"),
+    ("WithoutSignOfZero", "align", NO_SIGN_OF_ZERO, FUSED, " leaves zero_negative of Compared unread; .*"),
+    ("WithoutLost", "align", after(within("aligned", lost=None)), STICKY, " leaves lost of align unread; .*"),
+    ("WithoutSticky", "accumulate", after(within("total", lost=None)), STICKY, " leaves sum_lost of Aligned unread; .*"),
+    ("WithoutFill", "normalise", NO_FILL, STICKY_DOWN, " leaves sum_lost_fill of Total unread; .*"),
+    ("UnreadDecoder", "decode", decoder_of_c_that_nothing_reads, ROUNDED, " leaves x.sign of decode_fp32 unread; .*"),
+    ("NarrowExponents", "multiply", after(narrow_exponents), OPERATION, ": exp of Term must have 6 bits, got 3"),
+    ("NarrowOperand", "decode", after(within("z", exp=of_two_bits)), OPERATION, ": exp of Operand must have 5 bits, got 2"),
+    ("NarrowMagnitudes", "align", NARROW_MAGNITUDES, OPERATION, ": aligned of AlignedTerm must have 8 bits, got 3"),
+    ("NarrowMaximum", "max_exp", NARROW_MAXIMUM, OPERATION, ": exp of MaxExponent must have 6 bits, got 2"),
+    ("NarrowNorm", "normalise", WITHOUT_LEADING_ONE, OPERATION, ": norm of NormalisedSum must have 12 bits, got 11"),
+    ("NarrowNormExponent", "normalise", NARROW_E_NORM, OPERATION, ": e_norm of NormalisedSum must have 6 bits, got 2"),
+]  # fmt: skip
+"""A name, the step that is broken and how, an operation, and what its refusal says of the step."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("datapath", "operation", "message"),
     [
-        (WithoutSpecial, OPERATION, "step accumulate leaves special_nan of Total undriven"),
-        (TotalOfOtherWidth, OPERATION, "step accumulate: total of SignedTotal must have 10 bits, got 9"),
-        (WithoutOneTerm, OPERATION, "step align leaves prod_1_sign of Compared unread; .*"),
-        (WithoutY, OPERATION, "step multiply leaves y_0_sign of Decoded unread; .*"),
-        (WithoutProductSpecials, OPERATION, "step multiply leaves special.nan of multiply unread; .*"),
-        (WithoutC, OPERATION, "step accumulate leaves sum_sign_2 of Aligned unread; .*"),
-        (WithoutSignOfZero, FUSED, "step align leaves zero_negative of Compared unread; .*"),
-        (WithoutLost, STICKY, "step align leaves lost of align unread; .*"),
-        (WithoutSticky, STICKY, "step accumulate leaves sum_lost of Aligned unread; .*"),
-        (WithoutFill, STICKY_DOWN, "step normalise leaves sum_lost_fill of Total unread; .*"),
-        (UnreadDecoder, ROUNDED, "step decode leaves x.sign of decode_fp32 unread; .*"),
-        (NarrowExponents, OPERATION, "step multiply: exp of Term must have 6 bits, got 3"),
-        (NarrowOperand, OPERATION, "step decode: exp of Operand must have 5 bits, got 2"),
-        (NarrowMagnitudes, OPERATION, "step align: aligned of AlignedTerm must have 8 bits, got 3"),
-        (NarrowMaximum, OPERATION, "step max_exp: exp of MaxExponent must have 6 bits, got 2"),
-        (NarrowNorm, OPERATION, "step normalise: norm of NormalisedSum must have 12 bits, got 11"),
-        (NarrowNormExponent, OPERATION, "step normalise: e_norm of NormalisedSum must have 6 bits, got 2"),
+        pytest.param(broken(*row[:4]), row[3], f"step {row[1]}{row[4]}", id=f"{row[0]}-operation{k}-step {row[1]}{row[4]}")
+        for k, row in enumerate(BROKEN)
     ],
 )
 @pytest.mark.parametrize("stages", [0, pytest.param(1, marks=pytest.mark.long), 2, pytest.param(8, marks=pytest.mark.long)])

@@ -46,205 +46,169 @@ def refused(message: str) -> Any:
     return pytest.raises(HandOffError, match=f"^{re.escape(message)}$")
 
 
-def test_step_that_reads_and_drives_everything() -> None:
-    def sound(build: Build, pair: Pair) -> Single:
-        only = Signal(4)
-        build.assign(only.eq(pair.left + 1))
-        return Single(only ^ pair.right)
-
-    run(sound)
+def reads_and_drives_everything(build: Build, pair: Pair) -> Single:
+    only = Signal(4)
+    build.assign(only.eq(pair.left + 1))
+    return Single(only ^ pair.right)
 
 
-def test_unread_value() -> None:
-    def drops(build: Build, pair: Pair) -> Single:
-        return Single(pair.left)
-
-    with refused("step broken leaves right of Pair unread; read it, pass it on, or call build.ignore and say why"):
-        run(drops)
+def ignores(build: Build, pair: Pair) -> Single:
+    build.ignore(pair.right)
+    return Single(pair.left)
 
 
-def test_value_that_python_looks_at_and_no_hardware_reads() -> None:
-    def looks(build: Build, pair: Pair) -> Single:
-        assert len(pair.right) == 4
-        return Single(pair.left)
-
-    with refused("step broken leaves right of Pair unread; read it, pass it on, or call build.ignore and say why"):
-        run(looks)
+def gives_a_constant(build: Build, pair: Pair) -> Single:
+    build.ignore(pair.left, pair.right)
+    return Single(Const(3, 4))
 
 
-def test_value_that_an_earlier_step_read_and_this_one_does_not() -> None:
-    build, left, right = Build(Module(), None), Signal(4), Signal(4)
-
-    def first(build: Build, pair: Pair) -> Pair:
-        unused = Signal(4)
-        build.assign(unused.eq(pair.left + pair.right))
-        return pair
-
-    def second(build: Build, pair: Pair) -> Single:
-        return Single(pair.left)
-
-    pair = Step("first", 1, first).run(build, Pair(left, right))
-    with refused("step second leaves right of Pair unread; read it, pass it on, or call build.ignore and say why"):
-        Step("second", 1, second).run(build, pair)
+@pytest.mark.parametrize("step", [reads_and_drives_everything, ignores, gives_a_constant])
+def test_step_that_accounts_for_everything(step: Callable[[Build, Pair], Single]) -> None:
+    run(step)
 
 
-def test_ignored_value_is_no_error() -> None:
-    def ignores(build: Build, pair: Pair) -> Single:
-        build.ignore(pair.right)
-        return Single(pair.left)
-
-    run(ignores)
+def drops(build: Build, pair: Pair) -> Single:
+    return Single(pair.left)
 
 
-@pytest.mark.parametrize("wrap", [lambda signal: signal, lambda signal: Mux(signal[0], 1, 2), lambda signal: signal[1:3]])
-def test_undriven_value(wrap: Callable[[Signal], Value]) -> None:
-    def forgets(build: Build, pair: Pair) -> Single:
+def looks_in_python(build: Build, pair: Pair) -> Single:
+    assert len(pair.right) == 4
+    return Single(pair.left)
+
+
+def reads_into_a_dead_wire(build: Build, pair: Pair) -> Single:
+    build.assign(Signal(4).eq(pair.right))
+    return Single(pair.left)
+
+
+def reads_into_a_dead_chain(build: Build, pair: Pair) -> Single:
+    first, second = Signal(4), Signal(4)
+    build.assign(first.eq(pair.right), second.eq(first + 1))
+    return Single(pair.left)
+
+
+def specials_of(build: Build, count: int, *flags: Value) -> Specials:
+    """A component whose first port is driven."""
+    specials = Specials(count)
+    build.place("specials", specials)
+    build.drive(specials.special[0], Special(*flags))
+    return specials
+
+
+def reads_no_output_of_a_component_fed_by_constants(build: Build, pair: Pair) -> Single:
+    specials_of(build, 1, Const(0, 1), Const(0, 1), Const(0, 1))
+    return Single(pair.left ^ pair.right)
+
+
+def reads_no_output_of_a_component_fed_by_the_input(build: Build, pair: Pair) -> Single:
+    specials_of(build, 1, pair.right[0], pair.right[1], pair.right[2])
+    return Single(pair.left)
+
+
+def drives_nothing(wrap: Callable[[Signal], Value]) -> Callable[[Build, Pair], Single]:
+    def step(build: Build, pair: Pair) -> Single:
         read = Signal(4)
         build.assign(read.eq(pair.left ^ pair.right))
         return Single(wrap(Signal(4)))
 
-    with refused("step broken leaves only of Single undriven"):
-        run(forgets)
+    return step
+
+
+def reads_an_undriven_wire(build: Build, pair: Pair) -> Single:
+    wire, only = Signal(4, name="wire"), Signal(4)
+    build.assign(only.eq(wire ^ pair.left ^ pair.right))
+    return Single(only)
+
+
+def feeds_a_component_with_an_undriven_wire(build: Build, pair: Pair) -> Single:
+    specials = specials_of(build, 1, Signal(name="wire"), pair.left[0], pair.right[0])
+    return Single(Cat(specials.result.nan, specials.result.pos_inf, specials.result.neg_inf))
+
+
+def forgets_a_port_of_a_component(build: Build, pair: Pair) -> Single:
+    return Single(specials_of(build, 2, pair.left[0], pair.left[1], pair.right[0]).result.nan)
+
+
+def drives_twice(build: Build, pair: Pair) -> Single:
+    only = Signal(4)
+    build.assign(only.eq(pair.left), only.eq(pair.right))
+    return Single(only)
+
+
+def drives_its_input(build: Build, pair: Pair) -> Single:
+    build.assign(pair.right.eq(pair.left))
+    return Single(pair.right)
+
+
+def drives_an_output_of_a_component(build: Build, pair: Pair) -> Single:
+    specials = specials_of(build, 1, pair.left[0], pair.right[0], pair.right[1])
+    build.assign(specials.result.nan.eq(0))
+    return Single(specials.result.nan)
+
+
+def drives_one_bit(build: Build, pair: Pair) -> Single:
+    only = Signal(4)
+    build.assign(only[0].eq(pair.left ^ pair.right))
+    return Single(only)
+
+
+def gives_another_record(build: Build, pair: Pair) -> Single:
+    return pair  # type: ignore[return-value]
 
 
 UNREAD = "step broken leaves {} unread; read it, pass it on, or call build.ignore and say why"
+UNDRIVEN = "step broken leaves only of Single undriven"
 
 
-def test_value_that_only_a_dead_wire_reads() -> None:
-    def dead(build: Build, pair: Pair) -> Single:
-        build.assign(Signal(4).eq(pair.right))
-        return Single(pair.left)
-
-    def dead_chain(build: Build, pair: Pair) -> Single:
-        first, second = Signal(4), Signal(4)
-        build.assign(first.eq(pair.right), second.eq(first + 1))
-        return Single(pair.left)
-
-    for step in (dead, dead_chain):
-        with refused(UNREAD.format("right of Pair")):
-            run(step)
-
-
-def test_component_whose_outputs_nobody_reads() -> None:
-    def fed_by_constants(build: Build, pair: Pair) -> Single:
-        specials = Specials(1)
-        build.place("specials", specials)
-        build.drive(specials.special[0], Special(Const(0, 1), Const(0, 1), Const(0, 1)))
-        return Single(pair.left ^ pair.right)
-
-    def fed_by_the_input(build: Build, pair: Pair) -> Single:
-        specials = Specials(1)
-        build.place("specials", specials)
-        build.drive(specials.special[0], Special(pair.right[0], pair.right[1], pair.right[2]))
-        return Single(pair.left)
-
-    with refused(UNREAD.format("result.nan of specials")):
-        run(fed_by_constants)
-    with refused(UNREAD.format("right of Pair")):
-        run(fed_by_the_input)
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (drops, UNREAD.format("right of Pair")),
+        (looks_in_python, UNREAD.format("right of Pair")),
+        (reads_into_a_dead_wire, UNREAD.format("right of Pair")),
+        (reads_into_a_dead_chain, UNREAD.format("right of Pair")),
+        (reads_no_output_of_a_component_fed_by_constants, UNREAD.format("result.nan of specials")),
+        (reads_no_output_of_a_component_fed_by_the_input, UNREAD.format("right of Pair")),
+        (drives_nothing(lambda signal: signal), UNDRIVEN),
+        (drives_nothing(lambda signal: Mux(signal[0], 1, 2)), UNDRIVEN),
+        (drives_nothing(lambda signal: signal[1:3]), UNDRIVEN),
+        (reads_an_undriven_wire, f"{UNDRIVEN}, by way of wire"),
+        (feeds_a_component_with_an_undriven_wire, f"{UNDRIVEN}, by way of wire"),
+        (forgets_a_port_of_a_component, "step broken leaves the port special.1.nan of specials undriven"),
+        (drives_twice, "step broken drives only twice; assign it once, as a whole"),
+        (drives_its_input, "step broken drives right, which it is given"),
+        (drives_an_output_of_a_component, "step broken drives the output result.nan of specials"),
+        (drives_one_bit, "a statement of a step must drive one signal as a whole, got (slice (sig only) 0:1)"),
+        (gives_another_record, "step broken gives Single, got Pair"),
+    ],
+)
+def test_step_that_breaks_what_it_declares_is_refused(step: Callable[[Build, Pair], Single], message: str) -> None:
+    with refused(message):
+        run(step)
 
 
-def test_undriven_wire_behind_a_driven_output() -> None:
-    def wired(build: Build, pair: Pair) -> Single:
-        wire, only = Signal(4, name="wire"), Signal(4)
-        build.assign(only.eq(wire ^ pair.left ^ pair.right))
-        return Single(only)
-
-    def wired_into_a_component(build: Build, pair: Pair) -> Single:
-        specials, wire = Specials(1), Signal(name="wire")
-        build.place("specials", specials)
-        build.drive(specials.special[0], Special(wire, pair.left[0], pair.right[0]))
-        return Single(Cat(specials.result.nan, specials.result.pos_inf, specials.result.neg_inf))
-
-    for step in (wired, wired_into_a_component):
-        with refused("step broken leaves only of Single undriven, by way of wire"):
-            run(step)
-
-
-def test_signal_driven_twice() -> None:
-    def twice(build: Build, pair: Pair) -> Single:
-        only = Signal(4)
-        build.assign(only.eq(pair.left), only.eq(pair.right))
-        return Single(only)
-
-    def into_its_input(build: Build, pair: Pair) -> Single:
-        build.assign(pair.right.eq(pair.left))
-        return Single(pair.right)
-
-    def into_an_output(build: Build, pair: Pair) -> Single:
-        specials = Specials(1)
-        build.place("specials", specials)
-        build.drive(specials.special[0], Special(pair.left[0], pair.right[0], pair.right[1]))
-        build.assign(specials.result.nan.eq(0))
-        return Single(specials.result.nan)
-
-    with refused("step broken drives only twice; assign it once, as a whole"):
-        run(twice)
-    with refused("step broken drives right, which it is given"):
-        run(into_its_input)
-    with refused("step broken drives the output result.nan of specials"):
-        run(into_an_output)
-
-
-def test_signal_driven_in_part() -> None:
-    def one_bit(build: Build, pair: Pair) -> Single:
-        only = Signal(4)
-        build.assign(only[0].eq(pair.left ^ pair.right))
-        return Single(only)
-
-    with refused("a statement of a step must drive one signal as a whole, got (slice (sig only) 0:1)"):
-        run(one_bit)
-
-
-def test_constant_needs_no_driver() -> None:
-    def constant(build: Build, pair: Pair) -> Single:
-        build.ignore(pair.left, pair.right)
-        return Single(Const(3, 4))
-
-    run(constant)
-
-
-def test_undriven_port_of_a_component() -> None:
-    def forgets(build: Build, pair: Pair) -> Single:
-        specials = Specials(2)
-        build.place("specials", specials)
-        build.drive(specials.special[0], Special(pair.left[0], pair.left[1], pair.right[0]))
-        return Single(specials.result.nan)
-
-    with refused("step broken leaves the port special.1.nan of specials undriven"):
-        run(forgets)
-
-
-def test_record_of_another_class() -> None:
-    def sound(build: Build, pair: Pair) -> Single:
-        return Single(pair.left ^ pair.right)
-
-    def lies(build: Build, pair: Pair) -> Single:
-        return pair  # type: ignore[return-value]
-
+def test_record_of_another_class_is_refused() -> None:
     with refused("step broken takes Pair, got Single"):
-        run(sound, Single(Signal()))
-    with refused("step broken gives Single, got Pair"):
-        run(lies)
+        run(drops, Single(Signal()))
+
+
+def passes_on(build: Build, pair: Pair) -> Pair:
+    unused = Signal(4)
+    build.assign(unused.eq(pair.left + pair.right))
+    return pair
+
+
+def test_value_that_an_earlier_step_read_and_this_one_does_not() -> None:
+    build = Build(Module(), None)
+    pair = Step("first", 1, passes_on).run(build, Pair(Signal(4), Signal(4)))
+    with refused(UNREAD.format("right of Pair").replace("broken", "second")):
+        Step("second", 1, drops).run(build, pair)
 
 
 def test_steps_that_do_not_fit() -> None:
-    def first(build: Build, pair: Pair) -> Single:
-        return Single(pair.left ^ pair.right)
-
-    chain = Steps(Step("first", 1, first))
     with refused("step again takes Pair, but first gives Single"):
-        chain.then(Step("again", 1, first))  # type: ignore[arg-type]
-
-
-def test_steps_of_one_name() -> None:
-    def first(build: Build, pair: Pair) -> Pair:
-        return pair
-
+        Steps(Step("first", 1, drops)).then(Step("again", 1, drops))  # type: ignore[arg-type]
     with refused("steps must have names of their own, got same twice"):
-        Steps(Step("same", 1, first)).then(Step("same", 1, first))
-
-
-def test_step_without_annotations() -> None:
+        Steps(Step("same", 1, passes_on)).then(Step("same", 1, passes_on))
     with pytest.raises(HandOffError, match=r"^step bare must annotate the record that it takes and the one that it gives, "):
         Step("bare", 1, lambda build, record: record)

@@ -15,14 +15,13 @@ from golden.operations import TFDPA
 from rtl import Design, MultiFormatDesign, TileDesign, UnitDesign, to_verilog
 from rtl.designs.from_table import design_from_table
 from rtl.designs.ports import Elements, ports_of
-from rtl.designs.tile_design import MAX_TILE_PRODUCTS
 
 VOLTA_ENTRY = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
 SCALED_ENTRY = golden.instruction("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")
 HANDSHAKE = ["clk", "rst", "in_valid", "in_ready", "out_valid", "out_ready"]
 
 
-def formats(stages: int) -> MultiFormatDesign:
+def formats(stages: int = 1) -> MultiFormatDesign:
     keys: dict[str, Any] = {"c": FP32, "F": 13, "rho": "RZ-E8M13", "e_zero": -132}
     operations = [TFDPA(a=a, b=a, L=L, **keys) for a, L in ((BF16, 1), (E4M3, 2), (E2M1, 4))]
     built = Implementation(stages=stages)
@@ -99,31 +98,3 @@ def test_unit_is_a_design_wherever_one_is_taken() -> None:
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_design_survives_its_table(design: Design) -> None:
     assert design_from_table(json.loads(json.dumps(design.as_table()))) == design
-
-
-@pytest.mark.parametrize(
-    ("changes", "stages", "message"),
-    [
-        ({}, 0, "stages of a tile must be an integer from 1 to 8, got 0"),
-        ({"n": 257}, 1, "n of a tile must be an integer from 1 to 256, got 257"),
-        (
-            {"m": 256, "n": 256},
-            1,
-            f"a tile must have at most {MAX_TILE_PRODUCTS} products a step, m * n * L; got 256 * 256 * 4 = 262144: "
-            "take fewer rows or columns",
-        ),
-    ],
-)
-def test_tile_that_cannot_be_built_is_refused(changes: dict[str, Any], stages: int, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        TileDesign(dataclasses.replace(VOLTA_ENTRY, **changes), Implementation(stages=stages))
-
-
-def test_formats_that_cannot_share_are_refused() -> None:
-    units = formats(1).units
-    other = dataclasses.replace(units[1], implementation=Implementation(stages=2))
-    with pytest.raises(ValueError, match=r"^stages must be the same in all units of a multi-format datapath, got 1, 2$"):
-        MultiFormatDesign((units[0], other))
-    longer = dataclasses.replace(units[1], operation=units[1].operation.changed(L=4))
-    with pytest.raises(ValueError, match=r"^L times the width of a must be the same in all operations, got 16, 32 bits$"):
-        MultiFormatDesign((units[0], longer))

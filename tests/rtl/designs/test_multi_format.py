@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from golden import Implementation, Unit
+from golden import Implementation, Operation, Unit
 from golden.operations import STFDPA, TFDPA
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, to_verilog
-from rtl.designs.multi_format import MultiFormatDatapath, check_operations
+from rtl.designs.multi_format import MultiFormatDatapath
 from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
 from tests.rtl.simulate import outputs
 from tests.rtl.verilog.test_emit import verilator
@@ -79,21 +79,24 @@ def test_every_format_in_every_encoding_and_in_the_other_ways(encoding: str) -> 
     check(operations(1, truncation="RD"), Implementation(encoding=encoding, **ways), 60)
 
 
+DIFFERENT = {"c": "fp32", "F": 13, "rho": "RZ-E8M13", "e_zero": -132}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "formats",
-    [(("fp16", 1),), (("e4m3", 1), ("e2m1", 2)), (("e2m1", 4), ("bf16", 1)), (("e5m2", 1), ("e4m3", 1))],
-    ids=str,
+    "made",
+    [
+        operations(2, (("fp16", 1),)),
+        operations(2, (("e4m3", 1), ("e2m1", 2))),
+        operations(2, (("e2m1", 4), ("bf16", 1))),
+        operations(2, (("e5m2", 1), ("e4m3", 1))),
+        # a and b differ where their widths do not
+        [TFDPA(a="e4m3", b="e5m2", L=4, **DIFFERENT), TFDPA(a="bf16", b="fp16", L=2, **DIFFERENT)],  # type: ignore[arg-type]
+    ],
+    ids=lambda made: " ".join(f"{operation.a}-{operation.b}" for operation in made),
 )
-def test_other_sets_of_formats(formats: tuple[tuple[str, int], ...]) -> None:
-    check(operations(2, formats), Implementation(), 60)
-
-
-@pytest.mark.slow
-def test_formats_of_a_and_b_may_differ_where_their_widths_do_not() -> None:
-    keys: dict[str, Any] = {"c": "fp32", "F": 13, "rho": "RZ-E8M13", "e_zero": -132}
-    mixed = [TFDPA(a="e4m3", b="e5m2", L=4, **keys), TFDPA(a="bf16", b="fp16", L=2, **keys)]  # type: ignore[arg-type]
-    check(mixed, Implementation(), 100)
+def test_other_sets_of_formats(made: list[TFDPA]) -> None:
+    check(made, Implementation(), 60)
 
 
 @pytest.mark.slow
@@ -114,25 +117,21 @@ def test_formats_change_from_one_vector_to_the_next_in_a_pipeline(stages: int, i
 
 
 @pytest.mark.slow
-def test_number_that_is_no_format_leaves_c() -> None:
-    assert with_no_format({}, 0x40490FDB) == 0x40490FDB
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("truncation", "c", "d"),
+    ("changes", "c", "d"),
     [
-        ("RZ", 0x40490FDB, 0x40490000),
-        ("RZ", 0xC0490FDB, 0xC0490000),
-        ("RZ", 0xBFFFFFFF, 0xBFFFC000),
-        ("RD", 0x40490FDB, 0x40490000),
-        ("RD", 0xC0490FDB, 0xC0494000),
-        ("RD", 0xBFFFFFFF, 0xC0000000),
+        ({}, 0x40490FDB, 0x40490FDB),
+        ({"F": 9, "truncation": "RZ"}, 0x40490FDB, 0x40490000),
+        ({"F": 9, "truncation": "RZ"}, 0xC0490FDB, 0xC0490000),
+        ({"F": 9, "truncation": "RZ"}, 0xBFFFFFFF, 0xBFFFC000),
+        ({"F": 9, "truncation": "RD"}, 0x40490FDB, 0x40490000),
+        ({"F": 9, "truncation": "RD"}, 0xC0490FDB, 0xC0494000),
+        ({"F": 9, "truncation": "RD"}, 0xBFFFFFFF, 0xC0000000),
     ],
 )
-def test_number_that_is_no_format_leaves_c_cut_to_f_bits(truncation: str, c: int, d: int) -> None:
-    """F = 9: the 14 low bits of c's mantissa are lost."""
-    assert with_no_format({"F": 9, "truncation": truncation}, c) == d
+def test_number_that_is_no_format_leaves_c_cut_to_f_bits(changes: dict[str, Any], c: int, d: int) -> None:
+    """With F = 9 the 14 low bits of c's mantissa are lost."""
+    assert with_no_format(changes, c) == d
 
 
 def with_no_format(changes: dict[str, Any], c: int) -> int:
@@ -142,50 +141,6 @@ def with_no_format(changes: dict[str, Any], c: int) -> int:
     results = set(outputs(component, rows, lambda get: get(component.d)))
     assert len(results) == 1
     return results.pop()
-
-
-TWO = operations(2, (("fp16", 1), ("e4m3", 2)))
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ([], "a multi-format datapath takes T-FDPA operations, got none"),
-        (
-            [STFDPA(a="e4m3", b="e4m3", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=4)],  # type: ignore[arg-type]
-            "a multi-format datapath takes T-FDPA operations, got ST-FDPA",
-        ),
-        ([TWO[0], TWO[1].changed(F=24)], "F must be the same in all operations of a multi-format datapath, got 25, 24"),
-        (
-            [TWO[0], TWO[1].changed(c="fp16")],
-            "c must be the same in all operations of a multi-format datapath, got fp32, fp16",
-        ),
-        (
-            [TWO[0], TWO[1].changed(sticky=True)],
-            "sticky must be the same in all operations of a multi-format datapath, got false, true",
-        ),
-        (
-            [TWO[0], TWO[1].changed(overflow="saturate")],
-            "overflow must be the same in all operations of a multi-format datapath, got infinity, saturate",
-        ),
-        ([TWO[0], TWO[1].changed(L=5)], "L times the width of a must be the same in all operations, got 32, 40 bits"),
-        (
-            [TWO[0], TWO[1].changed(b="e2m1")],
-            "a and b must be of one width in a multi-format datapath, got e4m3 of 8, e2m1 of 4",
-        ),
-        (
-            [TWO[0].changed(a="tf32", b="tf32", L=1), TWO[1].changed(a="e2m1", b="e2m1", L=8)],
-            "a word of 32 bits must hold 1, 2 or 4 elements, got e2m1 of 4 bits",
-        ),
-        (
-            [TWO[0].changed(a="tf32", b="tf32", L=1), TWO[1].changed(a="fp16", b="fp16", L=2)],
-            "a packed significand must fit half of the widest, 6 bits; fp16 has 11",
-        ),
-    ],
-)
-def test_operations_that_cannot_share_a_datapath_are_refused(bad: list[TFDPA], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        check_operations(bad)
 
 
 def units(**changes: Any) -> list[Unit]:
@@ -209,6 +164,41 @@ def test_verilog_is_lint_clean_and_names_every_unit(stages: int, tmp_path: Path)
     path.write_text(text)
     result = subprocess.run([verilator(), "--lint-only", "-Wall", path], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+TWO = operations(2, (("fp16", 1), ("e4m3", 2)))
+SCALED = STFDPA(a="e4m3", b="e4m3", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=4)  # type: ignore[arg-type]
+TF32 = TWO[0].changed(a="tf32", b="tf32", L=1)
+NOT_SHARED = "must be the same in all operations of a multi-format datapath, got"
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([], "a multi-format datapath takes T-FDPA operations, got none"),
+        ([SCALED], "a multi-format datapath takes T-FDPA operations, got ST-FDPA"),
+        ([TWO[0], TWO[1].changed(F=24)], f"F {NOT_SHARED} 25, 24"),
+        ([TWO[0], TWO[1].changed(c="fp16")], f"c {NOT_SHARED} fp32, fp16"),
+        ([TWO[0], TWO[1].changed(sticky=True)], f"sticky {NOT_SHARED} false, true"),
+        ([TWO[0], TWO[1].changed(overflow="saturate")], f"overflow {NOT_SHARED} infinity, saturate"),
+        ([TWO[0], TWO[1].changed(L=5)], "L times the width of a must be the same in all operations, got 32, 40 bits"),
+        (
+            [TWO[0], TWO[1].changed(b="e2m1")],
+            "a and b must be of one width in a multi-format datapath, got e4m3 of 8, e2m1 of 4",
+        ),
+        (
+            [TF32, TWO[1].changed(a="e2m1", b="e2m1", L=8)],
+            "a word of 32 bits must hold 1, 2 or 4 elements, got e2m1 of 4 bits",
+        ),
+        (
+            [TF32, TWO[1].changed(a="fp16", b="fp16", L=2)],
+            "a packed significand must fit half of the widest, 6 bits; fp16 has 11",
+        ),
+    ],
+)
+def test_operations_that_cannot_share_a_datapath_are_refused(bad: list[Operation], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        MultiFormatDesign(tuple(Unit(name="u", operation=operation) for operation in bad))
 
 
 def test_units_that_are_built_differently_are_refused() -> None:

@@ -16,11 +16,13 @@ from golden.chains.chain import to_fp16
 from golden.comparison import differing
 from golden.stimulus import OperandShape, generate
 from rtl import TileDesign, to_verilog
-from rtl.designs.tile import MMATile, check_tile
+from rtl.designs.tile import MMATile
 from rtl.steps.fp8_to_fp16 import Convert
 from tests.rtl.simulate import outputs
 from tests.rtl.stream import Handshake, ports_shown, stream_through
 from tests.rtl.verilog.test_emit import verilator
+
+SCALED = ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")
 
 
 def small(arch: str, name: str, m: int, n: int) -> Instruction:
@@ -34,7 +36,7 @@ def tiles(instruction: Instruction, count: int, seed: int) -> list[dict[str, Any
     rows = max(i.m, i.n, i.m * i.n)
     found = []
     for number in range(count):
-        operands = generate(OperandShape.of_instruction(i), rows, 1000 * seed + number).operands
+        operands = generate(OperandShape.of(i), rows, 1000 * seed + number).operands
         tile: dict[str, Any] = {
             "A": operands.a[: i.m],
             "B": operands.b[: i.n].T,
@@ -106,7 +108,7 @@ def check(
         pytest.param("sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", 1, 2, marks=pytest.mark.long),
         pytest.param("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1, marks=pytest.mark.long),
         pytest.param("sm_100", "tcgen05.m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", 1, 1, marks=pytest.mark.long),
-        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1),
+        (*SCALED, 1, 1),
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 1),
         pytest.param("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", 1, 1, marks=pytest.mark.long),
         pytest.param("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, marks=pytest.mark.long),
@@ -147,35 +149,34 @@ def test_every_fp8_code_converts_to_fp16(operand: Format) -> None:
         assert got == want or FP16.decode(got).cls is FP16.decode(want).cls is Cls.NAN, operand.describe(code)
 
 
+VOLTA = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+NO_TILE = "has no tile: the steps of a tile start from c and add products; got [chain]"
+
+
 @pytest.mark.parametrize(
     ("instruction", "stages", "message"),
     [
+        (VOLTA, 0, "stages of a tile must be an integer from 1 to 8, got 0"),
+        (dataclasses.replace(VOLTA, n=257), 1, "n of a tile must be an integer from 1 to 256, got 257"),
         (
-            golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), 0,
-            "stages of a tile must be an integer from 1 to 8, got 0",
-        ),
-        (
-            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=257), 1,
-            "n of a tile must be an integer from 1 to 256, got 257",
+            dataclasses.replace(VOLTA, m=256, n=256), 1,
+            "a tile must have at most 4096 products a step, m * n * L; got 256 * 256 * 4 = 262144: "
+            "take fewer rows or columns",
         ),
         (
             dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f16"), k=8), 1,
             "c and d of a tile of 2 steps must be one format, got fp16 and fp32",
         ),
-        (
-            golden.instruction("armv9-sme", "fmops.za.s.s"), 1,
-            "fmops.za.s.s has no tile: the steps of a tile start from c and add products; got [chain] subtract = True",
-        ),
+        (golden.instruction("armv9-sme", "fmops.za.s.s"), 1, f"fmops.za.s.s {NO_TILE} subtract = True"),
         (
             golden.instruction("riscv-zvbdota", "vfwbdota.vv.bf16.k8"), 1,
-            "vfwbdota.vv.bf16.k8 has no tile: the steps of a tile start from c and add products; got [chain] "
-            "add_c = last, addition = RO",
+            f"vfwbdota.vv.bf16.k8 {NO_TILE} add_c = last, addition = RO",
         ),
     ],
 )  # fmt: skip
 def test_tile_that_cannot_be_built_is_refused(instruction: Instruction, stages: int, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        check_tile(instruction, Implementation(stages=stages))
+        TileDesign(instruction, Implementation(stages=stages))
 
 
 PAIRS_OF_FOUR = "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"
@@ -188,12 +189,7 @@ PAIRS_OF_FOUR = "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"
     [
         pytest.param("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", PAIRS_OF_FOUR, marks=pytest.mark.long),
         pytest.param("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", PAIRS_OF_FOUR, marks=pytest.mark.long),
-        pytest.param(
-            "sm_120",
-            "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
-            ", ".join(map(str, range(32))),
-            marks=pytest.mark.long,
-        ),
+        pytest.param(*SCALED, ", ".join(map(str, range(32))), marks=pytest.mark.long),
         pytest.param("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", PAIRS_OF_FOUR, marks=pytest.mark.long),
         ("gfx942", "v_mfma_f32_16x16x16_f16", "0, 1, 2, 3, 4, 5, 6, 7"),
     ],

@@ -3,12 +3,12 @@
 import itertools
 
 import pytest
-from amaranth import Const, Module, Signal, Value
+from amaranth import Const
 
 from golden.arithmetic.formats import power_of_two
 from rtl.steps.align import Align, Truncation
 from rtl.steps.interfaces import ExpRange, TermFormat
-from tests.rtl.simulate import evaluate, members
+from tests.rtl.simulate import members, run_part
 
 SHAPES = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)]
 """Bits of a significand, and of its fraction."""
@@ -16,16 +16,10 @@ SHAPES = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)]
 
 def check(part: Align, cases: list[tuple[int, int, int, int]]) -> None:
     """Sign, exponent, significand and e_max of each case."""
-
-    def build(m: Module, inputs: list[Signal]) -> list[Value]:
-        m.submodules.align = part
-        m.d.comb += [port.eq(value) for port, value in zip(ports, inputs, strict=True)]
-        return [part.sign, part.aligned, part.lost if part.tells_lost else Const(0, 1)]
-
     last = part.gap if part.gap_given else part.e_max
-    ports = [*members(part.term), last]
+    results = [part.sign, part.aligned, part.lost if part.tells_lost else Const(0, 1)]
     rows = [(sign, exp, sig, e_max - exp if part.gap_given else e_max) for sign, exp, sig, e_max in cases]
-    seen = evaluate([port.shape() for port in ports], build, rows)
+    seen = run_part(part, [*members(part.term), last], results, rows)
     assert len(seen) == len(cases) > 0
     for case, (sign, aligned, lost) in zip(cases, seen, strict=True):
         kept, loses = magnitude(part, *case)
@@ -60,12 +54,8 @@ def test_every_term_at_every_gap(
 ) -> None:
     for F in (1, 2, 4, 7):
         part = Align(TermFormat(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 18), F, truncation, gap_given, tells_lost)
-        cases = [
-            (sign, exp, sig, e_max)
-            for sign, exp, sig in itertools.product((0, 1), range(-2, 2), range(1 << sig_bits))
-            for e_max in range(exp, 19)
-        ]
-        check(part, cases)
+        terms = itertools.product((0, 1), range(-2, 2), range(1 << sig_bits))
+        check(part, [(sign, exp, sig, e_max) for sign, exp, sig in terms for e_max in range(exp, 19)])
 
 
 @pytest.mark.parametrize("truncation", ["RZ", "RD", "RO"])
@@ -81,11 +71,5 @@ def test_no_gap_is_too_far(truncation: Truncation) -> None:
 def test_unshifted_term_stays_at_its_place_whatever_the_gap(sig_bits: int, frac: int, gap_given: bool) -> None:
     for F in (frac, frac + 1, frac + 4):
         part = Align(TermFormat(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 9), F, "unshifted", gap_given)
-        check(
-            part,
-            [
-                (sign, exp, sig, e_max)
-                for sign, exp, sig in itertools.product((0, 1), range(-2, 2), range(1 << sig_bits))
-                for e_max in (exp, exp + 1, 9)
-            ],
-        )
+        terms = itertools.product((0, 1), range(-2, 2), range(1 << sig_bits))
+        check(part, [(sign, exp, sig, e_max) for sign, exp, sig in terms for e_max in (exp, exp + 1, 9)])

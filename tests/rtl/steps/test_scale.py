@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from amaranth import Module, Signal, Value
 
 from golden import FORMATS, Cls, Format
 from golden.arithmetic.formats import Decoded
@@ -15,20 +14,9 @@ from golden.operations import GSTFDPA, STFDPA
 from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.multiply import product_format
 from rtl.steps.scale import ScaleGroup, ScaleProduct, ScaleSpecial
-from tests.rtl.simulate import evaluate, members, operand_fields
+from tests.rtl.simulate import members, operand_fields, run_part
 
 E_ZERO = -139
-
-
-def run(part: Any, ports: list[Value], results: list[Value], rows: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The results of a part for each row of its ports' values."""
-
-    def build(m: Module, inputs: list[Signal]) -> list[Value]:
-        m.submodules.part = part
-        m.d.comb += [port.eq(value) for port, value in zip(ports, inputs, strict=True)]
-        return results
-
-    return evaluate([port.shape() for port in ports], build, rows)
 
 
 def scale_pairs(scale: Format) -> list[tuple[Decoded, Decoded]]:
@@ -53,7 +41,7 @@ def test_scaled_product_equals_golden_for_all_scales(a: str, b: str) -> None:
     for p, q, alpha, beta in cases:
         product = multiply(p, q, operation.product_frac, zero_exp)
         rows.append((p.sign ^ q.sign, product.exp, abs(product.sig), *operand_fields(alpha), *operand_fields(beta)))
-    seen = run(part, [*members(part.prod), *members(part.alpha), *members(part.beta)], members(part.term), rows)
+    seen = run_part(part, [*members(part.prod), *members(part.alpha), *members(part.beta)], members(part.term), rows)
     for (p, q, alpha, beta), term in zip(cases, seen, strict=True):
         assert [as_term(term, part.format)] == operation.terms([p], [q], [alpha], [beta]), (p, q, alpha, beta)
 
@@ -95,7 +83,7 @@ def test_scaled_group_equals_golden_for_all_scales(scale: str) -> None:
         all_zero = not any(term.sig for term in products)
         rows.append((total < 0, abs(total), all_zero, *operand_fields(alpha), *operand_fields(beta)))
     ports = [part.sign, part.total, part.zero, *members(part.alpha), *members(part.beta)]
-    seen = run(part, ports, members(part.term), rows)
+    seen = run_part(part, ports, members(part.term), rows)
     for (x, y, alpha, beta), term in zip(cases, seen, strict=True):
         (expected,) = operation.terms(x, y, [alpha], [beta])
         assert significand(as_term(term, part.format)) == significand(expected), (x, y, alpha, beta)
@@ -122,7 +110,7 @@ def test_scales_change_a_products_special_as_in_golden(scale: str) -> None:
         rows.append((*flags, *operand_fields(alpha), *operand_fields(beta)))
         expected.append(operation.special([x], [y], c, [alpha], [beta]))
     ports = [*members(part.special), *members(part.alpha), *members(part.beta)]
-    seen = run(part, ports, members(part.result), rows)
+    seen = run_part(part, ports, members(part.result), rows)
     for case, (nan, *infinities), special in zip(cases, seen, expected, strict=True):
         assert nan == (special == NAN), case
         if not nan:

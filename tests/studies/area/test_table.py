@@ -11,21 +11,17 @@ import pytest
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
-from rtl import MultiFormatDesign
 from studies.area.__main__ import goal, main, page, run
 from studies.area.designs import (
-    DISCRETE,
     DISCRETE_NAME,
     FMA_NAME,
     TARGET_NAME,
-    DiscreteDesign,
     Row,
     datapath_rows,
     exact_rows,
     row_from_table,
     row_of,
     rows,
-    shared_rows,
     target_rows,
 )
 from tests.mmau.jobs.helpers import ThisProcess
@@ -64,20 +60,6 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
 
 
 @pytest.mark.slow
-def test_share_of_the_datapath_of_all_formats() -> None:
-    shared, *apart = shared_rows()
-    assert isinstance(shared[0].design, MultiFormatDesign)
-    operations = [unit.operation for unit in shared[0].design.units]
-    assert len(operations) == 5
-    assert [row[0].design.operation for row in apart] == operations
-    records = {row[1].key: {"cells": 100, "depth": 1, "tool": "t"} for row in apart} | {
-        shared[1].key: {"cells": 225, "depth": 1, "tool": "t"}
-    }
-    assert "| one for all, as a share of the sum | – | 45.0% | – |" in page(records)
-    assert "| one for all, as a share of the sum | – | – | – |" in page({shared[1].key: records[shared[1].key]})
-
-
-@pytest.mark.slow
 def test_rows_travel_as_plain_data() -> None:
     for row in rows():
         assert row_from_table(json.loads(json.dumps(row.as_table()))) == row
@@ -87,44 +69,23 @@ def test_rows_travel_as_plain_data() -> None:
 @needs_yosys
 @pytest.mark.parametrize("changed", ["circuit", "flow", "tool"])
 def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def measured(rows: list[Row], store: str, minutes: float | None = None) -> str:
+    def measured(rows: list[Row], store: str) -> str:
         """The last line of the progress, up to the rate."""
-        assert run(tmp_path, tmp_path / store, rows, minutes, ThisProcess()) == 0
+        assert run(tmp_path, tmp_path / store, rows, None, ThisProcess()) == 0
         return capsys.readouterr().err.splitlines()[-1].split(", ")[0]
 
     both = [small(False), small(True)]
-    assert measured(both, "first", 0.0) == "area: 0 of 2 measurements"
-    assert json.loads((tmp_path / "area.json").read_text()) == {}
     assert measured(both[:1], "first") == "area: 1 of 1 measurements"
     assert measured(both, "first") == "area: 1 of 1 measurements"
     assert measured(both, "another") == "area: 0 of 0 measurements"
     records: dict[str, Any] = json.loads((tmp_path / "area.json").read_text())
     assert set(records) == {"small | ones-complement", "small | ones-complement | joined"}
-    assert records["small | ones-complement"]["flow"] != records["small | ones-complement | joined"]["flow"]
     records["small | ones-complement"] |= {changed: "another", "cells": 1}
     (tmp_path / "area.json").write_text(json.dumps(records | {"gone": records["small | ones-complement"]}))
     assert measured(both, "another") == "area: 1 of 1 measurements"
     again = json.loads((tmp_path / "area.json").read_text())
     assert again["small | ones-complement"]["cells"] > 100
     assert "gone" not in again
-    assert (tmp_path / "area.md").read_text().startswith("# What the datapaths cost\n")
-    (tmp_path / "area.json").unlink()
-    began = len(list((tmp_path / "first" / "results").iterdir()))
-    assert measured(both, "first") == "area: 2 of 2 measurements"
-    assert len(list((tmp_path / "first" / "results").iterdir())) == began
-    assert json.loads((tmp_path / "area.json").read_text()) == again
-
-
-@pytest.mark.slow
-@needs_yosys
-def test_design_that_cannot_be_measured_is_reported_and_the_others_are_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bad = replace(small(False), name="bad", design=replace(DiscreteDesign(DISCRETE, Implementation())))
-    monkeypatch.setattr(DiscreteDesign, "as_table", lambda self: {"discrete": {"encoding": "none"}})
-    assert run(tmp_path, tmp_path / "store", [bad, small(False)], None, ThisProcess()) == 1
-    assert "area: bad | ones-complement failed: ValueError: encoding must be one of " in capsys.readouterr().err
-    assert set(json.loads((tmp_path / "area.json").read_text())) == {"small | ones-complement"}
 
 
 @pytest.mark.slow
@@ -140,42 +101,22 @@ def test_targets_are_judged_by_their_figures(cells: int, depth: int, word: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("apart", "word"), [(1000, "60.0% (reached)"), (998, "60.1% (missed)")])
-def test_share_of_the_discrete_design(apart: int, word: str) -> None:
-    figures = {TARGET_NAME: 600, DISCRETE_NAME: apart}
-    records = {f"{name} | twos-complement": {"cells": cells, "depth": 1, "tool": "t"} for name, cells in figures.items()}
-    assert f"at most 60 %: twos-complement {word}" in page(records)
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("folder", "options", "message"),
     [
-        (["--jobs", "0"], "--jobs must be at least 1, got 0"),
-        (["--minutes", "inf"], "--minutes must be a number from 0 to 10000, a week, got inf"),
-        (["--minutes", "nan"], "--minutes must be a number from 0 to 10000, a week, got nan"),
-        (["--minutes", "-1"], "--minutes must be a number from 0 to 10000, a week, got -1.0"),
+        ("", ["--jobs", "0"], "--jobs must be at least 1, got 0"),
+        ("", ["--minutes", "inf"], "--minutes must be a number from 0 to 10000, a week, got inf"),
+        ("", ["--minutes", "-1"], "--minutes must be a number from 0 to 10000, a week, got -1.0"),
+        ("none", [], "the folder {folder} does not exist: create it, or name another"),
+        ("", [], "{folder}/area.json must hold the records that make area writes; remove it to measure all again"),
     ],
 )
-def test_bad_options_are_one_message(
-    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_bad_arguments_are_one_message(
+    folder: str, options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([str(tmp_path), str(tmp_path / "store"), *options]) == 2
-    assert capsys.readouterr().err == f"area: {message}\n"
-
-
-def test_folder_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none"), str(tmp_path / "store")]) == 2
-    assert capsys.readouterr().err == f"area: the folder {tmp_path}/none does not exist: create it, or name another\n"
-
-
-@pytest.mark.slow
-def test_damaged_figures_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "area.json").write_text("{")
-    assert main([str(tmp_path), str(tmp_path / "store")]) == 2
-    assert (
-        capsys.readouterr().err
-        == f"area: {tmp_path}/area.json must hold the records that make area writes; remove it to measure all again\n"
-    )
+    assert main([str(tmp_path / folder), str(tmp_path / "store"), *options]) == 2
+    assert capsys.readouterr().err == f"area: {message.format(folder=tmp_path / folder)}\n"
 
 
 def test_goal_is_reached_by_one_design_alone() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from studies.golden_mutants import __main__
-from studies.golden_mutants.__main__ import Reason, page, problems
+from studies.golden_mutants.__main__ import Reason, problems
 from studies.golden_mutants.boundary_rows import BoundaryUnit, boundary_units
 from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict, reference_modules
 from studies.golden_mutants.mutations import mutations
@@ -51,11 +51,6 @@ def test_what_nobody_can_notice() -> None:
     found = judged("rounding.shift_and_round: `shift <= 0` → `shift < 0`", "IDPA")
     assert found.noticed == {}
     assert found.missing == [RECORDED, TWIN, NATIVE, SPECIFICATION]
-
-
-@pytest.mark.slow
-def test_an_operation_that_cannot_be_made_is_noticed_by_all() -> None:
-    assert judged("operations.idpa.BEYOND_RANGE: `'wrap'` → `'saturate'`", "IDPA").is_complete
 
 
 def test_a_mutant_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,9 +101,3 @@ def test_a_function_that_no_row_enters(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems({"golden.arithmetic.steps": {"mutations": {}, "not entered": ["_validate", "g"]}}) == [
         "no row enters steps.g"
     ]
-
-
-def test_the_page_counts() -> None:
-    text = page(RESULTS)
-    assert "| steps | 2 | 2 | 1 | 2 | 2 | 0 | 1 |" in text
-    assert "`steps._validate`." in text

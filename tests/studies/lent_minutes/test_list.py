@@ -22,7 +22,6 @@ from studies.lent_minutes.unpack import unpack
 
 ROOT = Path(__file__).resolve().parents[3]
 STAND_IN = Path(__file__).with_name("stand_in")
-MOST_BYTES = 64 << 20
 SPARSE = "mma.sp.m16n8k16.f32.tf32.tf32.f32"
 
 pytestmark = pytest.mark.slow
@@ -84,12 +83,6 @@ def ended_units(out: Path) -> Counter[tuple[str, str]]:
         json.loads(line) for path in sorted(out.iterdir()) for line in path.read_text().splitlines() if line.endswith("}")
     ]
     return Counter((line["item"], line["unit"]) for line in lines if line.get("entry", {}).get("status") == "done")
-
-
-def test_tree_is_small_enough_to_be_sent(machine: Path) -> None:
-    """With the native library; what is left is for compiled kernels."""
-    size = sum(path.stat().st_size for path in (machine / "tree").rglob("*") if path.is_file())
-    assert size < MOST_BYTES - (12 << 20)
 
 
 def killed_twice(machine: Path, out: Path) -> None:
@@ -169,29 +162,3 @@ def test_wrong_result_is_found_and_tried_again_where_it_is_asked_for(machine: Pa
     process.kill()
     process.communicate()
     assert Records(tmp_path).units["instructions"][SPARSE]["status"] == "done"
-
-
-@pytest.mark.long
-def test_kernel_that_hangs_costs_its_unit_alone(machine: Path, tmp_path: Path) -> None:
-    """And one that a later call meets as a crash is a crash there, where it is asked for again."""
-    process = started(machine, tmp_path, MMAU_STAND_IN=f"hang:{SPARSE}", MMAU_STAND_IN_PATIENCE="30")
-    lines_until(process, "instructions: mma.sp.m16n8k64.f32.e4m3.e5m2.f32: done")
-    process.kill()
-    process.communicate()
-    assert Records(tmp_path).units["instructions"][SPARSE]["status"] == "hung"
-    process = started(machine, tmp_path, "--retry", MMAU_STAND_IN=f"crash:{SPARSE}")
-    lines_until(process, f"instructions: {SPARSE}: crashed")
-    process.kill()
-    process.communicate()
-    entry = Records(tmp_path).units["instructions"][SPARSE]
-    assert (entry["status"], entry["detail"]) == ("crashed", "its process was ended by SIGKILL; is there too little memory?")
-
-
-def test_kernel_that_the_driver_refuses_fails_alone(machine: Path, tmp_path: Path) -> None:
-    process = started(machine, tmp_path, MMAU_STAND_IN=f"raise:{SPARSE}")
-    lines_until(process, "instructions: mma.sp.m16n8k64.f32.e4m3.e5m2.f32: done")
-    process.kill()
-    process.communicate()
-    entry = Records(tmp_path).units["instructions"][SPARSE]
-    assert entry["status"] == "failed"
-    assert entry["detail"].startswith("the driver refuses a kernel: CUDA_ERROR_ILLEGAL_INSTRUCTION")

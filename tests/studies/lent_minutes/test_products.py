@@ -16,16 +16,12 @@ from studies.lent_minutes import cublaslt, products
 from studies.lent_minutes.cublaslt import COMPUTE_32F, COMPUTE_32F_FAST_TF32, DATA_TYPES, CublasLt, Problem, Refused
 from studies.lent_minutes.products import (
     KINDS,
-    LARGEST_OPERAND,
-    LARGEST_RESULT,
-    SHAPES,
     SIDE,
     TIE_VALUES,
     Products,
     operand,
     problem_of,
     sampled,
-    shapes,
     tie_matrices,
 )  # fmt: skip
 from studies.lent_minutes.unpack import Order, candidates, computed, explained_by
@@ -92,25 +88,6 @@ def test_product_that_the_device_does_not_finish_is_not_refused(library: Any, mo
     monkeypatch.setattr(library._library, "cublasLtMatmul", lambda *arguments: 13, raising=False)
     with pytest.raises(DeviceError, match=r"^cublasLtMatmul failed with status 13$"):
         item.do("fp16 8x16x16", {"status": "running"}, None)  # type: ignore[arg-type]
-
-
-def test_missing_library_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cublaslt, "_candidates", lambda: [])
-    monkeypatch.setattr(cublaslt, "SONAME", "libno-such.so")
-    cublaslt._loaded.cache_clear()
-    with pytest.raises(DeviceError, match=r"^cuBLASLt \(libno-such\.so\) was not found; it comes with PyTorch"):
-        CublasLt(SimpleNamespace())
-    cublaslt._loaded.cache_clear()
-
-
-def test_shapes_are_of_all_kinds() -> None:
-    """Rows, K that no tile divides, and nothing too large."""
-    found = shapes()
-    assert len(found) == SHAPES
-    assert any(s.M == 1 for s in found)
-    assert any(s.K % 64 for s in found)
-    assert all(max(s.M, s.N) * s.K <= LARGEST_OPERAND and s.M * s.N <= LARGEST_RESULT for s in found)
-    assert all(s.N % 16 == s.K % 16 == 0 for s in found)
 
 
 SPLIT = "fp16-fp32 64x64x1024"

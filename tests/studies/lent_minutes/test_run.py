@@ -11,8 +11,8 @@ import golden
 from hwtests.device import DeviceError
 from studies.lent_minutes import run
 from studies.lent_minutes.instructions import wanted
-from studies.lent_minutes.items import ITEMS, Item
-from studies.lent_minutes.records import PART_BYTES, Records
+from studies.lent_minutes.items import Item
+from studies.lent_minutes.records import Records
 from studies.lent_minutes.run import first_open, is_bad, run_list, summary
 
 WORKER = """
@@ -64,15 +64,6 @@ def statuses(records: Records) -> dict[str, str]:
     return {unit: entry["status"] for units in records.units.values() for unit, entry in units.items()}
 
 
-def test_item_that_ends_early_gives_its_time_to_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 103 s three are kept; the first has half of 100, the second half of what the first left."""
-    records, _ = call(tmp_path, monkeypatch, (item("x", 2, "a"), item("y", 1, "b"), item("z", 1, "c")), 103.0)
-    left = [records.units[name][unit]["left"] for name, unit in (("x", "a"), ("y", "b"), ("z", "c"))]
-    assert 40 < left[0] <= 50 > 1.2 * left[0] / 1.3
-    assert left[0] - 6 < left[1] <= 50
-    assert 80 < left[2] <= 100
-
-
 @pytest.mark.slow
 def test_item_without_an_end_is_cut_off_at_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its reports are there, it stays open, and the other has its own share; a second call goes on where it was."""
@@ -121,15 +112,6 @@ def test_what_goes_wrong_costs_nobody_else_anything(tmp_path: Path, monkeypatch:
     assert len(again.runs) == len(records.runs) + 2
 
 
-@pytest.mark.slow
-def test_worker_that_only_stops_is_not_started_forever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    units = [f"crashes {turn}" for turn in range(9)]
-    script = WORKER.replace('unit == "crashes"', 'unit.startswith("crashes")')
-    monkeypatch.setattr(run, "ITEMS", (item("x", 1, *units), item("y", 1, "b")))
-    records = run_list(tmp_path, 120.0, lambda line: None, worker=(sys.executable, "-c", script))
-    assert list(statuses(records).values()) == ["crashed"] * run.MOST_STOPS + ["done"]
-
-
 def test_list_that_cannot_begin_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DeviceError, match=r"^CuPy is not installed$"):
         call(tmp_path, monkeypatch, (item("no device", 1, "a"), item("y", 1, "b")), 30.0)
@@ -146,13 +128,6 @@ def test_item_that_cannot_begin_costs_the_items_after_it_nothing(
     assert f"{broken}: not run: " in "\n".join(shown)
 
 
-@pytest.mark.slow
-def test_machine_without_cupy_says_so(tmp_path: Path) -> None:
-    script = "import sys; sys.modules['cupy'] = None; from studies.lent_minutes.worker import main; sys.exit(main())"
-    with pytest.raises(DeviceError, match=r"^conformance needs CuPy, which is not installed \(.*\): pip install"):
-        run_list(tmp_path, 100.0, lambda line: None, worker=(sys.executable, "-c", script))
-
-
 def test_results_of_another_device_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     call(tmp_path, monkeypatch, (item("x", 1, "a"),), 30.0)
     monkeypatch.setenv("OTHER", "another")
@@ -164,12 +139,6 @@ def test_results_of_another_device_are_not_mixed(tmp_path: Path, monkeypatch: py
 def test_too_few_seconds_are_refused(seconds: float, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^--seconds must be more than 3, got (3|nan)$"):
         run_list(tmp_path, seconds, lambda line: None)
-
-
-def test_items_are_in_the_order_of_their_need() -> None:
-    assert [each.name for each in ITEMS] == ["instructions", "products", "conversions", "timed again"]
-    assert 2_000 <= len(ITEMS[1].units()) <= 2_010
-    assert all(len(set(each.units())) == len(each.units()) for each in ITEMS)
 
 
 def test_instructions_are_those_without_rows_of_our_own() -> None:
@@ -199,14 +168,6 @@ def test_line_that_was_cut_off_is_passed_over_and_nothing_is_appended_to_it(tmp_
     assert statuses(again) == {"a": "done"}
     again.add(item="x", unit="b", entry={"status": "failed"})
     assert statuses(Records(tmp_path)) == {"a": "done", "b": "failed"}
-
-
-def test_results_go_into_another_file_before_one_is_too_large(tmp_path: Path) -> None:
-    records = Records(tmp_path)
-    for turn in range(3):
-        records.add(item="x", unit=str(turn), entry={"status": "done", "text": "x" * (PART_BYTES * 2 // 3)})
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["results-001.jsonl", "results-002.jsonl"]
-    assert len(Records(tmp_path).units["x"]) == 3
 
 
 def test_folder_of_something_else_is_refused(tmp_path: Path) -> None:

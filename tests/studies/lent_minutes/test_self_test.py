@@ -65,21 +65,6 @@ def test_engine_is_held_to_the_reference() -> None:
     assert "mma.m16n8k8.f32.tf32.tf32.f32" not in found["wrong"]
 
 
-FLOATS = [i for i in distinct() if i.d.name != "int32"]
-
-
-@pytest.mark.parametrize("instruction", FLOATS, ids=lambda i: i.name)
-def test_integers_are_exact_in_every_datapath(instruction: golden.Instruction) -> None:
-    tiles, expected = integer_tiles(instruction)
-    np.testing.assert_array_equal(on_host.model(instruction.chain, tiles, dot), expected)
-    assert len(np.unique(tiles.a)) == len(np.unique(tiles.b)) == 2 * LARGEST + 1
-
-
-def test_two_instructions_have_other_tiles() -> None:
-    first, second = (integer_tiles(golden.instruction("sm_90", f"wgmma.m64n{n}k16.f32.f16.f16"))[0] for n in (8, 16))
-    assert (first.a != second.a).any()
-
-
 @pytest.mark.parametrize("instruction", wanted(), ids=lambda i: i.name)
 def test_small_integers_are_exact_in_the_instructions_of_the_list(instruction: golden.Instruction) -> None:
     """The model's sums pass; columns that lie wrong do not."""

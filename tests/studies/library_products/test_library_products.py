@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,16 @@ import pytest
 
 import golden
 from golden.recipes import recipe, recipes
-from golden.recordings.npz import read_npz
-from studies.library_products.drawn_codes import codes
 from studies.library_products.found_orders import (
     Explanation,
-    Product,
     Recorded,
     candidates,
-    computed,
     differing,
     explain,
     read,
 )
 from studies.library_products.products_page import page
-from studies.library_products.recorded_products import Case, operands
+from studies.library_products.recorded_products import operands
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "studies/library_products/h100.npz"
@@ -98,13 +93,6 @@ def test_operands_are_those_that_the_gpu_multiplied(recorded: Recorded) -> None:
         assert tuple(int(side.astype(np.uint64).sum()) for side in (made.a, made.b)) == product.sums
 
 
-def test_a_second_run_gave_the_same_bits() -> None:
-    """As the page says; the machine compared all of D."""
-    entries = json.loads(read_npz(FILE, ["about"])["about"].tobytes())["cases"].values()
-    ran = [entry["same_again"] for entry in entries if "refused" not in entry]
-    assert (len(ran), all(ran)) == (299, True)
-
-
 @pytest.mark.slow
 def test_recorded_recipes_give_recorded_products(recorded: Recorded) -> None:
     assert {name for name, entry in recipes().items() if entry.evidence == "recorded"} == set(PRODUCTS_OF_RECIPES)
@@ -158,65 +146,5 @@ def test_a_wrong_bit_is_not_explained(recorded: Recorded) -> None:
     assert explain(product._replace(d=d)) is None
 
 
-@pytest.mark.long
-def test_what_the_page_says_of_products_without_an_order(recorded: Recorded) -> None:
-    """Four parts of four products in tf32; in fp64 four interleaved stripes, not added in their order."""
-    product = recorded.products["mm-tf32.fp32.fp32.64x64x16.random.0"]
-    made = operands(product.case)
-    nearest = [((side + 0xFFF + (side >> 13 & 1)) & ~0x1FFF).astype(np.uint32) for side in (made.a, made.b)]
-    tf32 = golden.instruction("sm_90", "wgmma.m64n128k8.f32.tf32.tf32")
-    parts = [golden.gemm(tf32, nearest[0][:, i : i + 4], nearest[1][i : i + 4]).view(np.float32) for i in range(0, 16, 4)]
-    total = parts[0] + parts[1] + parts[2] + parts[3]
-    assert (total.view(np.uint32) == product.d).all()
-    product = recorded.products["mm.fp64.fp64.16x4096x4096.random.0"]
-    made = operands(product.case)
-    fp64 = golden.instruction("sm_90", "mma.m16n8k16.f64.f64.f64.f64")
-    a, b = made.a.astype(np.uint64), made.b.astype(np.uint64)
-    taken = [np.arange(product.case.K) // 32 % 4 == stripe for stripe in range(4)]
-    stripes = [golden.gemm(fp64, a[:, one], b[one]).view(np.float64) for one in taken]
-    orders = [order for order in permutations(range(4)) if order[0] < order[1]]
-    sums = [stripes[i] + stripes[j] + stripes[k] + stripes[m] for i, j, k, m in orders]
-    right = [order for order, total in zip(orders, sums, strict=True) if (total.view(np.uint64) == product.d).all()]
-    assert right == [(0, 2, 3, 1)]
-
-
-def test_probe_data_has_the_same_bits_in_every_order(found: dict[str, Any]) -> None:
-    """The figures of docs/guides/kernel-tests.md."""
-    entries = {name: entry for name, entry in found["products"].items() if name.split(".")[4] in ("dense", "precision")}
-    split = [name for name, entry in entries.items() if any("split" in kernel for kernel in entry["kernels"])]
-    assert (len(entries), len(split), sum(entry["elements"] for entry in entries.values())) == (48, 28, 159744)
-    assert not any(entry["plain chain differs"] for entry in entries.values())
-    promoted = {
-        name: entry for name, entry in found["products"].items() if name.startswith("scaled-fp32") and ".promotion." in name
-    }
-    assert len(promoted) == 4
-    assert all(entry["plain chain differs"] == entry["elements"] for entry in promoted.values())
-
-
 def test_page_is_what_the_outcome_gives(found: dict[str, Any]) -> None:
     assert (ROOT / "docs/evidence/library-products.md").read_text(encoding="utf-8") == page(found)
-
-
-def test_codes_are_normal_numbers_of_moderate_size() -> None:
-    for name in ("fp16", "bf16", "e4m3", "e5m2", "fp32", "fp64"):
-        form = golden.FORMATS[name]
-        drawn = codes(name, 0, np.arange(4096))
-        exponents = {form.decode(int(code) % form.codes).exp for code in drawn}
-        assert exponents == set(range(-3, 4))
-        assert len(set(drawn.tolist())) > min(1000, 7 << form.man_bits)
-    assert set(codes("int8", 0, np.arange(4096)).tolist()) == set(range(256))
-
-
-def test_missing_array_is_refused(tmp_path: Path) -> None:
-    about = {"cases": {"x": {"case": {}}}, "device": "", "torch": "", "cuda": "", "triton": ""}
-    np.savez(tmp_path / "x.npz", about=np.frombuffer(json.dumps(about).encode(), np.uint8))
-    with pytest.raises(ValueError, match="x not found"):
-        read(tmp_path / "x.npz")
-
-
-def test_case_names_tell_cases_apart(recorded: Recorded) -> None:
-    assert all(isinstance(product, Product) and product.case.name == name for name, product in recorded.products.items())
-    assert Case(route="mm", a="bf16", b="bf16", M=1, N=2, K=3).name == "mm.bf16.bf16.1x2x3.random.0"
-    assert computed(
-        recorded.products["int.int8.int8.64x64x64.random.0"], Explanation(instruction="mma.m8n8k16.s32.s8.s8.s32")
-    ).any()

@@ -68,8 +68,3 @@ def only_z3(content: dict[str, Any], folder: Path) -> Any:
     """The others give up."""
     answer = ask(content, folder)
     return answer | {"verdict": "unknown", "reason": "tired"} if content["solver"] != "z3" else answer
-
-
-def refute_short(content: dict[str, Any], folder: Path) -> Any:
-    """Questions of few words alone are refuted."""
-    return [1, ""] if len(content["question"]) < 2000 else [None, "the solver says: nothing"]

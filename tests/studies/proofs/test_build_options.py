@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 import golden
-from golden import Implementation, Operation
+from golden import Implementation
 from golden.operations import EFDPA, FMA, GSTFDPA, OCFDPA, PSFDPA, STFDPA, TFDPA, TRFDPA
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS
-from rtl.verilog.emit import to_verilog
-from studies.proofs.proved_designs import DATAPATHS, UNUSED, cut, each_cut, each_option, options_of
-from tests.mmau.prove.provable_units import OPERATIONS, SMALL, unit_of
+from studies.proofs.proved_designs import DATAPATHS, cut, each_cut, each_option, options_of
+from tests.mmau.prove.provable_units import OPERATIONS, unit_of
 
 
 def test_every_operation_of_the_catalogue_is_built_in_other_ways() -> None:
@@ -48,26 +47,3 @@ def test_registers_stand_inside_of_every_step_that_has_a_place_for_one() -> None
     assert inside == {"multiply_rows", "accumulate_rows", "normalise_count"}
     assert {unit.implementation.registers[-1] for unit in found} == {"encode"}
     assert cut(unit_of(next(each for each in OPERATIONS if type(each) is TRFDPA))) is None
-
-
-UNUSED_KEYS = [
-    (next(operation for operation in OPERATIONS if type(operation) is kind), key)
-    for kind, keys in UNUSED.items()
-    for key in sorted(keys)
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("operation", "key"), UNUSED_KEYS, ids=lambda each: str(getattr(each, "name", each)))
-def test_a_key_that_is_not_used_changes_nothing(operation: Operation, key: str) -> None:
-    usual = unit_of(operation)
-    values = {**CIRCUIT_CHOICES, **LATER_KEYS, "encoding": ENCODINGS}[key]
-    built = [replace(usual, implementation=replace(usual.implementation, **{key: value})) for value in values]  # type: ignore[arg-type]
-    modules = {text[text.index("module ") :] for text in (to_verilog(unit, "unit") for unit in built)}
-    assert len(modules) == 1
-
-
-@pytest.mark.long
-def test_a_key_that_is_used_changes_the_datapath() -> None:
-    texts = {to_verilog(replace(unit_of(SMALL), implementation=option), "unit") for option in options_of(TFDPA)[:6]}
-    assert len(texts) == 6

@@ -3,33 +3,27 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cosim.regressions.main_job import main_units
-from golden import Implementation, catalogue_units, instruction
-from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
+from golden import Implementation, catalogue_units
 from golden.units.unit import ENCODINGS
-from mmau.jobs.provenance import ROOT
-from mmau.jobs.store import sealed, unsealed
-from mmau.prove import records
-from mmau.prove.datapath.unit_questions import Question, unspecified
-from mmau.prove.decision import OPEN, PROVED, REFUTED, step_of
+from mmau.jobs.store import sealed
+from mmau.prove.datapath.unit_questions import Question
+from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.prove.proof_identity import Identity, operation_specification_digest, questions_digest
 from mmau.prove.records import proof_rows
 from mmau.prove.solvers import installed as solvers
-from mmau.prove.solvers.installed import MissingSolver, solver, solver_version
 from mmau.prove.targets import KINDS
-from rtl.designs.identity import operation_key, verilog_digest
+from rtl.designs.identity import verilog_digest
 from rtl.designs.unit_design import UnitDesign
 from studies.proofs import __main__
 from studies.proofs.__main__ import prove
 from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import designs_document, document
-from studies.proofs.proved_designs import FURTHER, Target, distinct_targets, main_job_targets, targets
+from studies.proofs.proved_designs import Target, distinct_targets, targets
 from studies.proofs.tasks import question_key
 from tests.mmau.prove.provable_units import SMALL, unit_of, verilog_of
 from tests.studies.proofs import dying
@@ -51,27 +45,19 @@ def settled(*verdicts: str, problem: str = "") -> Settled:
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "wanted", "status"),
+    ("each", "wanted", "status"),
     [
-        (["never", "never"], PROVED, 0),
-        (["never", "unknown"], OPEN, 3),
-        (["sometimes", "unknown"], REFUTED, 1),
-        ([], OPEN, 3),
+        (settled("never", "never"), PROVED, 0),
+        (settled("never", "unknown"), OPEN, 3),
+        (settled("sometimes", "unknown"), REFUTED, 1),
+        (settled(), OPEN, 3),
+        (settled("never", problem="not begun"), OPEN, 3),
+        (Settled(TARGET, (TRUE,), {}), OPEN, 3),
     ],
+    ids=["proved", "one unknown", "refuted", "none", "not begun", "not answered"],
 )
-def test_a_datapath_is_proved_where_every_obligation_is(verdicts: list[str], wanted: str, status: int) -> None:
-    each = settled(*verdicts)
+def test_a_datapath_is_proved_where_every_obligation_is(each: Settled, wanted: str, status: int) -> None:
     assert (each.verdict, exit_status([each])) == (wanted, status)
-
-
-def test_a_datapath_with_a_problem_is_open() -> None:
-    assert settled("never", problem="not begun").verdict == OPEN
-    assert exit_status([settled("never"), settled("unknown")]) == 3
-
-
-def test_a_question_without_an_answer_is_open() -> None:
-    each = Settled(TARGET, (TRUE,), {})
-    assert each.verdict == OPEN
 
 
 def test_the_table() -> None:
@@ -87,24 +73,6 @@ def test_the_table() -> None:
     assert "| unit | T-FDPA | ones-complement | open | 1 of 2 |  | decode_x_1: open |" in designs_document(outcome)
     assert "- unit T-FDPA ones-complement open 1 of 2  decode_x_1: open" in text
     assert "| T-FDPA | datapath | 1 | 0 | 0 | 1 |" in text
-
-
-@pytest.mark.parametrize(
-    ("name", "step"),
-    [
-        ("decode_alpha_3", "decode"),
-        ("multiply_0 range", "multiply"),
-        ("sum_max_exp", "max_exp"),
-        ("sum_align_12", "align"),
-        ("group_3_accumulate compressor", "accumulate"),
-        ("scale_special_7 special", "scale"),
-        ("add_1_0_term_x range", "addend"),
-        ("add_c_0_encode gaps 0", "normalise, round, encode"),
-        ("d", "normalise, round, encode"),
-    ],
-)
-def test_the_step_of_an_obligation(name: str, step: str) -> None:
-    assert step_of(name) == step
 
 
 @pytest.mark.slow
@@ -155,30 +123,6 @@ def test_solvers_that_take_too_long_leave_the_question_open(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_missing_solver_leaves_the_rest_going_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def version_of(package: str, sound: Any = version) -> str:
-        if package == "bitwuzla":
-            raise PackageNotFoundError
-        return str(sound(package))
-
-    monkeypatch.setattr(solvers, "version", version_of)
-    questions = {question_key(each): each for each in (TRUE, FALSE)}
-    answers = __main__.ask_all(questions, tmp_path, 20.0, 1)
-    for question, verdict in ((TRUE, "sometimes"), (FALSE, "never")):
-        given = answers[question_key(question)]
-        assert [(each["solver"], each["verdict"]) for each in given] == [("bitwuzla", "unknown"), ("z3", verdict)]
-        assert given[0]["reason"] == "the solver bitwuzla is missing; install it with: pip install 'mmau[formal]'"
-
-
-def test_messages_about_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=r"^a solver must be one of bitwuzla, z3, cvc5, got 'yices'$"):
-        solver("yices")
-    monkeypatch.setitem(solvers.PACKAGES, "z3", "no-such-package-here")
-    with pytest.raises(MissingSolver, match=r"^the solver z3 is missing; install it with: pip install 'mmau\[formal\]'$"):
-        solver_version("z3")
-
-
-@pytest.mark.slow
 def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     staged = UnitDesign(replace(unit_of(SMALL), implementation=Implementation(stages=1)))
     proved, not_provable = prove([TARGET, Target("datapath", staged)], tmp_path, 30.0, 1)
@@ -190,22 +134,6 @@ def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     again = prove([TARGET], tmp_path, 30.0, 1)
     assert again[0].verdict == PROVED
-
-
-@pytest.mark.slow
-def test_a_unit_that_is_not_there() -> None:
-    with pytest.raises(
-        ValueError, match=r"^--unit must be part of a unit's name, as `mmau list` has them, got 'sm_1 mma-no'$"
-    ):
-        __main__.main(["p.json", "p.md", "--unit", "sm_1 mma-no"])
-
-
-def test_the_main_jobs_units_that_have_a_specification() -> None:
-    units = [each.design.unit for each in main_job_targets() if isinstance(each.design, UnitDesign)]
-    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA, FMA, FTZAddMul}
-    assert {unit.implementation.stages for unit in units} > {0, 2}
-    assert [unit.name for unit in units] == [unit.name for unit in main_units()]
-    assert all(unspecified(unit.operation) is None for unit in catalogue_units())
 
 
 OTHER = Target("datapath", UnitDesign(unit_of(SMALL, "sign-magnitude")))
@@ -260,18 +188,6 @@ def test_missing_designs_are_not_added_to_answers_that_other_code_asked_for(tmp_
     assert not (tmp_path / "p.md").exists()
 
 
-def test_further_datapaths_are_of_no_listed_unit_and_proved_in_every_encoding() -> None:
-    listed = {unit.operation for unit in catalogue_units()}
-    further = {instruction(*named).operation for named in FURTHER}
-    assert len(further) == len(FURTHER)
-    assert not further & listed
-    rows = unsealed(records.PROOFS.read_bytes())["subjects"]
-    for operation in further:
-        of_it = [row for row in rows if row["arithmetic"] == operation_key(operation) and row["kind"] == "datapath"]
-        assert {row["built"] for row in of_it} >= {*ENCODINGS}
-        assert {row["verdict"] for row in of_it} == {PROVED}
-
-
 def test_the_summary_names_what_is_not_proved() -> None:
     assert summary([settled("never"), settled("never", "sometimes"), settled(problem="not begun")]) == [
         "1 of 3 designs proved",
@@ -293,9 +209,3 @@ def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_tw
     renamed = Target("datapath", UnitDesign(replace(unit_of(SMALL), name="another")))
     other = Target("datapath", UnitDesign(unit_of(SMALL, "sign-magnitude")))
     assert distinct_targets([TARGET, renamed, other]) == [TARGET, other]
-
-
-def test_the_page_of_evidence_counts_the_designs_of_the_recorded_outcome() -> None:
-    verdicts = [row["verdict"] for row in unsealed(records.PROOFS.read_bytes())["subjects"]]
-    page = (ROOT / "docs" / "evidence" / "README.md").read_text(encoding="utf-8")
-    assert f"{verdicts.count(PROVED):,} of {len(verdicts):,} designs" in page

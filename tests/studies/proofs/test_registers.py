@@ -7,13 +7,10 @@ import pytest
 
 import golden
 from mmau.prove.datapath.unit_questions import NotProvable
-from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.prove.pipeline.questions import register_questions
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
-from studies.proofs.proved_designs import Target
-from studies.proofs.registers import INSIDE, STAGES, Built, page, put_together, with_registers
-from studies.proofs.tasks import question_key
+from studies.proofs.registers import INSIDE, STAGES, put_together, with_registers
 from tests.mmau.prove.pipeline.designs import faulty
 from tests.mmau.prove.pipeline.test_questions import refuted
 
@@ -69,22 +66,3 @@ def test_a_datapath_is_asked_about_in_every_way_that_it_has(tmp_path: Path) -> N
     inside = with_registers(catalogued(NAMES[1], 0).unit, INSIDE)
     assert inside is not None
     assert inside.implementation.registers == ("multiply_rows", "accumulate_rows", "normalise_count", "encode")
-
-
-def test_the_page_counts_verdicts_and_names_what_is_open() -> None:
-    design = catalogued(NAMES[1], 0)
-    questions = tuple(register_questions(catalogued(NAMES[1], 1)))
-    target = Target("datapath", design)
-    found = [
-        Built(target, "1", questions, ""), Built(target, "3", questions[:2], ""),
-        Built(target, "8", (), "a reason"), Built(target, INSIDE, (), "another"),
-    ]  # fmt: skip
-    keys = [question_key(question) for question in questions]
-    verdicts = dict.fromkeys(keys, PROVED) | {keys[-1]: REFUTED}
-    assert [each.verdict(verdicts) for each in found] == [REFUTED, PROVED, OPEN, OPEN]
-    text = page(found, verdicts, 2)
-    assert "1 of\n4 are proved, by 21 distinct questions" in text
-    assert "2 datapaths were not begun." in text
-    assert "| T-FDPA | 3 | 1 | 1 | 0 | 0 | 2 |" in text
-    assert f"- {NAMES[1]}, {design.implementation.encoding}, 8 stages: a reason" in text
-    assert "registers inside of steps: another" in text

@@ -16,7 +16,7 @@ from mmau.prove.solvers.installed import solver_version
 from studies.proofs import __main__, second
 from studies.proofs.outcome import keep_opinions, table
 from studies.proofs.proofs_page import document
-from studies.proofs.second import Opinion, counted, decided, main, opinions
+from studies.proofs.second import main, opinions
 from studies.proofs.tasks import ask, question_key
 from tests.studies.proofs import dying
 from tests.studies.proofs.test_campaign import FALSE, TARGET, TRUE, settled
@@ -43,26 +43,6 @@ def test_another_solver_than_the_first_is_asked(
     for each in found.values():
         assert (each.first, each.second) == (VERSIONS[first], VERSIONS[other] if other else "")
         assert (each.is_confirmed, each.is_contradicted) == (second_one == "confirmed", second_one == "contradicted")
-
-
-def given(*answers: tuple[str, str]) -> list[dict[str, str]]:
-    return [{"solver": name, "verdict": verdict} for name, verdict in answers]
-
-
-def test_who_decided() -> None:
-    assert decided(given(("bitwuzla", "unknown"), ("z3", "never"))) == ("z3", "never")
-    assert decided(given(("bitwuzla", "unknown"))) == ("", "unknown")
-
-
-def test_a_row_counts_what_is_confirmed_and_contradicted() -> None:
-    found = [
-        Opinion("bitwuzla 1", "never", "z3 1", "never"), Opinion("bitwuzla 1", "never", "", "unknown"),
-        Opinion("bitwuzla 1", "never", "z3 1", "sometimes"), None,
-    ]  # fmt: skip
-    row = counted(found, 60.0)
-    assert {key: value for key, value in row.items() if key != "date"} == {
-        "seconds": 60.0, "asked": 4, "confirmed": 1, "contradicted": 1, "solvers": ["z3 1"],
-    }  # fmt: skip
 
 
 def test_the_page_says_how_many_are_confirmed_and_a_row_that_is_proved_again_keeps_those_of_the_same_questions() -> None:

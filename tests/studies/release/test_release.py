@@ -8,6 +8,7 @@ import subprocess
 import tarfile
 import time
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from golden import commit as built
 from studies.release import committed_tree as release_tree
 from studies.release.__main__ import (
     FOLDER,
-    _packages,
     _tagged,
     bill_of_materials,
     pinned,
@@ -25,7 +25,6 @@ from studies.release.__main__ import (
     sources,
 )
 from studies.release.committed_tree import Tree, checked_out, exported
-from studies.release.compiler import command
 from tests.docs.documents import ROOT
 
 
@@ -55,27 +54,6 @@ def test_changed_file_is_refused(repository: Path) -> None:
         checked_out()
 
 
-def test_instruction_sets_are_spelt_as_zig_spells_them() -> None:
-    words = command("x86_64-linux-gnu.2.17", ["-march=x86-64-v3", "-O3", "a-x86-64-v3.cpp"])
-    assert words[1:] == [
-        "-m",
-        "ziglang",
-        "c++",
-        "-target",
-        "x86_64-linux-gnu.2.17",
-        "-march=x86_64_v3",
-        "-O3",
-        "a-x86-64-v3.cpp",
-        "-s",
-    ]
-
-
-def test_library_is_stripped_where_it_is_linked() -> None:
-    """Symbols of debugging would name the folder of each build."""
-    assert command("t", ["-c", "a.cpp"])[-2:] == ["-c", "a.cpp"]
-    assert command("t", ["a.o", "-shared"])[-1] == "-s"
-
-
 @pytest.mark.site
 def test_tagged_wheel_has_one_time(tmp_path: Path) -> None:
     """Also in the files that are written when the wheel gets its platform."""
@@ -93,12 +71,6 @@ def test_tagged_wheel_has_one_time(tmp_path: Path) -> None:
     tagged = _tagged(built, "manylinux_2_17_x86_64", epoch)
     assert tagged.name == "x-1.0-py3-none-manylinux_2_17_x86_64.whl"
     assert {member.date_time for member in zipfile.ZipFile(tagged).infolist()} == {time.gmtime(epoch)[:6]}
-
-
-def test_index_takes_wheels_and_the_source_archive_but_not_the_recordings() -> None:
-    wheel, archive = "mmau-1.0.0-py3-none-manylinux_2_17_x86_64.whl", "mmau-1.0.0.tar.gz"
-    names = (wheel, archive, "mmau-recordings.tar.gz", "mmau.cdx.json", "release-notes.md")
-    assert _packages({name: Path(name) for name in names}) == [Path(wheel), Path(archive)]
 
 
 def digest_of(text: str) -> str:
@@ -150,11 +122,6 @@ def test_bill_of_materials_is_what_the_wheel_holds_and_brings(tmp_path: Path) ->
     assert depends["ml-dtypes"] == ["numpy"]
 
 
-def test_required_packages_have_the_versions_of_the_tests() -> None:
-    pins = pinned((ROOT / "constraints.txt").read_text())
-    assert required(["numpy>=1.26,<3", "ml_dtypes>=0.5,<0.7"], pins) == {"ml-dtypes": ["numpy"], "numpy": []}
-
-
 @pytest.mark.attack("release")
 @pytest.mark.parametrize("version", [None, "1.0"])
 def test_required_package_of_another_version_is_refused(version: str | None) -> None:
@@ -168,37 +135,29 @@ def test_required_package_of_another_version_is_refused(version: str | None) -> 
         required(["ml_dtypes"], pins)
 
 
-def test_installed_package_tells_its_own_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
-    """Also where it is installed inside somebody's repository, whose commit is not its own."""
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, Path], str]]:
+    """The commit that a package in a folder tells, with a release's file beside it."""
+
+    def commit(root: Path, released: Path, *parts: str) -> str:
+        built.commit.cache_clear()
+        monkeypatch.setattr(built, "ROOT", root)
+        monkeypatch.setattr(built, "RELEASED", released)
+        return built.commit(parts) if parts else built.commit()
+
+    yield commit
     built.commit.cache_clear()
-    monkeypatch.setattr(built, "ROOT", repository / "venv" / "site-packages")
-    (repository / "venv" / "site-packages").mkdir(parents=True)
-    released = tmp_path / "commit.txt"
-    monkeypatch.setattr(built, "RELEASED", released)
-    assert built.commit() == "unknown"
+
+
+def test_package_tells_its_own_commit_and_no_other(told: Callable[..., str], repository: Path, tmp_path: Path) -> None:
+    """Installed inside somebody's repository; in a folder of packages that is one; in a clone, changes included."""
+    installed, released = repository / "venv" / "site-packages", tmp_path / "commit.txt"
+    installed.mkdir(parents=True)
+    assert told(installed, released) == "unknown"
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, capture_output=True, text=True, check=True).stdout
+    assert told(repository, released) == head.strip()
     released.write_text("a" * 40 + "\n")
-    built.commit.cache_clear()
-    assert built.commit() == "a" * 40
-    built.commit.cache_clear()
-
-
-def test_package_is_believed_where_its_folder_is_a_repository(monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
-    """As where somebody keeps the folder of their installed packages in git."""
-    built.commit.cache_clear()
-    monkeypatch.setattr(built, "ROOT", repository)
-    monkeypatch.setattr(built, "RELEASED", repository / "golden" / "commit.txt")
-    (repository / "golden" / "commit.txt").write_text("a" * 40 + "\n")
-    assert built.commit() == "a" * 40
-    built.commit.cache_clear()
-
-
-def test_clone_tells_its_commit_and_changes(monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
-    built.commit.cache_clear()
-    monkeypatch.setattr(built, "ROOT", repository)
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=repository, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    assert built.commit() == head
+    assert told(installed, released) == told(repository, released) == "a" * 40
+    released.unlink()
     (repository / "golden" / "file.py").write_text("x = 2\n")
-    assert built.commit(("golden",)) == head + "+"
-    built.commit.cache_clear()
+    assert told(repository, released, "golden") == head.strip() + "+"

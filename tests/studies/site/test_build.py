@@ -60,12 +60,6 @@ def test_every_instruction_leads_to_the_explorer(site: Path) -> None:
     assert (site / "latest" / "explorer.html").stat().st_size > 500_000
 
 
-def test_front_page_leads_to_the_explorer(site: Path) -> None:
-    front = (site / "latest" / "index.html").read_text(encoding="utf-8")
-    assert '<a href="explorer.html">instruction explorer</a>' in front
-    assert (site / "latest" / "assets" / "site.css").is_file()
-
-
 def test_explorer_leads_to_pages_and_headings_that_are_there(site: Path) -> None:
     """Its links are not MkDocs's, so that the strict build does not see them."""
     sources = (ROOT / "studies" / "explorer" / name for name in ("page.js", "page.html"))

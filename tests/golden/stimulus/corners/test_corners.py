@@ -125,7 +125,7 @@ def test_c_sweep_takes_c_through_all_classes_and_exponents() -> None:
 
 def test_discrepancy_input_is_the_published_one() -> None:
     """Hopper gives −0.75 for it, Volta 0 (numerics.md, section 8); every row is it, rotated or negated."""
-    shape = OperandShape.of_instruction(golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32"))
+    shape = OperandShape.of(golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32"))
     rows = only(generate(shape, complete_rows(shape), seed=1), "discrepancy").operands
     published = np.zeros((2, 16), np.float16)
     published[0, :4], published[1, :4] = (-(2**13), -0.5, -0.25, -0.125), (2**10, 1, 1, 1)

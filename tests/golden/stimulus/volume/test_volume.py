@@ -23,7 +23,7 @@ CLASSES = volume.CLASSES
 
 
 def shape_of(arch: str, name: str) -> OperandShape:
-    return OperandShape.of_instruction(golden.instruction(arch, name))
+    return OperandShape.of(golden.instruction(arch, name))
 
 
 HOPPER = shape_of("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
@@ -74,7 +74,7 @@ def test_engines_agree(shape: OperandShape) -> None:
 @needs_native
 @pytest.mark.long
 def test_engines_agree_on_every_shape_of_the_catalogue() -> None:
-    shapes = {OperandShape.of_instruction(instruction) for instruction in golden.instructions()}
+    shapes = {OperandShape.of(instruction) for instruction in golden.instructions()}
     assert len(shapes) > 100
     for shape in shapes:
         assert_engines_agree(shape, 1, 1, 1000, seed=2)

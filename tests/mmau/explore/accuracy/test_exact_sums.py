@@ -49,7 +49,7 @@ def wrong_rows(shape: OperandShape, operands: Operands) -> tuple[int, int]:
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
 def test_exact_results_are_those_of_fractions(unit: Unit, name: str) -> None:
-    shape = OperandShape.of_unit(unit)
+    shape = OperandShape.of(unit)
     wrong, compared = wrong_rows(shape, drawn(shape, name, 40, 1))
     assert wrong == 0
     assert compared >= 4

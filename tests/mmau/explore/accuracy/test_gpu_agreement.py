@@ -23,7 +23,7 @@ def of(instruction: Instruction) -> Unit:
 
 
 def drawn(unit: Unit, K: int, rows: int = 100) -> DataSet:
-    return data_set(check_workload("normal"), OperandShape.of_unit(unit, K), rows, 0)
+    return data_set(check_workload("normal"), OperandShape.of(unit, K), rows, 0)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_integers_are_not_ill_conditioned() -> None:
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
 def test_every_unit_takes_every_workload(unit: Unit) -> None:
-    shape = OperandShape.of_unit(unit)
+    shape = OperandShape.of(unit)
     integer = unit.operation.name == "IDPA"
     names = ("normal", "uniform", "outliers", *(() if integer else ("ill-conditioned-100",)))
     for name in (*names, *("class-normal" if name == "normal" else name for name in CLASSES)):

@@ -101,7 +101,7 @@ def measured(shape: OperandShape, operands: Operands, d: list[int]) -> dict[str,
     ids=lambda value: getattr(value, "name", value),
 )
 def test_measures_are_those_of_fractions(unit: Unit, name: str) -> None:
-    shape = OperandShape.of_unit(unit)
+    shape = OperandShape.of(unit)
     operands = next(rounds(check_workload(name), shape, 60, 2))
     d = unit.dot(*operands).tolist()
     wanted, found = plain(shape, operands, d), measured(shape, operands, d)

@@ -8,7 +8,7 @@ from golden.chains.chain import Chain
 from golden.comparison import differing
 from golden.engines.engine import Batch, run
 from golden.stimulus import GeneratorDraws, OperandShape
-from mmau.probe.device_under_test import dut_of_unit
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.features.feature import Feature
 from mmau.probe.features.floor import FLOOR, NEARLY_CANCELLED, SMALL_SUMS
 from tests.mmau.probe.known_units import is_recovered, random_unit
@@ -20,7 +20,7 @@ NEVER_COUNTS = random_unit(570)
 def told(feature: Feature, e_zero: int) -> int:
     """How many of a feature's questions tell the unit from the one with another e_zero."""
     chain = Chain(NEVER_COUNTS.operation)
-    rows = Batch(*feature.questions(dut_of_unit(NEVER_COUNTS).shape, GeneratorDraws(np.random.default_rng(0))))
+    rows = Batch(*feature.questions(dut_of(NEVER_COUNTS).shape, GeneratorDraws(np.random.default_rng(0))))
     other = Chain(chain.operation.changed(e_zero=e_zero))
     return int(differing(run(None, other, rows), run(None, chain, rows), chain.operation).sum())
 

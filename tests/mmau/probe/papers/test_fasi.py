@@ -6,7 +6,7 @@ import pytest
 
 import golden
 from golden.device import Device
-from mmau.probe.device_under_test import dut_of_instruction
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.papers import FASI, NO_ANSWER, features
 from tests.mmau.probe.papers.altered import exact, fma, overflowing, products_cut, products_first, tensor_core
 
@@ -71,4 +71,4 @@ def test_carries_of_fma_need_no_bits() -> None:
 
 def test_integers_have_no_answers() -> None:
     integers = golden.instruction("x86-amx", "tdpbssd.m16n16k16")
-    assert set(answers(dut_of_instruction(integers)).values()) == {NO_ANSWER}
+    assert set(answers(dut_of(integers)).values()) == {NO_ANSWER}

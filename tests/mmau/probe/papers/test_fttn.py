@@ -6,14 +6,14 @@ import pytest
 
 import golden
 from golden.device import Device
-from mmau.probe.device_under_test import dut_of_instruction
+from mmau.probe.device_under_test import dut_of
 from mmau.probe.papers import FTTN, features
 from tests.mmau.probe.papers.altered import exact, fma, pairs, tensor_core
 
 
 def cdna3() -> Device:
     """c is added to the sum of the products."""
-    return dut_of_instruction(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"))
+    return dut_of(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"))
 
 
 ALTERED: dict[str, tuple[Callable[[], Device], str, str]] = {

@@ -52,7 +52,11 @@ PIPELINED = f"{PIPELINE} inner core(.a(x), .b(y), .c(z), .d(r)); "
 def test_a_combinational_design_is_equal(tmp_path: Path) -> None:
     found = proved(tmp_path, COMBINATIONAL)
     assert (found.verdict, found.reason, found.assumed, found.equal_to) == (PROVED, "", (), SPECIFICATION)
-    assert [line.partition(":")[0] for line in found.decided] == ["special values", "zeros alone", "all other operands"]
+    assert [line.partition(":")[0] for line in found.decided] == [
+        "special values",
+        "a product of zero",
+        "all other operands",
+    ]
 
 
 @pytest.mark.simulator
@@ -197,6 +201,15 @@ def test_a_design_by_hand_is_equal() -> None:
 
 @pytest.mark.long
 @pytest.mark.simulator
+def test_a_multiply_add_by_hand_is_equal() -> None:
+    found = compared(BY_HAND / "fma_ieee")
+    assert (found.verdict, found.reason) == (PROVED, "")
+    assert found.decided[0] == "special values"
+    assert found.decided[-1].endswith("one variable for the product on both sides")
+
+
+@pytest.mark.long
+@pytest.mark.simulator
 @pytest.mark.parametrize(
     ("folder", "how"),
     [
@@ -220,6 +233,7 @@ def test_designs_with_registers_by_hand_are_equal(folder: Path, how: str) -> Non
         (BY_HAND / "dot2_e4m3", "BUG_SIGN_OF_A_SUBNORMAL"),
         (BY_HAND / "fma_fp16", "BUG_TIES_GO_UP"),
         (THIRD_PARTY / "simd", "BUG_RESULT_OF_THE_OTHER"),
+        (BY_HAND / "fma_ieee", "BUG_SIGN_OF_A_ZERO_THAT_CANCELS"),
     ],
     ids=lambda value: value.name if isinstance(value, Path) else value,
 )

@@ -141,7 +141,7 @@ class Function:
 
     def fill_tiles(self, corners: Any, seed: Any, first: Any, count: Any, *arrays: Any) -> None:
         i = by_source()[self.source]
-        assert corners.tobytes() == volume.corner_table(OperandShape.of_instruction(i), int(seed)).blob
+        assert corners.tobytes() == volume.corner_table(OperandShape.of(i), int(seed)).blob
         made, labels = on_host.tiles_of(i, int(seed), int(first), int(count))
         for array, codes in zip(arrays, (*vars(made).values(), labels), strict=True):
             if codes is not None:

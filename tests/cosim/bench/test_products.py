@@ -1,14 +1,19 @@
-"""Fixed-point results: held to exact fractions, and to numbers worked out by hand."""
+"""Codes of operands and results: packed into ports, counted by class, and fixed-point results against exact fractions."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from cosim.bench.products import FixedPoint, FixedPointProducts, OperandWidths, finite, fixed_result
+from cosim.bench.coverage import _classes_of_results
+from cosim.bench.products import Bits, FixedPoint, FixedPointProducts, OperandWidths, finite, fixed_result, packed
 from cosim.bench.stimulus import UnitSpecification
-from golden import FORMATS, Cls, Unit
+from golden import FORMATS, Cls, Format, Unit
+from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT32
 from golden.arrays import bits_dtype
 from golden.operations import EFDPA, FMA, IDPA
 
@@ -68,3 +73,26 @@ def test_no_c_is_the_zero_that_changes_no_zero(rho: str, code: int) -> None:
     for sign in (0, 0x80000000):
         assert operation.step([sign], [0x3F800000], code) == sign
     assert NEAREST.no_c == 0
+
+
+@pytest.mark.parametrize("operand", FORMATS.values(), ids=FORMATS.keys())
+def test_elements_lie_in_their_bits(operand: Format) -> None:
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, operand.codes, (20, 5), dtype=np.uint64).astype(bits_dtype(operand))
+    expected = [sum(code << (k * operand.width) for k, code in enumerate(row)) for row in codes.tolist()]
+    assert packed(codes, operand) == expected
+
+
+def test_rows_that_are_not_contiguous() -> None:
+    codes = np.arange(12, dtype=np.uint16).reshape(3, 4).T
+    assert packed(codes, FORMATS["fp16"]) == [sum(c << (16 * k) for k, c in enumerate(row)) for row in codes.tolist()]
+
+
+@pytest.mark.parametrize("result", [FP16, BF16, FP32, FP64, INT32, Bits(8), Bits(64)], ids=str)
+def test_classes_of_results_are_those_of_the_format(result: Any) -> None:
+    width = result.width
+    codes = [*range(40), *(value << width - 16 for value in range(0, 1 << 16, 61) if width >= 16), (1 << width) - 1]
+    products: Any = SimpleNamespace(result=result, expected=codes)
+    rows = range(1, len(codes))
+    counted = {cls: number for cls, number in _classes_of_results(products, rows).items() if number}
+    assert counted == Counter(result.decode(codes[row]).cls for row in rows)

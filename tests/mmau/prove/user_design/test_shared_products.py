@@ -1,0 +1,226 @@
+"""Multiply-adds that are proved with one variable for the product on both sides, and wrong ones that must not be."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+import ml_dtypes
+import numpy as np
+import pytest
+from bitwuzla import Kind, Term
+
+from cosim.dut.elaborate import WRAPPER
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.formats import FORMATS
+from mmau.prove.evaluation import evaluate
+from mmau.prove.netlist.flat_netlist import FlatNetlist
+from mmau.prove.netlist.syntax import Module
+from mmau.prove.netlist.terms import Bits, Terms, deep_stack
+from mmau.prove.netlist.yosys_json import read_circuit
+from mmau.prove.specification.fma import LIFT, rounded_sum
+from mmau.prove.specification.rounded_sums import Rounding, lifted
+from mmau.prove.specification.steps import addend, decode, multiply
+from mmau.prove.user_design import deciding, shared_products
+from mmau.prove.user_design.asking import Limits, ask
+from mmau.prove.user_design.deciding import Comparison
+from mmau.prove.user_design.operand_cases import Case, CaseParts, IncompleteCases, cases_of, check_complete
+from mmau.prove.user_design.reading import OVERLAP, READ
+from mmau.prove.user_design.shared_products import FACTS, SharedProducts, proved_facts
+from rtl.yosys import run_yosys
+
+SOURCE = Path(__file__).parent / "designs" / "fma_ieee" / "fma_ieee.sv"
+
+SMALL = FORMATS["e4m3ieee"]
+"""The format of all operands: one in which a proof takes a second."""
+
+RHO = Conversion("RNE-E4M3IEEE", "RNE", SMALL, SMALL)
+
+RIGHT = {
+    "the design": (),
+    "the shift limited one early": ("EARLY_LIMIT_OF_THE_SHIFT",),
+    "other factors where they do not count": ("FACTORS_WITHOUT_HIDDEN_ONE_IN_SPECIALS",),
+    "wrong for a number that is no product": ("PRODUCT_OF_NO_FACTORS",),
+    "bits lost that no sum has with so small exponents": ("BUG_STICKY_LOST_BELOW",),
+}
+"""Macros of designs that are right for all operands."""
+
+WRONG = {
+    "sticky without its lowest bit": ("BUG_STICKY_WITHOUT_THE_LOWEST_BIT",),
+    "the far c four distances late": ("BUG_FAR_ONE_LATER",),
+    "a deep cancellation normalised one short": ("BUG_ONE_SHORT_IN_DEEP_CANCELLATION",),
+    "the limit of subnormal results one off": ("BUG_SUBNORMAL_LIMIT",),
+    "ties away from zero in one binade": ("BUG_TIES_AWAY_OF_ONE_BINADE",),
+    "the sign of a zero that cancels at one distance": ("BUG_SIGN_OF_A_ZERO_THAT_CANCELS",),
+    "the product of other factors": ("BUG_PRODUCT_OF_OTHER_FACTORS",),
+    "a product of other factors in special values": (
+        "FACTORS_WITHOUT_HIDDEN_ONE_IN_SPECIALS",
+        "BUG_OF_A_SMALL_PRODUCT_IN_SPECIALS",
+    ),
+}
+"""Macros of designs with a fault; the last one is right in a proof that shares the product where the factors differ."""
+
+
+@cache
+def circuit(*macros: str) -> Module:
+    """The design, in the small format, as Yosys reads it."""
+    text = "".join(f"`define {macro}\n" for macro in macros) + SOURCE.read_text(encoding="utf-8")
+    text += f"module {WRAPPER}(input [7:0] a, b, c, output [7:0] d); fma_ieee #(.E(4), .M(3)) dut(.*); endmodule\n"
+    found = run_yosys(READ, ("circuit.json",), {"dut.sv": text, "overlap.v": OVERLAP})
+    return read_circuit(WRAPPER, json.loads(found["circuit.json"])["modules"][WRAPPER])
+
+
+def comparison(terms: Terms, *macros: str) -> Comparison:
+    """The design with these macros beside the specification, with rows of finite operands."""
+    undefined = list[Bits]()
+    netlist = FlatNetlist(terms, {WRAPPER: circuit(*macros)}, WRAPPER, undefined=undefined)
+    x, y, z = (decode(terms, SMALL, netlist.inputs[port]) for port in "abc")
+    parts, lowest = CaseParts(), 2 * SMALL.e_min
+    product, p_special = parts.term("product", *multiply(x, y, 2 * SMALL.man_bits, lowest))
+    c, c_special = parts.term("c", *addend(z, SMALL, SMALL.e_min))
+    pairs = [(lifted(product, SMALL.man_bits + LIFT), p_special), (c, c_special)]
+    specified, _ = rounded_sum("sum", pairs, Rounding(RHO), "specials", parts)
+    random = Random(1)
+    finite = [code for code in range(SMALL.codes) if code & 0x7F < SMALL.signed_infinity(0)]
+    rows = {
+        port.term: np.array([random.choice(finite) for _ in range(32)], dtype=object) for port in netlist.inputs.values()
+    }
+    assert not undefined
+    return Comparison(terms, netlist.outputs["d"], specified, terms.differs, cases_of(terms, parts), rows)
+
+
+def decided(*macros: str) -> tuple[str, tuple[str, ...], tuple[int, ...]]:
+    """The verdict on a design with these macros, what is decided, and the operands that show a difference."""
+    with deep_stack() as manager:
+        compared = comparison(Terms(manager), *macros)
+        found = compared.decision(limits())
+        if found.verdict != "sometimes":
+            return found.verdict, found.decided, ()
+        values = evaluate([compared.got.term, compared.specified.term], found.values)
+        operands = tuple(found.values[port] for port in compared.rows)
+        return found.verdict, found.decided, (*operands, values[compared.got.term])
+
+
+def limits() -> Limits:
+    """Limits that suffice for these questions."""
+    return Limits(monotonic() + 900.0, 20.0)
+
+
+def multiply_add(a: int, b: int, c: int) -> int:
+    """The code of a·b + c by other software: exact in float64, and rounded by ml_dtypes."""
+    x, y, z = (float(np.array([code], np.uint8).view(ml_dtypes.float8_e4m3)[0]) for code in (a, b, c))
+    rounded = np.array([x * y + z], np.float64).astype(ml_dtypes.float8_e4m3)
+    return 0x7C if np.isnan(rounded[0]) else int(rounded.view(np.uint8)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_multiply_add_is_proved(name: str) -> None:
+    verdict, done, _ = decided(*RIGHT[name])
+    assert verdict == "never"
+    assert done[0] == "special values"
+    with deep_stack() as manager:
+        compared = comparison(Terms(manager), *RIGHT[name])
+        random = Random(2)
+        for _ in range(300):
+            operands = [random.randrange(SMALL.codes) for _ in range(3)]
+            got = evaluate([compared.got.term], dict(zip(compared.rows, operands, strict=True)))[compared.got.term]
+            assert got == multiply_add(*operands)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.attack("designs by hand, in prove")
+def test_a_wrong_multiply_add_is_refuted(name: str, record_property: Callable[[str, object], None]) -> None:
+    verdict, _, shown = decided(*WRONG[name])
+    record_property("caught", "refuted" if verdict == "sometimes" else "not decided")
+    assert verdict == "sometimes"
+    a, b, c, got = shown
+    assert got != multiply_add(a, b, c)
+
+
+@pytest.fixture
+def hard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No case is decided at once: each is divided and has its product shared."""
+    monkeypatch.setattr(deciding, "DIRECT", 0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.parametrize("left_out", [0, -1])
+def test_a_distance_left_out_is_refused(left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    divide = Case.ranges
+
+    def without_one(case: Case) -> list[Case]:
+        parts = divide(case)
+        return [each for each in parts if each is not parts[left_out]]
+
+    monkeypatch.setattr(Case, "ranges", without_one)
+    with deep_stack() as manager, pytest.raises(IncompleteCases, match="not all operands are in one of the cases"):
+        comparison(Terms(manager)).decision(limits())
+
+
+@pytest.mark.slow
+def test_parts_of_a_case_cover_it_and_half_of_them_do_not() -> None:
+    with deep_stack() as manager:
+        terms = Terms(manager)
+        whole = comparison(terms).cases[-1]
+        for parts in (whole.ranges(), whole.halves()):
+            check_complete(terms, parts, whole)
+            for left_out in range(len(parts)):
+                with pytest.raises(IncompleteCases):
+                    check_complete(terms, [*parts[:left_out], *parts[left_out + 1 :]], whole)
+        assert replace(whole, low=3, high=3).halves() == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+def test_distances_are_proved_range_by_range() -> None:
+    verdict, done, _ = decided()
+    assert verdict == "never"
+    shared = [line for line in done if line.endswith("one variable for the product on both sides")]
+    assert len(shared) == len(done) > 4
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+def test_no_product_is_shared_where_the_factors_differ() -> None:
+    """The fault in special values would not be seen if the product were shared there."""
+    macros = WRONG["a product of other factors in special values"]
+    with deep_stack() as manager:
+        terms = Terms(manager)
+        compared = comparison(terms, *macros)
+        special, zero, other = compared.cases
+        sides = compared.got.term, compared.specified.term
+        found = {
+            case.name: SharedProducts(terms, *sides, case.assumptions, compared.rows, limits()) for case in compared.cases
+        }
+        assert {name: shared.complete for name, shared in found.items()} == {
+            special.name: False, zero.name: True, other.name: True
+        }  # fmt: skip
+        differs = compared.differs(compared.got, compared.specified)
+        with pytest.raises(ValueError, match="are not assumed"):
+            found[other.name].cut([differs], special.assumptions)
+        wrongly = manager.substitute_term(differs, found[other.name]._by)
+        facts = found[other.name]._facts
+        assert ask(manager, [wrongly, *facts, *special.assumptions], limits()).verdict == "never"
+        assert ask(manager, [differs, *special.assumptions], limits()).verdict == "sometimes"
+
+
+def test_a_fact_about_products_that_does_not_hold_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert proved_facts(4, 4, 8) == (True,) * len(FACTS)
+    right = shared_products.facts
+
+    def further(terms: Terms, x: Bits, y: Bits, product: Bits) -> list[Term]:
+        below = terms.manager.mk_term(Kind.BV_ULT, [product.term, terms.number(15 * 15, 8).term])
+        return [*right(terms, x, y, product), below]
+
+    monkeypatch.setattr(shared_products, "facts", further)
+    assert proved_facts.__wrapped__(4, 4, 8) == (*(True,) * len(FACTS), False)
+
+
+def test_facts_hold_of_a_product_of_fewer_bits_only_where_they_are_proved() -> None:
+    assert not all(proved_facts(4, 4, 7))
