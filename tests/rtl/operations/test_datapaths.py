@@ -42,6 +42,8 @@ def vectors(unit: Unit, count: int, seed: int) -> tuple[list[Inputs], list[int]]
     for row in range(count):
         packed = {}
         for name, operand in formats.items():
+            if name == "c" and name not in operation.operands:
+                continue
             codes = np.atleast_1d(getattr(operands, name)[row]).tolist()
             packed[name] = sum(code << (k * operand.width) for k, code in enumerate(codes))
         rows.append(packed)

@@ -40,7 +40,7 @@ def ports(operation: FusedOperation, row: Row) -> Inputs:
     packed = {
         name: sum(code << (k * operand.width) for k, code in enumerate(codes)) for name, (codes, operand) in operands.items()
     }
-    return packed | {"c": row.c}
+    return packed | ({"c": row.c} if "c" in operation.operands else {})
 
 
 def golden_of(operation: FusedOperation, rows: list[Row]) -> list[int]:
