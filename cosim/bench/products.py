@@ -248,6 +248,10 @@ class DotProducts:
         has_c = "c" in operation.operands
         return lines + (operand_lines("c", [int(operands.c[row])], operation.c, False) if has_c else [])
 
+    def rows(self, order: npt.NDArray[Any]) -> "DotProducts":
+        """These rows, in this order."""
+        return replace(self, stimulus=self.stimulus.rows(order), expected=[self.expected[row] for row in order.tolist()])
+
     def alone(self, row: int) -> "DotProducts":
         """A copy of one row, so that the others need not stay in memory."""
         one = slice(row, row + 1)

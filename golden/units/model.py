@@ -94,12 +94,12 @@ class Model(ABC):
         Args:
             a, b: operands [..., K]. An instruction's K is its k. A unit's is at most L or a multiple of L: with K > L,
                 steps are chained in order of k or as the unit's table [chain] specifies.
-            c: accumulators [...]; +0 where it is left out. MUL and ADD have no c, and take no other.
+            c: accumulators [...]; None: +0. MUL and ADD have no c, and take no other.
             scale_a, scale_b: scales [..., ⌈K/K_block⌉] if the operation has scales, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
 
         Returns:
-            d [...]: bit patterns if c holds bit patterns, floats if c holds floats; without c, as a.
+            d [...]: bit patterns if c holds bit patterns, floats if c holds floats; without c, of the kind of a.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.

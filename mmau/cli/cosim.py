@@ -142,6 +142,7 @@ def chosen_request(arguments: argparse.Namespace) -> Request:
         simulator=arguments.sim,
         mode=arguments.mode,
         work_dir=arguments.work,
+        strict=arguments.strict,
         rtl_coverage=arguments.rtl_coverage is not None,
         progress=progress,
     )

@@ -1,7 +1,4 @@
-"""Replay: every recording of silicon, all rows on the fastest engine of this machine, a part of them on the reference.
-
-Where there are no recordings, the replay itself is tested on one that the model made in a temporary folder.
-"""
+"""Replay: every recording of silicon, all rows on the fastest engine of this machine, a part of them on the reference."""
 
 import dataclasses
 
@@ -12,9 +9,6 @@ from golden.comparison import differing
 from golden.recordings.recording import MIN_ROWS, Recording
 from golden.recordings.recording_index import FOLDER, read_index, read_listed
 from golden.stimulus import CORNERS, OperandShape
-
-REFERENCE_ROWS = 256
-"""Rows that the slow engine replays of each recording, spread evenly over it."""
 
 LISTED = sorted(read_index(FOLDER))
 
@@ -29,10 +23,12 @@ def rows_that_differ(recording: Recording, engine: str | None, step: int = 1) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LISTED)
-def test_engines_reproduce_the_recording(name: str) -> None:
+@pytest.mark.parametrize("rows", [256, pytest.param(1 << 30, marks=pytest.mark.long)])
+def test_engines_reproduce_the_recording(name: str, rows: int) -> None:
+    """All rows on the fastest engine; on the slow one so many, spread evenly over the recording."""
     recording = read_listed(FOLDER, name)
     assert rows_that_differ(recording, None) == 0
-    assert rows_that_differ(recording, "reference", step=max(1, len(recording) // REFERENCE_ROWS)) == 0
+    assert rows_that_differ(recording, "reference", step=max(1, len(recording) // rows)) == 0
 
 
 @pytest.mark.parametrize("name", OF_CAMPAIGNS)

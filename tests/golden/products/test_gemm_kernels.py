@@ -14,7 +14,6 @@ from golden.native.library import library
 from golden.products.gemm_order import GemmOrder, instruction_products
 from tests.golden.products import gemm_twin, kernel_twin
 from tests.golden.products.test_gemm_order import HOPPER, MODELS, WGMMA, matrices, near, product
-from tests.twin import twin
 
 KERNEL_MODELS = [model for model in MODELS if instruction_products(model) % 4 == 0]
 
@@ -103,18 +102,6 @@ def test_reverse_tiles_are_a_chain_that_goes_on() -> None:
     got = golden.gemm(mma, P, V, np.zeros((8, 8), np.float32), order=GemmOrder(k_order="reverse", k_tile=64))
     assert (got.view("u4") == accumulator.view("u4")).all()
     assert (got.view("u4") != golden.gemm(mma, P, V, np.zeros((8, 8), np.float32)).view("u4")).any()
-
-
-def test_orders_of_kernels_differ() -> None:
-    """Each gives a D of its own, so that a test of one would notice another."""
-    rng = np.random.default_rng(5)
-    A, B = (rng.standard_normal((112, 112)).astype(np.float16) for _ in "AB")
-    results = [
-        golden.gemm(HOPPER, A, B, order=GemmOrder(**in_products(keys, 8), output="bf16")).tobytes()
-        for name, (keys, _) in SHAPES.items()
-        if name != "reverse-parts"
-    ]
-    assert len(set(results)) == len(results)
 
 
 STEPS = [
@@ -236,25 +223,3 @@ def test_dots_in_order_take_what_is_along_k_alone() -> None:
         ValueError, match=r"^an order of dot products must have scale_at = 'unit', no epilogue, output, convert and passes$"
     ):
         dots_in_order(HOPPER, Batch(A, column, C[:, 0]), GemmOrder(output="bf16"))
-
-
-def test_twin_would_notice() -> None:
-    """The twin's own walks differ where a rule says so: width of stripes, tiles, the permutation."""
-    walks = [
-        kernel_twin.walked(64, 8),
-        kernel_twin.walked(64, 8, stripes=(2, 8)),
-        kernel_twin.walked(64, 8, stripes=(2, 16)),
-        kernel_twin.walked(64, 8, reverse=16),
-        kernel_twin.walked(64, 8, S=3, tile=16),
-        kernel_twin.walked(64, 8, S=3, tile=8),
-        kernel_twin.walked(64, 8, block=(1, 0)),
-    ]
-    assert all(walks[i] != walks[j] for i in range(len(walks)) for j in range(i))
-    for walk in walks:
-        products = sorted(p for part in walk.parts for stripe in part for instruction in stripe for p in instruction)
-        assert products == list(range(64))
-
-
-def test_same_notices() -> None:
-    assert not same(HOPPER, "fp32", 1, 2)
-    assert not twin.same(HOPPER.operation, 0x7FC00000, 0x7FFFFFFF)

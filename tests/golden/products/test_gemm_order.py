@@ -173,14 +173,6 @@ def test_fp64_is_added_in_fp64(name: str) -> None:
     )
 
 
-def test_orders_differ() -> None:
-    """Each order gives a D of its own, so that a test of one would notice another."""
-    made, _ = matrices(WGMMA, random.Random(5), INSTRUCTIONS * 32, "near")
-    results = {name: product(WGMMA, made, order=order).tobytes() for name, order in ORDERS.items()}
-    results["plain"] = product(WGMMA, made).tobytes()
-    assert len(set(results.values())) == len(results)
-
-
 NAN_SUMS = [
     (WGMMA, 0x7FFFFFFF),
     (golden.instruction("sm_90", "mma.m16n8k8.f16.f16.f16.f16"), 0x7FFF),
@@ -243,13 +235,3 @@ def test_unit_with_a_table_starts_anew_in_each_instruction() -> None:
     assert (golden.gemm(model, A, B, C) == golden.gemm(model, A[:, 16:], B[16:], first)).all()
     for i, j in np.ndindex(SHAPE):
         assert first[i, j] == model.dot(A[i, :16], B[:16, j], C[i, j])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("blocks", [0, 500])
-@pytest.mark.parametrize("name", ORDERS)
-def test_blocks_of_memory_change_nothing(name: str, blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, _ = matrices(WGMMA, random.Random(13), INSTRUCTIONS * 32 - 5, "near")
-    whole = product(WGMMA, made, order=ORDERS[name])
-    monkeypatch.setattr("golden.products.tiled.WORKSPACE", blocks)
-    assert (product(WGMMA, made, order=ORDERS[name]) == whole).all()

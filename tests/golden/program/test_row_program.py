@@ -168,9 +168,6 @@ def test_binary_answers_that_are_too_many_or_no_codes_are_seen() -> None:
     assert error.value.answers.tolist() == [1, 2]
 
 
-PATIENCE = "the patience with a program must be a number of seconds above 0 and at most 10000000"
-
-
 @pytest.mark.parametrize(
     ("text", "patience", "message"),
     [

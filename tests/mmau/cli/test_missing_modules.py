@@ -25,8 +25,6 @@ REQUIREMENTS = [
 ]
 """As the metadata of an installation lists them."""
 
-SOLVERS = ("bitwuzla", "cvc5", "z3-solver")
-
 
 def name_of(requirement: str) -> str:
     (name,) = re.findall(r"^[\w.-]+", requirement)
@@ -126,13 +124,6 @@ def test_prove_names_the_extra_with_the_solver(module: str, package: str, tmp_pa
     assert result.stderr == (
         f"mmau prove: needs the package {package}, which is not installed; install it with: pip install 'mmau[formal]'\n"
     )
-
-
-def test_a_solver_comes_with_no_extra_below_the_proofs() -> None:
-    assert set(SOLVERS) <= brought("formal")
-    assert "pyosys" in brought("formal")  # reads user designs
-    for extra in ("rtl", "cosim", "area", "plots", "fpga"):
-        assert not brought(extra) & set(SOLVERS), extra
 
 
 @pytest.mark.slow

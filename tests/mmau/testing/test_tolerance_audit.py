@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -90,14 +89,3 @@ def test_other_errors_of_a_test_are_passed_on() -> None:
 
     with pytest.raises(KeyError, match="of the test"):
         audit(test, arch="sm_80", instr=MMA)
-
-
-def test_kernel_takes_floats_and_gives_floats() -> None:
-    seen = []
-
-    def test(kernel: Any) -> None:
-        a = np.ones((4, 32), ml_dtypes.float8_e4m3fn)
-        seen.append(kernel(a, a.T.copy()))
-
-    audit(test, arch="sm_90", instr=WGMMA, order=ORDER)
-    assert all(d.dtype == np.float32 for d in seen)
