@@ -65,7 +65,8 @@ inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, co
 class Kind {
   public:
     Kind(const Library& library, const Plan& plan, const Product& product, const Record& record)
-        : library_(library), product_(product), together_(plan.results), c_bits_(plan.c_bits), no_c_(plan.no_c), record_bytes_(record.bytes()) {
+        : library_(library), product_(product), repeats_(plan.repeats), together_(plan.results), c_bits_(plan.c_bits), no_c_(plan.no_c),
+          record_bytes_(record.bytes()) {
         if (product.stimulus.size() * sizeof(int32_t) != sizeof stimulus_) throw Refused("stimulus of another version");
         std::memcpy(&stimulus_, product.stimulus.data(), sizeof stimulus_);
         std::ifstream stream(product.corners, std::ios::binary);
@@ -149,7 +150,7 @@ class Kind {
     /// Give the vectors of runs among the generated ones the operands of the run's first vector.
     void repeat(uint64_t seed, int64_t first, int64_t vectors) {
         for (int64_t period = first / repeats_period; period * repeats_period < first + vectors; ++period) {
-            const Run run = run_of(seed, period, product_.scales > 0);
+            const Run run = run_of(seed, period, product_.scales > 0, repeats_);
             const int64_t begin = std::max(run.first + (product_.steps == 1), first), end = std::min(run.first + run.length, first + vectors);
             if (begin >= end) continue;
             fill(head_, seed, run.first, 1);
@@ -258,6 +259,7 @@ class Kind {
 
     const Library& library_;
     const Product& product_;
+    const std::vector<int64_t>& repeats_;
     int together_, c_bits_;
     uint64_t no_c_;
     int record_bytes_;

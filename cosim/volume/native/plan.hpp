@@ -48,6 +48,8 @@ struct Plan {
     int c_bits = -1;  // low bits of c from which its sign is extended, 0 where there is no c; -1 for any c
     uint64_t no_c = 0;  // the code of c where there is none
     std::string nan, zero_sign;
+    std::vector<int64_t> distances;  // upper ends of the ranges of distances that groups of mismatches have (ulp)
+    std::vector<int64_t> repeats;    // lengths of runs of native vectors that repeat operands
     std::vector<std::string> record;  // operand ports in the order in which a transfer holds them
     std::vector<Product> products;
 
