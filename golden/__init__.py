@@ -23,11 +23,14 @@ from golden.catalogue import (
     catalogue_units,
     instruction,
     instructions,
+    part,
     sparse_instructions,
 )
+from golden.catalogue.parts import Part
 from golden.native.engine import set_threads
 from golden.on_demand import on_demand
 from golden.operations import OPERATIONS, Operation
+from golden.text import mmau_version
 from golden.units.instruction import EVIDENCE, Instruction
 from golden.units.unit import Implementation, Unit
 from golden.units.unit_file import load_unit
@@ -52,6 +55,7 @@ __all__ = [
     "Implementation",
     "Instruction",
     "Operation",
+    "Part",
     "Trace",
     "Unit",
     "architecture",
@@ -61,6 +65,7 @@ __all__ = [
     "instructions",
     "load_order",
     "load_unit",
+    "part",
     "recipes",
     "set_threads",
     "sparse_instructions",
@@ -77,3 +82,10 @@ __getattr__ = on_demand(
     },
 )
 """What a dot product does without: matrix products of any size, and traces."""
+
+__version__ = mmau_version()
+
+
+def __dir__() -> list[str]:
+    """The public names alone, without modules of the inside."""
+    return [*__all__, "__version__"]

@@ -48,6 +48,24 @@ def _integers(tensor: Any) -> Any:
     return getattr(sys.modules["torch"], f"int{8 * tensor.element_size()}")
 
 
+PACKED = "torch.float4_e2m1fn_x2"
+"""Name of torch's dtype of two codes of e2m1 in a byte, the low half first."""
+
+
+def unpacked(matrix: Any, axis: int) -> Any:
+    """A tensor of two codes in a byte as one of single codes, whose axis is twice as long; another matrix unchanged."""
+    if not is_tensor(matrix) or str(matrix.dtype) != PACKED:
+        return matrix
+    torch = sys.modules["torch"]
+    halves = matrix.view(torch.uint8)
+    return torch.stack([halves & 0xF, halves >> 4], axis + 1).flatten(axis, axis + 1)
+
+
+def stacked(matrices: list[Any]) -> Any:
+    """Matrices of one kind along a new first axis."""
+    return sys.modules["torch"].stack(matrices) if is_tensor(matrices[0]) else np.stack(matrices)
+
+
 def is_device_array(array: Any) -> bool:
     """Whether the array is a CuPy array. CuPy is not imported to find out: a caller with a CuPy array already has."""
     cupy: Any = sys.modules.get("cupy")

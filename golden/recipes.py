@@ -12,10 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from golden.catalogue import architecture
+from golden.catalogue import instructions as catalogue_instructions
 from golden.checks import check_choice, check_name, unknown
 from golden.files import read_toml
 from golden.products.gemm_file import order_from_table
 from golden.products.gemm_order import GemmOrder
+from golden.units.instruction import Instruction
 
 FILE = Path(__file__).with_name("recipes.toml")
 
@@ -43,6 +46,14 @@ class Recipe:
     source: str
     note: str = ""
     shapes: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def takes(self) -> list[str]:
+        """The formats of A and B."""
+        model = self.order.model
+        if self.order.converts or model is None:
+            return ["fp32", "fp32"]
+        return [model.a.name, model.b.name]
 
     def __post_init__(self) -> None:
         check_name("name of a recipe", self.name)
@@ -72,6 +83,46 @@ def recipe(name: str) -> Recipe:
     if name not in recipes():
         raise ValueError(unknown("recipe", name, list(recipes())))
     return recipes()[name]
+
+
+FORMATS_OF_DTYPES = {
+    "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "float8_e4m3fn": "e4m3",
+    "float8_e5m2": "e5m2",
+}  # fmt: skip
+"""The format of each dtype that says one."""
+
+
+def order_of_library(part: str | None, library: str | None, A: Any, B: Any) -> GemmOrder:
+    """The order, with its instruction, in which a library on a part multiplies two matrices, where one recorded recipe
+    says it.
+
+    Raises:
+        ValueError: no recipe says it, or several; the message lists the candidates.
+    """
+    if part is None:
+        raise ValueError("part is missing: used_by names a library on a part, as part='H100'")
+    arch = architecture(part)
+    formats = [FORMATS_OF_DTYPES.get(str(getattr(x, "dtype", "")).removeprefix("torch.")) for x in (A, B)]
+    M, K, N = A.shape[-2], A.shape[-1], B.shape[-1]
+    named = [
+        found
+        for name, found in recipes().items()
+        if isinstance(found.order.model, Instruction)
+        and found.order.model.arch == arch
+        and (library is None or name.startswith(f"{library}."))
+    ]
+    fitting = [found for found in named if found.evidence == "recorded" and found.takes == formats]
+    of_shape = [found for found in fitting if (M, N, K) in found.shapes] or [found for found in fitting if not found.shapes]
+    if len(of_shape) != 1:
+        instructions = [entry.name for entry in catalogue_instructions(arch) if [entry.a.name, entry.b.name] == formats]
+        candidates = [f"order=golden.recipes.recipe({found.name!r}).order" for found in fitting or named]
+        candidates += [f"instruction=golden.instruction({arch!r}, {name!r})" for name in instructions[:3]]
+        what = "several recorded orders are" if of_shape else "no recorded order is"
+        raise ValueError(
+            f"{what} known of {library or 'a library'} on {part} for {' by '.join(map(str, formats))} and M x N x K = "
+            f"{M}x{N}x{K}; give one of: {', '.join(candidates) or 'an instruction of golden.instructions'}"
+        )
+    return of_shape[0].order
 
 
 def recipe_of_shape(library: str, M: int, N: int, K: int) -> Recipe:

@@ -51,6 +51,7 @@ GUIDES = {
     "distinguish": ("probing.md",),
     "probe": ("probing.md", "../evidence/papers.md"),
     "conform": ("silicon.md",),
+    "order": ("gemm.md",),
 }
 """The pages that say more about each command, as paths from docs/guides."""
 

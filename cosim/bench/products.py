@@ -246,6 +246,10 @@ class DotProducts:
         lines = [line for name, codes, kind in vectors for line in operand_lines(name, codes[row].tolist(), kind, True)]
         return lines + operand_lines("c", [int(operands.c[row])], operation.c, False)
 
+    def rows(self, order: npt.NDArray[Any]) -> "DotProducts":
+        """These rows, in this order."""
+        return replace(self, stimulus=self.stimulus.rows(order), expected=[self.expected[row] for row in order.tolist()])
+
     def alone(self, row: int) -> "DotProducts":
         """A copy of one row, so that the others need not stay in memory."""
         one = slice(row, row + 1)

@@ -11,73 +11,23 @@ A complete testbench, without its imports:
         assert not scoreboard.failures
 """
 
-import random
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, cycle, repeat
 
 from cocotb.triggers import Timer
 from cocotb.utils import get_sim_time
 
-from cosim.bench.handshake import LONGEST, STALL_ODDS, Driver, Monitor, Pins, Stalls, change_after_rise, code_of, is_high
+from cosim.bench.handshake import Driver, Monitor, Pins, Stalls, code_of, is_high
 from cosim.bench.mismatch import Arrival
 from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
+from cosim.bench.schedule import CALM, Reset, Rules, Schedule, schedule
 from cosim.bench.scoreboard import Board, Scoreboard
+from cosim.bench.waits import Waits
 
-SETTLE = Timer(1, "us")
-"""Simulated time for signals to settle: half a clock period, far more than any delay of a design."""
-
-RESET_CYCLES = 4
-
-SOON, SELDOM = range(20, 50), range(1000, 2000)
-"""Cycles from one reset to the next, for most of `RESETS`. The first reset is due before the first long pause, so that short
-runs have it too."""
-
-RESETS = ((range(50), 1, 0), (SOON, 2, 2), (SOON, 3, 3), (SELDOM, 1, 0), (range(8), 2, 1), (SELDOM, 70, 70))
-"""Resets in the middle of a stream: cycles since the previous reset; clock edges during a synchronous reset; clock edges
-during an asynchronous reset."""
-
-OFFERING = (0, 2, 5)
-"""Indices in `RESETS` of the resets during which operands are offered."""
-
-DISABLED = (1, 2, 3)
-"""Indices in `RESETS` of the asynchronous resets during which the design is not enabled."""
-
-WITHOUT_PAUSE = 4
-"""Number of resets, the first ones of `RESETS`, after which operands come in the very next cycle."""
-
-STALLED_RESET = 3
-"""Index in `RESETS` of the reset at the end of a stall."""
-
-STALL_BEFORE_RESET = 16
-"""Length (cycles) of the stall before that reset, index `STALLED_RESET`."""
-
-IDLE_BEFORE_RESET = 64
-"""Cycles without new operands before the last reset, so that it comes to an idle design."""
-
-FIRST_JOINT_PAUSE = 100
-"""First cycle in which both sides pause together while invalid operands are at the ports. Each further joint pause begins
-eight times as late and is four times as long, up to `LONGEST`."""
-
-JOINT_PAUSE = 48
-"""Length of the first joint pause (cycles)."""
-
-AT_SPEED_FROM = 4200
-"""Cycle from which a stretch without pauses of any side may begin; it begins after the last reset and outside of long
-pauses."""
-
-AT_SPEED = 4500
-"""Length (cycles) of the stretch without pauses: counters of up to 12 bits that count back-to-back transfers overflow in
-it."""
-
-AFTER_LONG_PAUSE = 200
-"""Smallest number of cycles from a long pause to a reset; an earlier reset would drop the vectors that come after the
-pause."""
-
-PATIENCE = 1000
-"""Cycles without a transfer after which the run stops: the design is stuck."""
-
-EXTRA_CYCLES = 1000
-"""Cycles after the last result in which no further result may come; a tile's latency is up to 128 cycles."""
+SETTLE = Timer(Rules.half_period, "ns")
+"""Simulated time for signals to settle."""
 
 
 async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int) -> None:
@@ -96,7 +46,7 @@ async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int
     if timing.protocol == "combinational":
         await _combinational(pins, scoreboard)
     else:
-        await _Clocked(pins, timing, scoreboard, seed).run(EXTRA_CYCLES)
+        await _Clocked(pins, timing, scoreboard, schedule(seed)).run()
 
 
 async def calmly(pins: Pins, timing: Timing, board: Board) -> None:
@@ -109,7 +59,7 @@ async def calmly(pins: Pins, timing: Timing, board: Board) -> None:
     if timing.protocol == "combinational":
         await _combinational(pins, board)
     else:
-        await _Clocked(pins, timing, board, seed=None).run(extra_cycles=1)
+        await _Clocked(pins, timing, board, CALM).run()
 
 
 async def _combinational(pins: Pins, scoreboard: Board) -> None:
@@ -129,29 +79,27 @@ async def _combinational(pins: Pins, scoreboard: Board) -> None:
 class _Clocked:
     """A clocked design with driver and monitor, stepped cycle by cycle, with resets and cycles without enable."""
 
-    def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, seed: int | None) -> None:
-        """Prepare the run, with pauses and resets of this seed; None for no pauses and no resets."""
-        odds = STALL_ODDS if seed is not None else (0.0,)
-        self._pins, self._timing, self._scoreboard = pins, timing, scoreboard
-        self._stalls = offers, takes, self._enables = [Stalls(f"{side} {seed}", odds) for side in ("in", "out", "enable")]
+    def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, plan: Schedule) -> None:
+        self._pins, self._timing, self._scoreboard, self._schedule = pins, timing, scoreboard, plan
+        sides = (plan.offers, plan.takes, plan.enables)
+        self._stalls = offers, takes, self._enables = [Stalls.of(plan, each) for each in sides]
         self._driver = Driver(pins, timing, scoreboard, offers, scoreboard.vectors())
         self._monitor = Monitor(pins, timing, scoreboard, takes)
-        self._random = random.Random(f"reset {seed}")
-        self._resets = len(RESETS) if timing.reset != "none" and seed is not None else 0
-        self._next_reset = self._random.choice(RESETS[0][0])
-        self._edges = self._cycles = 0
+        self._resets = deque(plan.resets if timing.reset != "none" else ())
+        self._resets_left = min(len(self._resets), plan.rules.resets_first)
+        self._next_reset = self._resets[0].due if self._resets else 0
+        self._edges = 0
         self._is_prepared = False
         self._at_speed_until: int | None = None
-        self._joint_pause = JOINT_PAUSE
-        self._next_joint: float = FIRST_JOINT_PAUSE if seed is not None else float("inf")
+        self._joint, self._late = deque(plan.joint), late(plan.late_inputs)
         self._clk, self._en = pins["clk"], pins["en"] if timing.enable else None
         scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
 
-    async def run(self, extra_cycles: int) -> None:
-        """Run until every result has come and `extra_cycles` more have passed, or the scoreboard stops the run."""
+    async def run(self) -> None:
+        """Run until every result has come and some more cycles have passed, or the scoreboard stops the run."""
         await self._power_up()
         extra = cycle = 0
-        while extra < extra_cycles and self._scoreboard.stopped is None:
+        while extra < self._schedule.rules.extra_cycles and self._scoreboard.stopped is None:
             await self._reset_if_due(cycle)
             self._go_on_if_due(cycle)
             self._pause_if_due(cycle)
@@ -165,42 +113,41 @@ class _Clocked:
         return any(stalls.in_long_pause for stalls in self._stalls)
 
     async def _reset_if_due(self, cycle: int) -> None:
-        """Reset while vectors are inside, if it is time; once after a stall, at whose end results wait everywhere, and the
-        last time after a gap, at whose end the design is idle."""
+        """Reset while vectors are inside, if it is time; or begin the stall or the gap at whose end the reset comes."""
         if not self._resets:
             return
         if not self._is_prepared and self._in_long_pause:
-            self._next_reset = max(self._next_reset, cycle + AFTER_LONG_PAUSE)
+            self._next_reset = max(self._next_reset, cycle + self._schedule.rules.after_long_pause)
         if cycle < self._next_reset or not (self._scoreboard.waiting or self._is_prepared):
             return
-        pause = 0 if self._is_prepared else self._pause_before_reset()
+        pause = 0 if self._is_prepared else self._pause_before(self._resets[0])
         self._is_prepared = pause > 0
         if pause:
             self._next_reset = cycle + pause
-        else:
-            await self._reset_in_the_middle(cycle)
+            return
+        await self._reset_in_the_middle(self._resets.popleft())
+        self._resets_left = max(0, self._resets_left - 1)
+        if self._resets:
+            self._next_reset = cycle + self._resets[0].due
 
-    @property
-    def _reset_number(self) -> int:
-        """The number of the reset that comes next, from 0."""
-        return len(RESETS) - self._resets
-
-    def _pause_before_reset(self) -> int:
-        """Let the side pause that the next reset needs, and return for how many cycles."""
-        if self._reset_number == STALLED_RESET and "out_ready" in self._pins:
-            self._stalls[1].hold(STALL_BEFORE_RESET)
-            return STALL_BEFORE_RESET
-        if self._resets == 1:
-            self._stalls[0].hold(IDLE_BEFORE_RESET)
-            return IDLE_BEFORE_RESET
-        return 0
+    def _pause_before(self, reset: Reset) -> int:
+        """Let the side pause that a reset needs, and return for how many cycles."""
+        if reset.stall and "out_ready" in self._pins:
+            self._stalls[1].hold(reset.stall)
+            return reset.stall
+        if reset.gap:
+            self._stalls[0].hold(reset.gap)
+        return reset.gap
 
     def _go_on_if_due(self, cycle: int) -> None:
-        """Begin the stretch without pauses, if it is time; it ends for all sides at once, however often each was asked."""
+        """Begin the stretch without pauses and resets, if it is time; it ends for all sides at once, however often each was
+        asked."""
         if self._at_speed_until is None:
-            if cycle < AT_SPEED_FROM or self._resets or self._in_long_pause:
+            is_busy = self._resets_left or self._is_prepared or self._in_long_pause
+            if is_busy or cycle < self._schedule.rules.at_speed_from:
                 return
-            self._at_speed_until = cycle + AT_SPEED
+            self._at_speed_until = cycle + self._schedule.rules.at_speed
+            self._next_reset = max(self._next_reset, self._at_speed_until)
         if cycle <= self._at_speed_until:
             for stalls in self._stalls:
                 stalls.go_on(self._at_speed_until - cycle)
@@ -209,11 +156,10 @@ class _Clocked:
         """Let both sides pause together, if it is time and results are inside."""
         is_free = not self._driver.is_offering and not self._stalls[1].is_at_speed
         can_pause = "out_ready" in self._pins and is_free and self._scoreboard.waiting
-        if self._next_joint <= cycle and can_pause:
+        if self._joint and self._joint[0][0] <= cycle and can_pause:
             for stalls in self._stalls[:2]:
-                stalls.hold(self._joint_pause)
-            self._next_joint *= 8
-            self._joint_pause = min(4 * self._joint_pause, LONGEST)
+                stalls.hold(self._joint[0][1])
+            self._joint.popleft()
 
     def _drive(self) -> bool:
         """Drive the inputs for the coming rising edge; return whether the design is enabled at it."""
@@ -230,8 +176,7 @@ class _Clocked:
         return enabled
 
     async def _cycle(self) -> None:
-        self._cycles += 1
-        if change_after_rise(self._cycles):
+        if next(self._late):
             enabled = self._drive()
             await SETTLE
             self._clk.value = 0
@@ -250,12 +195,13 @@ class _Clocked:
         await SETTLE
         if before is not None and self._outputs() != before:
             self._scoreboard.stop("an output changed at a clock edge without enable")
-        if self._driver.waited > PATIENCE:
-            self._scoreboard.stop(f"in_ready stayed low for {PATIENCE} cycles")
-        if self._monitor.waited > PATIENCE:
+        patience = self._schedule.rules.patience
+        if self._driver.waited > patience:
+            self._scoreboard.stop(f"in_ready stayed low for {patience} cycles")
+        if self._monitor.waited > patience:
             alone = "" if self._monitor.was_ready else " as long as out_ready, for which it must not wait"
             self._scoreboard.stop(
-                f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low{alone}"
+                f"no result for {patience} cycles although vectors are inside: out_valid stayed low{alone}"
             )
 
     def _see_room(self) -> None:
@@ -271,23 +217,17 @@ class _Clocked:
         """Run a few cycles with reset asserted, where there is one; every input is defined already."""
         if self._timing.enable:
             self._pins["en"].value = 1
-        await self._reset(RESET_CYCLES)
+        await self._reset(self._schedule.rules.power_up)
 
-    async def _reset_in_the_middle(self, cycle: int) -> None:
-        """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. In some
-        of them operands are on offer; in some the design is not enabled, if the reset is asynchronous."""
-        number = self._reset_number
-        self._driver.reset(self._scoreboard.drop(), offers=number in OFFERING)
+    async def _reset_in_the_middle(self, reset: Reset) -> None:
+        """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear."""
+        self._driver.reset(self._scoreboard.drop(), offers=reset.offers)
         self._monitor.reset()
         is_asynchronous = self._timing.reset == "asynchronous"
         if self._en is not None:
-            self._en.value = int(not is_asynchronous or number not in DISABLED)
-        _, edges, asynchronous_edges = RESETS[number]
-        await self._reset(asynchronous_edges if is_asynchronous else edges)
-        self._resets -= 1
-        if self._resets:
-            self._next_reset = cycle + self._random.choice(RESETS[number + 1][0])
-        for stalls in self._stalls[::2] if number < WITHOUT_PAUSE else ():  # of operands and of the enable
+            self._en.value = int(not (is_asynchronous and reset.disables))
+        await self._reset(reset.asynchronous_edges if is_asynchronous else reset.edges)
+        for stalls in self._stalls[::2] if reset.at_once else ():  # of operands and of the enable
             stalls.go_on(1)
 
     async def _reset(self, edges: int) -> None:
@@ -307,6 +247,12 @@ class _Clocked:
         await SETTLE
 
 
+def late(cycles: Sequence[int]) -> Iterator[bool]:
+    """Whether the inputs of each cycle change while the clock is high, of a schedule's `late_inputs`."""
+    for at, count in enumerate(chain(cycles, cycle(cycles[-2:]))):
+        yield from repeat(at % 2 > 0, count)
+
+
 # single results, in a simulation whose stream of vectors has ended
 
 
@@ -318,12 +264,18 @@ class Answers:
         self.stopped: str | None = None
         self.now: Callable[[], Arrival] = lambda: Arrival(None, 0.0)
         self._vectors = vectors
-        self._sent = 0
+        self.sent = 0
+        self.waits = Waits(())
+
+    @property
+    def oldest(self) -> Vector | None:
+        """None: which vector a result is for does not matter."""
+        return None
 
     @property
     def waiting(self) -> int:
         """The number of vectors sent that have no result yet."""
-        return self._sent - len(self.results)
+        return self.sent - len(self.results)
 
     def vectors(self) -> Iterator[Vector]:
         """An iterator over the vectors to send."""
@@ -331,7 +283,7 @@ class Answers:
 
     def send(self, vector: Vector) -> None:
         """Count a vector that the design has accepted."""
-        self._sent += 1
+        self.sent += 1
 
     def drop(self) -> list[Vector]:
         """Return no vectors: the design is never reset while vectors are inside."""

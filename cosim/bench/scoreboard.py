@@ -10,7 +10,9 @@ from cosim.bench.comparison_rules import Compare, Judge
 from cosim.bench.coverage import Coverage, ReferenceSample
 from cosim.bench.mismatch import Arrival, ComparedRow, Group, Record, described, joined
 from cosim.bench.products import Chunk, Element, Vector
+from cosim.bench.schedule import waits
 from cosim.bench.stimulus import Specification
+from cosim.bench.waits import Waits, all_met
 from cosim.coverage.counts import Counts, merged
 from golden.checks import check_least, unknown
 from golden.engines.engine import fastest_engine
@@ -21,6 +23,12 @@ class Board(Protocol):
 
     stopped: str | None
     now: Callable[[], Arrival]
+    sent: int
+    waits: Waits
+
+    @property
+    def oldest(self) -> Vector | None:
+        """The vector whose result comes next."""
 
     @property
     def waiting(self) -> int:
@@ -135,6 +143,8 @@ class Outcome:
             class of the expected
             results, zero to NaN. A result has one element, a tile's as many as D. result_pairs: pairs of classes of
             expected results, with their signs, that came one after the other in the same element.
+        waits: lengths of gaps before vectors, and of stalls of results, that each class of results met (cycles, as text like
+            "1-40, 42"), by kind and class; empty for a design without a clock.
     """
 
     vectors: int
@@ -160,6 +170,7 @@ class Outcome:
     coverage: tuple[Counts, ...] = ()
     result_pairs: dict[str, int] = field(default_factory=dict)
     first_surplus: int | None = None
+    waits: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, parts: "Sequence[Outcome]", **changes: Any) -> "Outcome":
@@ -172,6 +183,7 @@ class Outcome:
         whole |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in _TEXTS}
         whole |= {key: _summed([getattr(part, key) for part in parts]) for key in _BY_NAME}
         whole |= {key: tuple(row for part in parts for row in getattr(part, key)) for key in _ROWS}
+        whole["waits"] = all_met([part.waits for part in parts])
         whole["coverage"] = merged(counts for part in parts for counts in part.coverage)
         whole["groups"] = joined(group for part in parts for group in part.groups)
         return cls(**{**whole, **changes}, engine=parts[0].engine)
@@ -273,6 +285,7 @@ class Scoreboard:
         now: returns the cycle and the simulated time, for the record; `exercise` sets it.
         stopped: why the run ended early, or None.
         judge: the rules of comparison and the waivers that were needed.
+        waits: the gaps and stalls that results met.
         coverage: counts of compared elements.
         sample: the rows that the reference engine computes too.
     """
@@ -300,6 +313,7 @@ class Scoreboard:
         self.stopped: str | None = None
         self.judge = Judge(compare or Compare())
         self.coverage = Coverage()
+        self.waits = Waits(waits(seed))
         self.sample = ReferenceSample(seed)
         self._vectors_seconds = 0.0
         self._on_send, self._on_result, self._on_mismatch = on_send, on_result, on_mismatch
@@ -317,6 +331,11 @@ class Scoreboard:
     def golden_seconds(self) -> float:
         """Time spent on stimulus, expected results and the coverage model (s)."""
         return self._vectors_seconds + self.coverage.golden_seconds
+
+    @property
+    def oldest(self) -> Vector | None:
+        """The vector whose result comes next; None where none waits for one."""
+        return self._waiting[0] if self._waiting else None
 
     @property
     def waiting(self) -> int:
@@ -427,6 +446,7 @@ class Scoreboard:
             classes=self.coverage.classes(),
             result_classes=self.coverage.result_classes(),
             result_pairs=self.coverage.result_pairs(),
+            waits=self.waits.met(),
         )
 
     @property

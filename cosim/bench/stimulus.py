@@ -11,6 +11,7 @@ import numpy as np
 import golden
 from cosim.bench.coverage import with_pairs
 from cosim.bench.products import THE_UNITS, Chunk, DotProducts, Element, OperandWidths, Vector, packed, with_fixed_results
+from cosim.bench.waits import class_numbers
 from golden import Format, Instruction, Unit
 from golden.arrays import BitArray
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
@@ -37,6 +38,9 @@ LONG = 272
 
 BLOCK_OF_LONG = 1024
 """Number of vectors among which the rows of the longer run are chosen."""
+
+RARE = 128
+"""Smallest share of the rows of a chunk, one in so many, whose results are of a class, if any is."""
 
 LARGE = 2048
 """Number of vectors from which a chunk is large and has a longer run."""
@@ -113,6 +117,22 @@ def repeated(stimulus: Stimulus, runs: Sequence[Run], of_vector: int) -> Stimulu
             by_vector = codes[: len(codes) // of_vector * of_vector].reshape(-1, of_vector, *codes.shape[1:])
             by_vector[run.later] = by_vector[run.first]
     return Stimulus(Operands(**arrays), label, names)  # type: ignore[arg-type]
+
+
+def with_rare_results(products: DotProducts, runs: Sequence[Run], of_vector: int) -> DotProducts:
+    """The rows with copies of those whose results are of a rare class, in the place of rows of random classes with results
+    of the most frequent one: each class must meet gaps and stalls of many lengths. Runs of repeated operands stay."""
+    found = np.array(class_numbers(products))
+    counts = np.bincount(found)
+    is_free = np.isin(products.label, [n for n, name in enumerate(products.stimulus.names) if name in CLASSES])
+    is_free &= found == counts.argmax()
+    for run in runs:
+        is_free[run.first * of_vector : run.later.stop * of_vector] = False
+    free, order = np.flatnonzero(is_free), np.arange(len(found))
+    for number in np.flatnonzero((counts > 0) & (counts < len(found) // RARE)).tolist():
+        taken, free = np.split(free, [len(found) // RARE - int(counts[number])])
+        order[taken] = np.resize(np.flatnonzero(found == number), len(taken))
+    return products.rows(order)
 
 
 def repeat_in_tiles(tiles: Tiles, runs: Sequence[Run], products: Sequence[Sequence[int]], scales: Sequence[slice]) -> Tiles:
@@ -222,7 +242,7 @@ class UnitSpecification:
             stimulus, runs = _with_runs(rows, n, [seed, part])
             operands = stimulus.operands._replace(c=self.widths.restricted(stimulus.operands.c, c))
             products = unit_products(self.unit, replace(stimulus, operands=operands), engine)
-            products = with_fixed_results(products, self.widths.d)
+            products = with_rare_results(with_fixed_results(products, self.widths.d), runs, n)
             transfers = unit_transfers(products)
             vectors = [
                 Vector(
@@ -285,6 +305,7 @@ class MultiFormatSpecification:
                 unit = self.units[number]
                 stimulus, runs = _with_runs(rows, 1, [seed, part, number])
                 products = unit_products(unit, stimulus, engine, f"format {number} ({unit.name})")
+                products = with_rare_results(products, runs, 1)
                 made.append(products)
                 transfers = enumerate(unit_transfers(products))
                 vectors = [Vector([each | {"format": number}], [Element(products, row)]) for row, each in transfers]

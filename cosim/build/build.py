@@ -32,6 +32,7 @@ from golden.cache import content_key
 from golden.processes import ending, run_tool
 
 SIMULATORS = ("verilator", "icarus")
+"""The simulators of Verilog. VHDL is simulated by `ghdl`."""
 
 OPTIMISE = ("OPT_FAST=-O1",)
 """Variables of Verilator's makefile: g++ needs a third less for a design than with its -Os, and cocotb hides the rest."""
@@ -98,6 +99,8 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
     runner._execute_cmds = commands
     built = Built(simulator, sources, runner, commands, folder, stays)
     if simulator != "verilator":
+        for library in (folder / "build").glob("*.cf"):  # GHDL's, with units of an earlier run
+            library.unlink()
         _compile(built, waves, sources.arguments, [])
         sources.check_unchanged()
         return built

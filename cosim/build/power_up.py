@@ -8,6 +8,10 @@ from cosim.bench.scoreboard import Selection
 VERILATOR_SEEDS = 2**31 - 2
 """Largest seed that Verilator accepts; the smallest is 1."""
 
+GHDL_ARGUMENTS = ("--assert-level=error", "--ieee-asserts=disable", "--max-stack-alloc=0")
+"""Arguments of a simulation in GHDL: an assertion of severity error ends it. The packages of IEEE only warn, of undefined
+operands, as they all are at first."""
+
 SECOND_POWER_UP = 1000
 """Vectors of the second simulation, which tests other register contents before the reset."""
 
@@ -25,7 +29,8 @@ class PowerUp:
     Attributes:
         first: number of its first vector in the run. vectors: number of vectors.
         seed: seed of its stimulus.
-        plusargs: Verilator's arguments for register contents at power-up. Icarus ignores them: registers begin as X.
+        plusargs: Verilator's arguments for register contents at power-up. Icarus ignores them: registers begin as X. For
+            GHDL, in which they begin as U, its arguments about assertions.
     """
 
     first: int
@@ -42,8 +47,10 @@ def power_ups(simulator: str, timing: Timing, vectors: int, seed: int) -> list[P
     """The simulations of a run: registers begin with random bits, in a second simulation with ones, and in a third one of a
     long run with zeros, as a random word hardly does.
 
-    There is only one simulation without a clock, with Icarus, or with few vectors.
+    There is only one simulation without a clock, with Icarus or GHDL, or with few vectors.
     """
+    if simulator == "ghdl":
+        return [PowerUp(0, vectors, seed, GHDL_ARGUMENTS)]
     at_random = ("+verilator+rand+reset+2", f"+verilator+seed+{seed % VERILATOR_SEEDS + 1}")
     as_ones, as_zeros = ("+verilator+rand+reset+1",), ("+verilator+rand+reset+0",)
     second = min(vectors // 2, SECOND_POWER_UP)

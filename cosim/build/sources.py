@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cosim.bench.protocol import Timing
 from cosim.build.errors import SimulationError
-from cosim.dut.files_read import FileRead, changed_since, digests_of
+from cosim.dut.files_read import VHDL, FileRead, changed_since, digests_of
 from cosim.dut.generated import write_generated
 from golden.checks import listed
 from rtl.designs.design import Design
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ASSERTIONS = ("--assert", "--no-assert-case")
 """Failed assertions of a user design fail the run. Violations of `unique` and `priority` do not: the standard makes them
 warnings, and glitches in combinational logic cause them."""
+
+NOT_SIMULATED = "that text was not simulated"
+"""The end of a line of a report about another text of a user design."""
 
 NO_ASSERTIONS = ("--noassert",)
 """The argument for a generated design, which has no assertions."""
@@ -36,6 +39,8 @@ class Sources:
         read: the files that Verilator read when it elaborated a user design, by path, also those that it found itself; none
             for a generated design, whose files are complete.
         opens, loaded: the files that a user design opens when it runs, as `cosim.dut.elaborate.Elaborated` has them.
+        not_compared: outputs of a user design that nothing looks at, or bits of them. held: inputs at a constant, with it.
+        translated: the VHDL files of a circuit that GHDL wrote; `files` and `read` are then of that circuit.
     """
 
     files: tuple[Path, ...]
@@ -48,11 +53,19 @@ class Sources:
     read: Mapping[str, FileRead] = field(default_factory=dict)
     opens: tuple[str, ...] = ()
     loaded: Mapping[str, str] = field(default_factory=dict)
+    not_compared: tuple[str, ...] = ()
+    held: Mapping[str, int | str] = field(default_factory=dict)
+    translated: Mapping[str, FileRead] = field(default_factory=dict)
 
     @property
     def digests(self) -> dict[str, str]:
         """The SHA-256 of each file of a user design, by path."""
-        return {**digests_of(self.read), **self.loaded}
+        return {**digests_of(self.translated or self.read), **self.loaded}
+
+    @property
+    def is_vhdl(self) -> bool:
+        """Whether they are VHDL, which GHDL simulates."""
+        return self.files[0].suffix.lower() in VHDL
 
     def check_unchanged(self) -> None:
         """Check that what a tool has read since is what was elaborated.
@@ -60,7 +73,7 @@ class Sources:
         Raises:
             SimulationError: a file of a user design was changed meanwhile.
         """
-        changed = changed_since(self.read)
+        changed = changed_since({**self.translated, **self.read})
         if changed:
             raise SimulationError(
                 f"{listed(changed)} changed while the design was read: it is not known which text was compiled; run again"
@@ -81,10 +94,10 @@ def sources_of(design: Design, dut: "Dut | None", folder: Path) -> Sources:
         return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
     from cosim.dut.connection import connect, operands_of  # a generated design does without these
     from cosim.dut.elaborate import INSTANCE, WRAPPER, compiler_arguments, elaborated
-    from cosim.dut.vhdl import in_verilog
     from cosim.dut.wrapper import wrapper
 
-    dut = in_verilog(dut, folder)
+    if dut.is_vhdl:
+        return _vhdl_sources(design, dut, folder)
     operands = operands_of(design, dut.widths)
     design_read = elaborated(dut)
     connection = connect(dut, operands, design_read.ports)
@@ -105,7 +118,26 @@ def sources_of(design: Design, dut: "Dut | None", folder: Path) -> Sources:
         design_read.read,
         design_read.opens,
         design_read.loaded,
+        connection.not_compared,
+        dut.tie,
+        dut.translated,
     )
+
+
+def _vhdl_sources(design: Design, dut: "Dut", folder: Path) -> Sources:
+    """The sources of a design in VHDL, in a wrapper in VHDL."""
+    from cosim.dut.elaborate import INSTANCE, WRAPPER
+    from cosim.dut.vhdl import analysis_arguments, files_of, wrapped
+
+    read = files_of(dut)
+    around = folder / f"{WRAPPER}.vhd"
+    text, operands, connection = wrapped(WRAPPER, design, dut)
+    around.write_text(text, encoding="utf-8")
+    ports = (*(operand.name for operand in operands), *dut.timing.controls)
+    instances = {INSTANCE: [port.name for port in connection.ports]}
+    files, arguments = (*dut.sources, around), analysis_arguments(dut)
+    found = Sources(files, WRAPPER, ports, arguments, (), dut.timing, instances, read)
+    return replace(found, not_compared=connection.not_compared, held=dut.tie)
 
 
 def instance_ports(verilog: str) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from cosim.bench.products import THE_UNITS, OperandWidths
 from cosim.bench.protocol import HANDSHAKES
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import Port, Range
-from golden.checks import listed
+from golden.checks import listed, unknown
 from rtl.designs.design import Design
 from rtl.designs.ports import OPERANDS
 
@@ -66,12 +66,14 @@ class Connection:
         elements: places of the elements of each operand.
         controls: places of clock, reset, enable and handshake, by this project's names.
         ties: places of inputs that are held at a value, each with its value.
+        not_compared: outputs that nothing looks at, or bits of them.
     """
 
     ports: tuple[Port, ...]
     elements: Mapping[str, tuple[Place, ...]]
     controls: Mapping[str, Place]
     ties: tuple[tuple[Place, int | str], ...]
+    not_compared: tuple[str, ...] = ()
 
 
 def operands_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Operand]:
@@ -99,11 +101,12 @@ def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port]) -> Con
     controls = matcher.controls()
     ties = matcher.ties()
     matcher.check_all_inputs_driven()
+    not_compared = matcher.not_compared()
     if matcher.reasons:
         raise PortMismatch(
             f"design {dut.top} does not fit its description:\n" + "\n".join(f"- {r}" for r in matcher.reasons)
         )
-    return Connection(tuple(ports), elements, controls, ties)
+    return Connection(tuple(ports), elements, controls, ties, not_compared)
 
 
 class _Matcher:
@@ -192,7 +195,19 @@ class _Matcher:
             elif port.direction == "input" and not used:
                 self.reasons.append(f"{port} is driven by nothing: name it in [ports], or hold it with [tie] {name} = 0")
             elif port.direction == "input" and len(used) < port.width:
-                self.reasons.append(f"{port}: {port.width - len(used)} of its bits are driven by nothing")
+                which = _unused(port, used)
+                fix = f'name {listed(which)} in [ports], or hold them: [tie] "{which[0]}" = 0'
+                self.reasons.append(f"{port}: {port.width - len(used)} of its bits are driven by nothing: {fix}")
+
+    def not_compared(self) -> tuple[str, ...]:
+        """The outputs without a use, or their bits; a reason for each name that is to be ignored and is none of them."""
+        outputs = [port for port in self._ports.values() if port.direction == "output"]
+        found = {port.name: _unused(port, self._used[port.name]) for port in outputs}
+        for name in self._dut.ignore_outputs:
+            known = [each for port, names in found.items() if names for each in dict.fromkeys((port, *names))]
+            if name not in known:
+                self.reasons.append(unknown("[compare] ignore_outputs, outputs that are not compared,", name, known))
+        return tuple(name for names in found.values() for name in names)
 
     def _piece(self, what: str, selected: str, direction: str) -> list[Place] | None:
         """The places of a name with selectors; an array's elements in ascending order of the index."""
@@ -225,6 +240,25 @@ class _Matcher:
         if place.port.direction == "input" and used & place.bits:
             self.reasons.append(f"{what}: {place.port} is driven twice")
         used |= place.bits
+
+
+def _unused(port: Port, used: set[int]) -> list[str]:
+    """The names of the bits of a port that are not used, as `[ports]` takes them: the port, elements, ranges of bits."""
+    if not used:
+        return [port.name]
+    dimensions, bits, found = [*port.unpacked, *port.packed], port.bits or Range(port.word - 1, 0), list[str]()
+    step = 1 if bits.left >= bits.right else -1
+    for index, place in zip(product(*(d.indices for d in dimensions)), selected_places(port, ()) or (), strict=True):
+        name, low = port.name + "".join(f"[{k}]" for k in index), min(place.bits)
+        free = sorted(bit - low for bit in place.bits - used)
+        if len(free) == place.width:
+            found.append(name)
+            continue
+        starts = [k for k in free if k - 1 not in free]
+        ends = [k for k in free if k + 1 not in free]
+        numbers = [(bits.right + step * end, bits.right + step * start) for start, end in zip(starts, ends, strict=True)]
+        found += [f"{name}[{left}]" if left == right else f"{name}[{left}:{right}]" for left, right in numbers]
+    return found
 
 
 def _merged(places: list[Place], count: int, width: int) -> list[Place]:

@@ -10,6 +10,7 @@ from cosim.bench.comparison_rules import Compare, is_hexadecimal
 from cosim.bench.products import THE_UNITS, FixedPoint, OperandWidths
 from cosim.bench.protocol import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.filelist import Filelist, read_filelist
+from cosim.dut.files_read import VHDL, FileRead
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.files import read_toml
 from rtl.designs.ports import OPERANDS
@@ -76,7 +77,7 @@ class Dut:
         top: the top module.
         sources: source files in the order in which they are read.
         include: folders of included files. defines: macros. parameters: parameters of the top module.
-        verilator_args: further arguments of Verilator, for example to waive warnings.
+        verilator_args: further arguments of Verilator, for example to waive warnings. ghdl_args: of GHDL's analysis.
         protocol: one of `PROTOCOLS`. latency: cycles from operands to result, for `fixed-latency` only.
         clock, enable: names of ports, None where there is none. reset: the reset input, or None.
         ports: the design's port names for this project's names (`a`, `in_valid` …); several names are the lanes of one
@@ -84,8 +85,9 @@ class Dut:
         order: "ascending", element 0 first; or "descending", element 0 in the highest bits or the last place.
         results: number of dot products in a vector. widths: the widths of c and d, where they differ from the unit's.
         tie: value of each input that is held at a value.
-        compare: the permitted differences.
+        compare: the permitted differences. ignore_outputs: outputs that are not compared on purpose.
         lists: the filelists that name its sources.
+        translated: for a circuit that GHDL wrote, the VHDL files that it is made from, as they were read.
     """
 
     top: str
@@ -94,6 +96,7 @@ class Dut:
     defines: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
     verilator_args: tuple[str, ...] = ()
+    ghdl_args: tuple[str, ...] = ()
     protocol: str = "combinational"
     latency: int = 0
     clock: str | None = None
@@ -105,7 +108,9 @@ class Dut:
     widths: OperandWidths = THE_UNITS
     tie: Mapping[str, int | str] = field(default_factory=dict)
     compare: Compare = field(default_factory=Compare)
+    ignore_outputs: tuple[str, ...] = ()
     lists: tuple[Path, ...] = ()
+    translated: Mapping[str, FileRead] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_text("top", self.top)
@@ -122,6 +127,16 @@ class Dut:
             raise ValueError(f"sources must be Verilog files that exist; not found: {listed(map(str, missing))}")
         if not self.sources:
             raise ValueError("a design needs at least one Verilog file, got none")
+        self._check_language()
+
+    def _check_language(self) -> None:
+        others = [source.name for source in self.sources if source.suffix.lower() not in VHDL]
+        if others and len(others) < len(self.sources):
+            raise ValueError(f"sources must be all VHDL or all Verilog, got VHDL and {', '.join(others)}")
+        if not others and (self.include or self.defines):
+            raise ValueError("a design in VHDL has no include folders and no macros: leave include and defines out")
+        if others and self.ghdl_args:
+            raise ValueError(f"ghdl_args are for a design in VHDL, got {', '.join(others)}")
 
     def _check_timing(self) -> None:
         clocked = self.protocol != "combinational"
@@ -134,6 +149,11 @@ class Dut:
             check_int("latency", self.latency, 1, MAX_LATENCY)
         elif self.latency:
             raise ValueError(f"latency goes with protocol 'fixed-latency', got {self.latency} with {self.protocol!r}")
+
+    @property
+    def is_vhdl(self) -> bool:
+        """Whether its sources are VHDL."""
+        return self.sources[0].suffix.lower() in VHDL
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -176,7 +196,7 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
     Raises:
         ValueError, TypeError: as `load_dut`, without the path.
     """
-    known = {f.name for f in fields(Dut)} - {"widths", "lists"} | _FURTHER_KEYS
+    known = {f.name for f in fields(Dut)} - {"widths", "lists", "ignore_outputs", "translated"} | _FURTHER_KEYS
     for key in table:
         if key not in known:
             raise ValueError(unknown("key", key, sorted(known)))
@@ -187,6 +207,8 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
     filelist = read_filelist(folder / _text("filelist", table["filelist"])) if "filelist" in table else Filelist()
     sources = [folder / name for name in _texts("sources", table.get("sources", []))]
     include = [folder / name for name in _texts("include", table.get("include", []))]
+    compare = {**_table("compare", table.get("compare", {}))}
+    ignored = compare.pop("ignore_outputs", [])
     plain = ("top", "protocol", "latency", "enable", "clock", "order", "results")
     keys: dict[str, Any] = {key: table[key] for key in plain if key in table}
     for key in ("enable", "clock"):
@@ -199,11 +221,13 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         defines=filelist.defines | _values("defines", table.get("defines", {})),
         parameters=_values("parameters", filelist.parameters | _table("parameters", table.get("parameters", {}))),
         verilator_args=tuple(_texts("verilator_args", table.get("verilator_args", []))),
+        ghdl_args=tuple(_texts("ghdl_args", table.get("ghdl_args", []))),
         reset=_record("reset", table["reset"], Reset) if "reset" in table else None,
         ports={port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()},
         tie={name: _tied(name, value) for name, value in _table("tie", table.get("tie", {})).items()},
         widths=widths_from_table(_table("operands", table.get("operands", {}))),
-        compare=_record("compare", table.get("compare", {}), Compare),
+        compare=_record("compare", compare, Compare),
+        ignore_outputs=tuple(_texts("[compare] ignore_outputs", ignored)),
         lists=tuple(filelist.lists),
     )
 
@@ -227,7 +251,7 @@ def _names(port: str, value: Any) -> tuple[str, ...]:
     return names
 
 
-_SELECTED = re.compile(r"[A-Za-z_]\w*(\[\d+(:\d+)?\])*", re.ASCII)
+_SELECTED = re.compile(r"[A-Za-z_][\w.]*(\[\d+(:\d+)?\])*", re.ASCII)
 
 
 def _tied(name: str, value: Any) -> int | str:
@@ -247,7 +271,7 @@ def _values(key: str, value: Any) -> dict[str, str]:
     for name, given in table.items():
         if isinstance(given, bool) or not isinstance(given, (int, str)):
             raise ValueError(f"[{key}] {name} must be a number or a text, got {given!r}")
-        if not _SELECTED.fullmatch(name) or "[" in name or not str(given).isprintable():
+        if not _SELECTED.fullmatch(name) or {*"[."} & {*name} or not str(given).isprintable():
             raise ValueError(f"[{key}] {name} must be a name, and its value one line of text; got {given!r}")
         if key == "parameters" and not _is_one_value(str(given)):
             raise ValueError(f"[{key}] {name} must be one value, without a comma, a semicolon or a comment; got {given!r}")

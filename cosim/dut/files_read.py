@@ -7,6 +7,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+VHDL = (".vhd", ".vhdl")
+"""Endings of the names of VHDL files."""
+
 LISTING = "*__verFiles.dat"
 """The file in which Verilator lists what it has read and written."""
 
@@ -41,12 +44,12 @@ def files_read(listing: Path, start: Path, made: Collection[Path] = ()) -> dict[
     (found,) = listing.glob(LISTING)
     without = {path.resolve() for path in made}
     paths = {start / name for name in _SOURCE.findall(found.read_text(encoding="utf-8"))}
-    return {str(path): _state(path) for path in sorted(paths) if path.resolve() not in without}
+    return {str(path): state_of(path) for path in sorted(paths) if path.resolve() not in without}
 
 
 def changed_since(read: Mapping[str, FileRead]) -> list[str]:
     """The files that are not, or not any more, in the state in which they were read."""
-    return [path for path, state in read.items() if not Path(path).is_file() or _state(Path(path)) != state]
+    return [path for path, state in read.items() if not Path(path).is_file() or state_of(Path(path)) != state]
 
 
 def digests_of(read: Mapping[str, FileRead]) -> dict[str, str]:
@@ -55,7 +58,8 @@ def digests_of(read: Mapping[str, FileRead]) -> dict[str, str]:
     return {path: state.digest for path, state in read.items() if not own & {*Path(path).parents}}
 
 
-def _state(path: Path) -> FileRead:
+def state_of(path: Path) -> FileRead:
+    """The present state of a file."""
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return FileRead(digest, os.fstat(stream.fileno()).st_ctime_ns)

@@ -5,27 +5,36 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import Elaborated, Port
+from cosim.dut.elaborate import Port
 
 CLOCKS = ("clk", "clk_i", "i_clk", "clock", "aclk")
 RESETS = ("rst", "rst_i", "reset", "reset_i", "rst_n", "rst_ni", "resetn", "reset_n", "aresetn", "nreset", "arst_n", "arst")
 ENABLES = ("en", "en_i", "enable", "enable_i", "ce", "clk_en")
 
-_INTO = r"((in|i|s|vec|op|operand|src)_?)*"
+_INTO = r"((input|in|i|s|vec|op|operand|src)_?)*"
 
-_OUT_OF = r"((out|o|m)_?)*"
+_OUT_OF = r"((output|out|o|m)_?)*"
 
 NAMES: dict[str, str] = {
     "a": _INTO + r"a(_?vec)?(_?\d+)?(_i|_in)?",
     "b": _INTO + r"b(_?vec)?(_?\d+)?(_i|_in)?",
     "c": _INTO + r"(c|acc|addend|accumulator|psum)(_i|_in)?",
-    "d": _OUT_OF + r"(d|results?|out|res|data|sum|dot|dp)(_o|_out)?",
-    "in_valid": r"(in_valid|valid|valid_in|s_valid|in_vld|vld)(_i)?",
-    "in_ready": r"(in_ready|ready|ready_out|s_ready|in_rdy)(_o)?",
-    "out_valid": r"(out_valid|valid|valid_out|m_valid|out_vld|vld)(_o)?",
-    "out_ready": r"(out_ready|ready|ready_in|m_ready|out_rdy)(_i)?",
+    "d": _OUT_OF + r"(d|results?|out|res|data|sum|dot|dp|z)(_o|_out)?",
+    "in_valid": r"((input|in|s)_)?(valid|vld|stb)(_in)?(_i)?",
+    "in_ready": r"((input|in|s)_)?(ready|rdy|ack)(_out)?(_o)?",
+    "out_valid": r"((output|out|m)_)?(valid|vld|stb)(_out)?(_o)?",
+    "out_ready": r"((output|out|m)_)?(ready|rdy|ack)(_in)?(_i)?",
 }
 """Patterns of common names for this project's ports."""
+
+OF_AN_OPERAND = r"(\w+_)?[abc]_(valid|vld|stb|ready|rdy|ack)(_i|_o)?"
+"""Pattern of the handshake of one operand, which no protocol drives."""
+
+NO_C = (
+    r"(\w*_)?(tags?|id|user|mode|rm|rnd|round\w*|op|opcode|operation|fmt|format|func\w*|sel\w*|cfg|config|mask|flush|"
+    r"last|clear)(_\w+)?"
+)
+"""Pattern of the names of further inputs that are no operand."""
 
 TOGETHER = r"((in|i)_)?(operands?|ops?)(_i|_in)?"
 """Pattern of the name of an array of two or three operands: a, b and c."""
@@ -33,14 +42,16 @@ TOGETHER = r"((in|i)_)?(operands?|ops?)(_i|_in)?"
 OUTPUTS = ("d", "in_ready", "out_valid")
 
 
-def template(dut: Dut, design: Elaborated) -> str:
+def template(dut: Dut, ports: Sequence[Port], edges: Mapping[str, str]) -> str:
     """The text of a `dut.toml`. Guesses are marked in comments; each value `?` must be replaced before the file is read.
 
     Args:
-        dut: the design's top, sources, folders, macros and parameters.
+        dut: the design's top, sources, folders, macros and parameters. ports: its ports.
+        edges: the signals at whose edges its registers act, as far as they are known.
     """
-    ports = design.ports
-    found = _together(ports) | {ours: names for ours in NAMES if (names := _matching(ours, ports))}
+    apart = [port.name for port in ports if re.fullmatch(OF_AN_OPERAND, port.name, re.IGNORECASE)]
+    others = [port for port in ports if port.name not in apart]
+    found = _together(ports) | {ours: names for ours in NAMES if (names := _matching(ours, others))}
     clock = next((port.name for port in ports if port.name.lower() in CLOCKS), None)
     reset = next((port.name for port in ports if port.name.lower() in RESETS), None)
     enable = next((port.name for port in ports if port.name.lower() in ENABLES), None)
@@ -48,12 +59,16 @@ def template(dut: Dut, design: Elaborated) -> str:
     lines += [f"include = {_listed([str(folder) for folder in dut.include])}"] if dut.include else []
     lines += [f"defines = {_table(dut.defines)}"] if dut.defines else []
     lines += [f"parameters = {_table(dut.parameters)}"] if dut.parameters else []
-    lines += ["", *_timing(found, clock, reset, enable, design.edges), "", "# The design's ports:"]
+    lines += [f"ghdl_args = {_listed(dut.ghdl_args)}"] if dut.ghdl_args else []
+    if apart:
+        lines += ["", f"# {', '.join(apart)}: no protocol has a handshake for each operand; join them in a module around it"]
+    lines += ["", *_timing(found, clock, reset, enable, edges), "", "# The design's ports:"]
     lines += [f"#   {port}" for port in ports]
     lines += ["", "[ports]  # this project's names to the design's"]
     named = {clock, reset, enable, *(name.partition("[")[0] for names in found.values() for name in names)}
     idle = [port for port in ports if port.direction == "input" and port.name not in named]
-    has_c = "c" in found or bool(idle)
+    rest = [port.name for port in idle if port.width > 1 and port.name not in apart]
+    has_c = "c" in found or any(not re.fullmatch(NO_C, name, re.IGNORECASE) for name in rest)
     wanted = [
         "a",
         "b",
@@ -81,7 +96,7 @@ def _together(ports: Sequence[Port]) -> dict[str, list[str]]:
 def _matching(ours: str, ports: Sequence[Port]) -> list[str]:
     """The design's ports whose names and direction match, in order of the numbers in their names."""
     direction = "output" if ours in OUTPUTS else "input"
-    there = [port.name for port in ports if port.direction == direction]
+    there = [port.name for port in ports if port.direction == direction and (ours not in "abcd" or port.width > 1)]
     names = [name for name in there if re.fullmatch(NAMES[ours], name, re.IGNORECASE)]
     if not names:  # behind words that are not known, as req_valid: it is meant if no other port has such a name
         names = [name for name in there if re.fullmatch(rf"\w+_({NAMES[ours]})", name, re.IGNORECASE)]

@@ -33,6 +33,8 @@ _WARNING = re.compile(
     r"^%(?:Error(?:-\w+)?: (?!Exiting due to)|Warning-(?:{}): ).*".format("|".join((*SOUND, *WIDTHS))), re.MULTILINE
 )
 
+_CODE = re.compile(r"%Warning-(\w+): ")
+
 _HIDDEN = re.compile(r"^%Warning-VARHIDDEN: .*: '?([^\s']+)'?$", re.MULTILINE)
 
 _SAID = re.compile(r"^.*\b(?:Warning|ERROR): .*", re.MULTILINE)
@@ -57,6 +59,13 @@ def complaints_of_verilator(
     flags = ["--lint-only", "-Wall", "-Wno-fatal", *waived, *libraries, "--no-timing", "--top-module", top]
     messages = run_tool(["verilator", *flags, str(source)], cwd=folder).stderr
     return _WARNING.findall(messages.replace(f"{folder}/", "")), _HIDDEN.findall(messages)
+
+
+def only_of_widths(complaints: Sequence[str]) -> tuple[str, ...]:
+    """The warnings about widths, if all complaints are such."""
+    found = [_CODE.match(complaint) for complaint in complaints]
+    codes = dict.fromkeys(code[1] for code in found if code is not None and code[1] in WIDTHS)
+    return tuple(codes) if all(code is not None and code[1] in codes for code in found) else ()
 
 
 def _waiver_of_widths(waiver: re.Match[str]) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.build.sources import ASSERTIONS, Sources
+from cosim.build.sources import ASSERTIONS, NOT_SIMULATED, Sources
 from cosim.dut.elaborate import nodes_of, resolved_type, width_of_type
-from cosim.lint.complaints import WIDTHS, complaints_of_verilator, quoted
+from cosim.lint.complaints import WIDTHS, complaints_of_verilator, only_of_widths, quoted
 from cosim.lint.expressions import cases_of_signals, effects_left_out, effects_without_order, hidden_inputs
 from cosim.lint.source_texts import Source, Text
 from cosim.lint.tree import (
@@ -171,6 +171,16 @@ BEGINS_AS_X = (
     "hold instead was not tried, and is in Verilator"
 )
 
+UNREAD_VHDL = (
+    "what other tools may read as another circuit was not looked for, as in Verilog: latches, initial values, incomplete "
+    "sensitivity lists, undefined values, conditions that vectors hardly meet"
+)
+
+BEGINS_AS_U = (
+    "registers and memories without an initial value begin as U in GHDL, for which a condition does not hold: what they may "
+    "hold instead was not tried"
+)
+
 CONTINUED = (
     "a comment // in a macro ends with a backslash, behind which the macro goes on to some tools and has ended to others"
 )
@@ -187,11 +197,13 @@ class Finding:
     Attributes:
         line: the line of a report; empty where it concerns proofs alone.
         ends_proof: why a proof decides nothing; empty where it covers the finding. assumed: what it then rests on.
+        waivable: the warnings that a user may waive, if the finding is of these alone.
     """
 
     line: str
     ends_proof: str = ""
     assumed: str = ""
+    waivable: tuple[str, ...] = ()
 
 
 def other_readings(sources: Sources, folder: Path, simulator: str = "verilator") -> tuple[str, ...]:
@@ -203,12 +215,14 @@ def other_readings(sources: Sources, folder: Path, simulator: str = "verilator")
     Raises:
         ElaborationError: Verilator cannot preprocess the sources.
     """
+    if sources.is_vhdl:
+        return (UNREAD_VHDL, BEGINS_AS_U)[: 1 + (sources.timing.protocol != "combinational" and simulator == "ghdl")]
     options = [word for word in sources.verilator_args if not word.startswith(PLAIN)]
     lines = [BEGINS_AS_X] if simulator == "icarus" and sources.timing.protocol != "combinational" else []
     lines += [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []
     source = Source(sources, folder)
     first, *others = source.texts
-    lines += [f"its text differs {text.name}; that text was not simulated" for text in others]
+    lines += [f"its text differs {text.name}; {NOT_SIMULATED}" for text in others]
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     findings = [*lint_files(source), *lint(source, first, widths, libraries)]
@@ -249,7 +263,10 @@ def lint(source: Source, text: Text, waived: Sequence[str], libraries: Sequence[
     warnings, hidden = complaints_of_verilator(top, text.verilog, waived, folder, libraries)
     if warnings:
         what = "Verilator warns of constructs that other tools may interpret differently"
-        yield Finding(f"{what}: {_listed(warnings, '; ')}", quoted("Verilator", warnings))
+        waivable = only_of_widths(warnings)
+        waivers = " ".join(f"--waive {code}" for code in waivable)
+        offer = f"\n    words are extended and cut as the standard says; if that is meant, add {waivers}" if waivable else ""
+        yield Finding(f"{what}: {_listed(warnings, '; ')}", quoted("Verilator", warnings) + offer, waivable=waivable)
     promised, what = [*words.promises, *text.promised], "it promises synthesis tools properties that"
     yield from _found(f"{what} a simulation does not check", [*promised, *words.cases_of_one])
     yield from _found("", promised, f"{what} the proof does not check")
@@ -293,8 +310,8 @@ def lint(source: Source, text: Text, waived: Sequence[str], libraries: Sequence[
 
 def _found(line: str, names: Sequence[str], ends_proof: str = "", assumed: str = "") -> list[Finding]:
     """The finding on some names, if there are any: the sentences go before them."""
-    of_proof = (f"{sentence}: {', '.join(names)}" if sentence else "" for sentence in (ends_proof, assumed))
-    return [Finding(f"{line}: {_listed(names)}" if line else "", *of_proof)] if names else []
+    ends, rests = (f"{sentence}: {', '.join(names)}" if sentence else "" for sentence in (ends_proof, assumed))
+    return [Finding(f"{line}: {_listed(names)}" if line else "", ends, rests)] if names else []
 
 
 def _listed(texts: Sequence[str], separator: str = ", ") -> str:

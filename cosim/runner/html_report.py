@@ -97,12 +97,12 @@ def passed_or_failed(passed: bool) -> Markup:
 def design_section(report: Report, number: int, alone: bool, known: Sequence[str] = ()) -> Markup:
     """The section of one design: failures, mismatches, and compared classes, which are open for a single design."""
     parts = [element("h2", report.unit, " ", passed_or_failed(report.passed), id=f"design-{number}")]
-    parts += [element("p", line) for line in known]
+    parts += [element("p", line) for line in (*report.not_looked_at, *known)]
     if report.failures:
         parts.append(element("ul", *(element("li", reason) for reason in report.failures)))
     if report.reset is not None:
         parts.append(element("p", report.reset))
-    parts += [element("p", reading) for reading in report.other_readings]
+    parts += [element("p", reading) for reading in report.warnings]
     if report.explanation is not None:
         parts.append(report.explanation.html_body())
     if report.groups:

@@ -11,12 +11,14 @@ from cosim.bench.minimise import AGREES_ALONE, Minimised
 from cosim.bench.mismatch import ComparedRow, Group, Mismatch, described, joined
 from cosim.bench.products import DotProducts, Element
 from cosim.bench.scoreboard import Outcome
+from cosim.bench.waits import waits_by_name
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
 from cosim.coverage.counts import Counts
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from cosim.runner.simulate import replay
+from cosim.runner.vhdl_circuit import circuit_of
 from cosim.volume.decoded_vectors import Decoder
 from cosim.volume.design_plan import write_plan
 from cosim.volume.segments import DIRECTED, Segment, Vectors
@@ -30,7 +32,7 @@ from rtl.designs.design import Design
 NOTHING: Mapping[str, Any] = {
     "sent": 0, "received": 0, "dropped": 0, "waiting": 0, "surplus": 0, "left_out": 0, "mismatches": 0, "stopped": None,
     "seconds": 0.0, "classes": {}, "result_classes": [0] * len(Cls), "result_pairs": [],
-    "waived": {}, "groups": [], "rows": [],
+    "waits": {}, "waived": {}, "groups": [], "rows": [],
 }  # fmt: skip
 """The counts of a program that ended without an outcome."""
 
@@ -80,6 +82,7 @@ def part_of(
         result_classes={cls.name.lower(): outcome["result_classes"][cls] for cls in Cls},
         coverage=_covered(rows, outcome),
         result_pairs=pairs_by_name(outcome["result_pairs"], design.operation.d),
+        waits=waits_by_name(outcome["waits"], design.operation.d),
     )
     return Simulated(outcome=counts, seconds=outcome["seconds"])
 
@@ -151,7 +154,7 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Simulated:
     """Run all segments, as one."""
     say = request.report_progress
     say(f"{design.name}: building for volume")
-    sources = sources_of(design, request.dut, folder)
+    sources = sources_of(design, None if request.dut is None else circuit_of(design, request.dut, folder), folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
     native_seed = request.seed if request.vectors > DIRECTED else None
@@ -194,9 +197,11 @@ def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int,
         segment = segments[number]
         rows = None if segment.write is None else segment.write()
         of_file = [] if rows is None else ["--rows", str(rows.path)]
+        schedule = segment.schedule().write(plan.parent / f"schedule{segment.first}.txt")
+        of_file += ["--schedule", str(schedule)]
         sent = Sent(segment, rows, run_program(program, plan, [*of_file, *segment.arguments, *options]))
-        if rows is not None:
-            rows.path.unlink()
+        for path in (schedule, *([] if rows is None else [rows.path])):
+            path.unlink()
         if sent.has_ended:
             ended.append(number)
         return sent

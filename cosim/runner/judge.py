@@ -58,7 +58,13 @@ def judged(
     sources = sources_of(design, request.dut, folder)
     if sources.digests != simulated.sources:
         raise SimulationError("the design's files changed while it was simulated: run again")
-    found |= {"reset": reset, "other_readings": other_readings(sources, folder, request.simulator)}
+    found |= {"not_compared": sources.not_compared, "held": dict(sources.held)}
+    if request.strict:
+        ignored = request.dut.ignore_outputs
+        found["required"] = tuple(
+            name for name in sources.not_compared if not {name, name.partition("[")[0]} & {*map(str, ignored)}
+        )
+    found |= {"reset": reset, "other_readings": other_readings(sources, folder, request.runs_in)}
     sources.check_unchanged()
     return found
 

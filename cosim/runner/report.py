@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosim.bench.minimise import Minimised
 from cosim.bench.scoreboard import Outcome
+from cosim.build.sources import NOT_SIMULATED
 from cosim.coverage.coverage_model import Bins, whole
 from cosim.coverage.coverage_model import report as coverage_report
 from cosim.runner.job import Simulated, read
@@ -33,6 +34,8 @@ class Report(Outcome):
             empty for a user design.
         reset: the actual reset of a user design, where its description gives another one; else None.
         other_readings: why the circuit of a user design may be another one to other tools, a line each.
+        not_compared: outputs of a user design that nothing looked at, or bits of them; required: those that a strict run
+            must compare. held: its inputs at a constant, with it.
         sources: the SHA-256 of each file of a user design, by path, as it was simulated.
         input_bits: bits of the operands of one vector: it has 2**input_bits possible inputs.
 
@@ -53,7 +56,30 @@ class Report(Outcome):
     input_bits: int = 0
     reset: str | None = None
     other_readings: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    held: Mapping[str, int | str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Every reason why the run does not pass, as of its outcome; a strict run compares every output."""
+        names = ", ".join(self.required)
+        fix = "[compare] ignore_outputs names those that are meant"
+        return (*super().failures, *([f"outputs are not compared: {names}; {fix}"] if names else []))
+
+    @property
+    def not_looked_at(self) -> tuple[str, ...]:
+        """What the verdict does not cover, a line each: outputs, inputs at other values, other texts of the design."""
+        held = ", ".join(f"{name} = {value}" for name, value in self.held.items())
+        lines = [f"outputs that were not compared: {', '.join(self.not_compared)}"] if self.not_compared else []
+        lines += [f"inputs that were held at a constant: {held}"] if held else []
+        return (*lines, *(line for line in self.other_readings if line.endswith(NOT_SIMULATED)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The other readings that are not in `not_looked_at`."""
+        return tuple(line for line in self.other_readings if not line.endswith(NOT_SIMULATED))
 
     @classmethod
     def of(
@@ -109,7 +135,8 @@ class Report(Outcome):
         table = json.loads(text)
         outcome = read(Outcome, table)
         counts = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
-        others = {"minimised": read(Minimised | None, table["minimised"]), "other_readings": tuple(table["other_readings"])}
+        others = {name: tuple(table[name]) for name in ("other_readings", "not_compared", "required")}
+        others |= {"minimised": read(Minimised | None, table["minimised"])}
         return cls(**(table | counts | others))
 
     @property
@@ -136,7 +163,7 @@ class Report(Outcome):
         """The report for JSON, without the rows that agreed."""
         derived = {"vectors_per_second": self.vectors_per_second, "failures": list(self.failures), "passed": self.passed}
         explanation = None if self.explanation is None else self.explanation.as_dict()
-        left_out = ("agreeing", "minimised", "rtl_coverage")
+        left_out = ("agreeing", "minimised", "rtl_coverage", "required")
         plain = asdict(replace(self, explanation=None, coverage=(), rtl_coverage=None, agreeing=(), minimised=None))
         known = {key: value for key, value in plain.items() if key not in left_out}
         coverage = {"coverage": [coverage_report(counts) for counts in self.coverage]}

@@ -46,7 +46,8 @@ class Request:
         dut: a user design, Verilog that replaces the generated design; None for the generated design.
         work_dir: folder of the build, which remains; `run_many` makes a folder for each design in it, by the design's name.
             None builds in a temporary folder and leaves only the log of a failure.
-        waves: path for a waveform (VCD from Verilator, FST from Icarus), with a save file for GTKWave beside it; or None.
+        waves: path for a waveform (VCD from Verilator, else FST), with a save file for GTKWave beside it; or None.
+        strict: whether an output of a user design that is not compared fails the run, unless its description says so.
         rtl_coverage: whether the report contains the executed lines of the Verilog and the bits that changed; with Verilator
             in cocotb only. Verilator's files coverage-0.dat, coverage-1.dat … remain in `work_dir`.
         progress: called with a line of text at every step, or None.
@@ -65,8 +66,19 @@ class Request:
     dut: "Dut | None" = None
     work_dir: Path | None = None
     waves: Path | None = None
+    strict: bool = False
     rtl_coverage: bool = False
     progress: Callable[[str], None] | None = None
+
+    @property
+    def in_cocotb(self) -> str:
+        """The simulator of a simulation in cocotb: that of the request, but for VHDL."""
+        return "ghdl" if self.dut is not None and self.dut.is_vhdl else self.simulator
+
+    @property
+    def runs_in(self) -> str:
+        """The simulator of the run. Volume mode runs the circuit that GHDL makes of VHDL in Verilator."""
+        return self.in_cocotb if self.mode == "cocotb" else self.simulator
 
     @property
     def results(self) -> int:
@@ -90,6 +102,8 @@ class Request:
             raise ValueError(
                 f"mode 'volume' runs what Verilator compiles, got simulator {self.simulator!r}: leave --sim out"
             )
+        if self.dut is not None and self.dut.is_vhdl:
+            self._check_vhdl()
         if self.rtl_coverage and (self.mode, self.simulator) != ("cocotb", "verilator"):
             raise ValueError(
                 "coverage of the RTL is counted by Verilator in mode 'cocotb', "
@@ -111,6 +125,14 @@ class Request:
             raise ValueError(f"the work directory must be a folder, got {self.work_dir}")
         if self.work_dir is not None and self.dut is not None:
             self._check_sources_outside(self.work_dir.resolve(), self.dut)
+
+    def _check_vhdl(self) -> None:
+        if self.simulator != "verilator":
+            raise ValueError(f"VHDL is simulated by GHDL, got simulator {self.simulator!r}: leave --sim out")
+        if self.rtl_coverage:
+            raise ValueError(
+                "coverage of the RTL is counted by Verilator, and this design is VHDL: leave --rtl-coverage out"
+            )
 
     @staticmethod
     def _check_sources_outside(work_dir: Path, dut: "Dut") -> None:

@@ -63,7 +63,7 @@ def run(design: Unit | Design, request: Request | None = None, **changes: Any) -
         YosysError: Yosys cannot write the Verilog.
     """
     request = _changed(request, changes)
-    check_tools(request.simulator, request.dut is not None)
+    check_tools(request.runs_in, request.dut is not None and request.runs_in != "ghdl")
     chosen = as_design(design)
     request.check(chosen)
     return supervised(lambda: _run(chosen, request))
@@ -140,8 +140,9 @@ def _run(design: Design, request: Request) -> Report:
         send = _in_volume if request.mode == "volume" else run_in_cocotb
         simulated = send(design, request, folder)
         explanation = _explanation(design, request, simulated)
-        found = judged(design, request, folder, simulated, explanation, send)
-        report = Report.of_run(design, simulated, request.simulator, request.seed, explanation, mode=request.mode, **found)
+        trial = send if request.in_cocotb == request.runs_in else run_in_cocotb
+        found = judged(design, request, folder, simulated, explanation, trial)
+        report = Report.of_run(design, simulated, request.runs_in, request.seed, explanation, mode=request.mode, **found)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     request.report_progress(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")

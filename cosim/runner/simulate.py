@@ -26,7 +26,10 @@ ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
 """Endings of a simulator that the design may have caused: Verilator calls abort() on a loop that has no stable state. Any
 other signal comes from outside."""
 
-FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%(Error|Fatal)|^FATAL"
+FROM_THE_DESIGN = (
+    r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%(Error|Fatal)|^FATAL|"
+    r":\((assertion|report) (error|failure)\)|ghdl\S*:error: |^simulation (finished|stopped) @"
+)
 """Log lines of a simulation that the design ended or made break off; at `:0:` cocotb ended it."""
 
 FAILED_ASSERTION = r"ERROR: \S.*:\d+:"
@@ -85,13 +88,14 @@ def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log
         built.runner.test(
             test_module="cosim.runner.testbench",
             hdl_toplevel=built.sources.top,
-            hdl_toplevel_lang="verilog",
+            hdl_toplevel_lang="vhdl" if built.sources.is_vhdl else "verilog",
+            test_args=[*built.sources.arguments, f"--workdir={built.folder / 'build'}"] if built.sources.is_vhdl else [],
             build_dir=built.folder / "build",
             test_dir=built.folder,
             results_xml=str(built.folder / "results.xml"),
             extra_env={JOB_VARIABLE: str(job_file), **PLAIN_IMPORTS},
-            plusargs=list(plusargs),
-            waves=waves,
+            plusargs=[*plusargs, *([f"--fst={wave_of(built)}"] if waves and built.sources.is_vhdl else [])],
+            waves=waves and not built.sources.is_vhdl,
             timescale=TIMESCALE,
             log_file=log,
         )
@@ -133,7 +137,7 @@ def _broken_off(job: Job, beat: Beat, reason: str) -> Simulated:
 
 def run_in_cocotb(design: Design, request: Request, folder: Path) -> Simulated:
     """Run all simulations of a design, as one."""
-    say, simulator, waves = request.report_progress, request.simulator, request.waves
+    say, simulator, waves = request.report_progress, request.in_cocotb, request.waves
     say(f"{design.name}: building with {simulator}")
     sources = sources_of(design, request.dut, folder)
     built = build(
@@ -171,8 +175,8 @@ def replay(design: Design, request: Request, folder: Path, given: Mapping[str, A
     """
     waves = request.waves
     sources = sources_of(design, request.dut, folder)
-    built = build("verilator", sources, folder, waves is not None, request.work_dir is not None)
-    (part,) = power_ups("verilator", sources.timing, len(given["rows"]), request.seed)
+    built = build(request.in_cocotb, sources, folder, waves is not None, request.work_dir is not None)
+    (part,) = power_ups(request.in_cocotb, sources.timing, len(given["rows"]), request.seed)
     part = replace(part, first=given["rows"][0]["vector"])
     with _job(design, replace(request, selection=Selection()), part, built, given) as job:
         found = simulate(built, job, part.plusargs, waves is not None)
@@ -181,16 +185,30 @@ def replay(design: Design, request: Request, folder: Path, given: Mapping[str, A
     return replace(found, sources=sources.digests)
 
 
+def simulated_once(design: Design, request: Request, folder: Path, part: PowerUp) -> Simulated:
+    """One simulation of a user design, in a folder that need not exist yet."""
+    folder.mkdir(exist_ok=True)
+    built = build(request.in_cocotb, sources_of(design, request.dut, folder), folder, False, request.work_dir is not None)
+    with _job(design, request, part, built) as job:
+        return simulate(built, job, part.plusargs, False)
+
+
 def _coverage_files(folder: Path) -> "CoverageFiles":
     from cosim.rtl_coverage.coverage_files import CoverageFiles  # most runs do without
 
     return CoverageFiles(folder)
 
 
+def wave_of(built: Built) -> Path:
+    """The file into which the simulator writes a waveform."""
+    folder = built.folder
+    return folder / "dump.vcd" if built.simulator == "verilator" else folder / "build" / f"{built.sources.top}.fst"
+
+
 def _save_waves(built: Built, waves: Path) -> None:
     from cosim.runner.waves import save_waves  # most runs do without
 
-    save_waves(built, waves)
+    save_waves(built, wave_of(built), waves)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cosim.bench.mismatch import Group
+from cosim.bench.waits import lacking
 from cosim.runner.report import Report
 
 if TYPE_CHECKING:
@@ -72,6 +73,13 @@ def missed_pairs(report: Report) -> list[str]:
     return [f"{came}; missing: {'; '.join(missing[:MISSED])}{more}" if missing else came]
 
 
+def missed_waits(report: Report) -> list[str]:
+    """A line that names the lengths of gaps and stalls that a class of results has not met."""
+    missing = lacking(report.waits)
+    more = "; …" if len(missing) > MISSED else ""
+    return [f"{report.unit}: lengths of waits not met (cycles): {'; '.join(missing[:MISSED])}{more}"] if missing else []
+
+
 def bins_hit(report: Report) -> str:
     """The number of bins hit and of reachable bins; empty for a run without coverage models."""
     return f"{report.bins.hit:,} of {report.bins.reachable:,}" if report.coverage else ""
@@ -106,13 +114,14 @@ def executed_lines(report: Report) -> list[str]:
 
 def summary(reports: Sequence[Report], seed: int) -> str:
     """The table, the mismatches of each failed run, the vectors of each operation, and the sums."""
-    lines = [table(reports), ""]
+    lines = [table(reports), *(f"{report.unit}: {line}" for report in reports for line in report.not_looked_at), ""]
     for report in reports:
         lines += failures_in_full(report)
         lines += [] if report.reset is None else [f"{report.unit}: {report.reset}"]
-        lines += [f"{report.unit}: {reading}" for reading in report.other_readings]
+        lines += [f"{report.unit}: {reading}" for reading in report.warnings]
         lines += missed_bins(report)
         lines += missed_pairs(report)
+        lines += missed_waits(report)
         lines += contradictions(report)
         lines += executed_lines(report)
         for rule, count in report.waived.items():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cosim.bench.schedule import NATIVE, schedule
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
@@ -55,6 +56,7 @@ class Answers:
         self._program = build_program(sources, folder)
         self._key, self._opens = program_key(sources), sources.opens
         self._plan = write_plan(design, sources.timing, folder, self._results)
+        self._schedule = schedule(0, NATIVE).write(folder / "schedule.txt")
 
     @property
     def identity(self) -> str:
@@ -85,7 +87,8 @@ class Answers:
             how = (
                 "--standstill",
                 str(STANDSTILL),
-                "--mostly-at-speed",
+                "--schedule",
+                str(self._schedule),
                 "+verilator+rand+reset+2",
                 "+verilator+seed+1",
             )

@@ -8,6 +8,7 @@ from pathlib import Path
 from cosim.bench.coverage import SAMPLE
 from cosim.bench.products import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
+from cosim.bench.schedule import NATIVE, Schedule, schedule
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import REPEATED, specification_of
 from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
@@ -25,8 +26,8 @@ LONG_SEGMENT = 1 << 21
 """Least number of native vectors of the first segment, if the run has that many; in a longer run it has half of them. The
 design is powered up once and reset only at the beginning of it, so that it ages."""
 
-LONG_SEGMENT_RESETS = 6
-"""Resets in the middle of the first segment, as in a run in cocotb."""
+RESET_ROUNDS = 128
+"""How many times all resets come in a further native segment: more often than its vectors last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class Segment:
 
     Attributes:
         first: number of the first vector; vectors: number of vectors, including those that the selection excludes.
-        arguments: options of the program.
+        arguments: options of the program. schedule: draws its schedule.
         classes: name of each class of native rows, by number.
         write: writes the file of its vectors; None for native vectors.
     """
@@ -43,6 +44,7 @@ class Segment:
     first: int
     vectors: int
     arguments: tuple[str, ...]
+    schedule: Callable[[], Schedule]
     classes: Mapping[int, str] = field(default_factory=dict)
     write: Callable[[], RowsFile] | None = None
 
@@ -78,9 +80,8 @@ class Vectors:
 
     def _of_file(self, part: PowerUp) -> Iterator[Segment]:
         if part.has_any(self.selection):
-            arguments = ("--manner-seed", str(part.seed), *part.plusargs)
-            write = partial(self._write, part)
-            yield Segment(first=part.first, vectors=part.vectors, arguments=arguments, write=write)
+            write, plan = partial(self._write, part), partial(schedule, part.seed)
+            yield Segment(first=part.first, vectors=part.vectors, arguments=part.plusargs, schedule=plan, write=write)
 
     def _write(self, part: PowerUp) -> RowsFile:
         path, specification = self.folder / f"rows{part.first}.bin", specification_of(self.design, self.results, self.widths)
@@ -98,14 +99,13 @@ class Vectors:
         for start, count in native_parts(rows) if vector is None else [(vector - DIRECTED, 1)]:
             if start < 0:
                 continue
-            resets = ("--resets", str(LONG_SEGMENT_RESETS)) if start == 0 else ()
+            plan = partial(schedule, self.seed + start, NATIVE, RESET_ROUNDS if start else 1)
             arguments = (
-                *resets,
                 "--vectors", str(count), "--seed", str(self.seed), "--first", str(start), "--base", str(DIRECTED),
-                "--sample", str(every), "--mostly-at-speed", "--manner-seed", str(self.seed + start), *chosen,
+                "--sample", str(every), *chosen,
                 "+verilator+rand+reset+2", f"+verilator+seed+{(self.seed + start // SEGMENT) % VERILATOR_SEEDS + 1}",
             )  # fmt: skip
-            yield Segment(first=DIRECTED + start, vectors=count, arguments=arguments, classes=classes)
+            yield Segment(first=DIRECTED + start, vectors=count, arguments=arguments, schedule=plan, classes=classes)
 
 
 def native_parts(rows: int) -> list[tuple[int, int]]:

@@ -3,12 +3,15 @@
 Each architecture has one TOML file with a row for each pattern of names; `load` turns the rows into `Instruction`s.
 """
 
-import re
+import difflib
 import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from golden.arithmetic.formats import FORMATS
+from golden.catalogue.parts import Part, find_part, is_spelt, part_names, words
+from golden.catalogue.spellings import known_as
 from golden.catalogue.unrecorded import unrecorded
 from golden.catalogue.wmma import wmma
 from golden.chains.chain import ORDERS, PAIRED, Chain, steps_for
@@ -39,7 +42,7 @@ def _aliases() -> dict[str, str]:
     spellings = {}
     for arch in ARCHITECTURES:
         for name in (arch, *_table(arch)["marketing"]):
-            spellings[_words(name)] = spellings[_words(name.replace(" ", ""))] = arch
+            spellings[words(name)] = spellings[words(name.replace(" ", ""))] = arch
     return spellings
 
 
@@ -58,34 +61,58 @@ def table_evidence(arch: str) -> dict[str, str]:
     return {name: row["evidence"] for row in rows for name in expand(row["name"])}
 
 
-_SPELLING = re.compile(r"[A-Za-z0-9]+(?:(?:[ _-]|(?<=[0-9])\.(?=[0-9]))[A-Za-z0-9]+)*")
-_WORD = re.compile(r"[a-z]+|[0-9]+[a-z]*")
-
-
-def _words(name: str) -> str:
-    """A name's words in lower case, joined by one blank: `sm_90`, `SM90` and `sm-90` all give `sm 90`."""
-    return " ".join(_WORD.findall(name.lower()))
-
-
 def marketing_names(arch: str) -> tuple[str, ...]:
     """The vendor's names of an architecture."""
     return tuple(_table(arch)["marketing"])
 
 
 def architecture(name: str) -> str:
-    """The architecture of a name or marketing name, such as `sm_90` for "SM90" or "Hopper".
+    """The architecture of a name, a marketing name or a part, such as `sm_90` for "SM90", "Hopper" or "H100".
 
     Case does not matter. Words are joined by a blank, `-` or `_`, which may be omitted between a letter and a digit.
 
     Raises:
         ValueError: an unknown architecture; the message lists them and near spellings.
     """
-    spelt = isinstance(name, str) and _SPELLING.fullmatch(name)
-    arch = _aliases().get(_words(name)) if spelt else None
+    arch = _aliases().get(words(name)) if is_spelt(name) else None
+    found = find_part(name) if arch is None else None
+    if found is not None and found.arch is None:
+        raise ValueError(f"{name} is {found.target}, for which the catalogue has no model: {found.note}")
+    if found is not None:
+        arch = found.arch
     if arch is None:
         known = [spelling for a in ARCHITECTURES for spelling in (a, *marketing_names(a))]
         raise ValueError(unknown("architecture", name, known, shown=len(known)))
     return arch
+
+
+def part(name: str) -> Part:
+    """The part that a name means, such as "H100" or "sm_86": its target, the architecture whose arithmetic it is read as,
+    and what that rests on.
+
+    Raises:
+        ValueError: an unknown name; the message has near spellings.
+    """
+    found = find_part(name)
+    if found is None:
+        found = Part(name, *[_architecture_or_refusal(name)] * 2)
+    return found
+
+
+def _architecture_or_refusal(name: Any) -> str:
+    """The architecture of a name that is no part's.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    try:
+        return architecture(name)
+    except ValueError as error:
+        near = difflib.get_close_matches(str(name), part_names(), n=3, cutoff=0.6)
+        hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+        raise ValueError(
+            f"part must be an architecture or a part such as H100, A100 or MI300X; got {name!r}{hint}"
+        ) from error
 
 
 @cache
@@ -112,7 +139,8 @@ def instruction(arch: str, name: str) -> Instruction:
         arch: `sm_90`, `gfx942` …, or the marketing name (`Hopper`, `CDNA3` …).
         name: as in numerics.md, sections 7 and 11; also a `wmma` of CUDA, such as wmma.m16n16k16.f32.f16.f16.f32, which
             `instructions` does not list; and a sparse instruction, such as mma.sp.m16n8k32.f32.f16.f16.f32
-            (`sparse_instructions`).
+            (`sparse_instructions`). Full names of PTX, names of SASS, builtins of compilers and names of libraries' kernels
+            are taken where they mean one instruction (golden/catalogue/spellings.py).
 
     Raises:
         ValueError: an unknown architecture or instruction; the message suggests near spellings, or says what is known of an
@@ -124,6 +152,12 @@ def instruction(arch: str, name: str) -> Instruction:
     sparse = _sparse(architecture(arch))
     if isinstance(name, str) and name in sparse:
         return sparse[name]
+    if isinstance(name, str) and name not in found:
+        meant = known_as(name, [*found, *sparse])
+        if len(meant) == 1:
+            return found.get(meant[0]) or sparse[meant[0]]
+        if meant:
+            raise ValueError(f"{name!r} can be several instructions of {architecture(arch)}: {', '.join(meant)}; name one")
     if not isinstance(name, str) or name not in found:
         known = unrecorded(architecture(arch), name) if isinstance(name, str) else None
         near = sparse if sparse and ".sp." in str(name) else found
@@ -131,14 +165,47 @@ def instruction(arch: str, name: str) -> Instruction:
     return found[name]
 
 
-def instructions(arch: str | None = None) -> list[Instruction]:
-    """All dense entries of the catalogue, of one architecture or of all.
+def instructions(
+    arch: str | None = None, *, part: str | None = None, a: str | None = None, b: str | None = None, c: str | None = None,
+    d: str | None = None, operation: str | None = None, used_by: str | None = None,
+) -> list[Instruction]:  # fmt: skip
+    """All dense entries of the catalogue, of one architecture or of all, and of those what the other arguments name.
+
+    Args:
+        arch: an architecture. part: the same, by the name of a part.
+        a, b, c, d: names of the formats. operation: name of the operation.
+        used_by: a library, whose recorded or stated orders name the instruction ("cublas", "triton").
 
     Raises:
-        ValueError: an unknown architecture; the message suggests near spellings.
+        ValueError: an unknown architecture, format or operation; the message suggests near spellings.
     """
-    archs = ARCHITECTURES if arch is None else (architecture(arch),)
-    return [entry for a in archs for entry in load(a).values()]
+    if arch is not None and part is not None:
+        raise ValueError(f"give arch or part, not both; got {arch!r} and {part!r}")
+    chosen = arch if part is None else part
+    archs = ARCHITECTURES if chosen is None else (architecture(chosen),)
+    entries = [entry for one in archs for entry in load(one).values()]
+    for key, wanted in {"a": a, "b": b, "c": c, "d": d}.items():
+        if wanted is not None:
+            check_choice(key, wanted, FORMATS)
+            entries = [entry for entry in entries if getattr(entry, key).name == wanted]
+    if operation is not None:
+        check_choice("operation", operation, OPERATIONS)
+        entries = [entry for entry in entries if entry.operation.name == operation]
+    if used_by is not None:
+        entries = [entry for entry in entries if f"{entry.arch}:{entry.name}" in _used_by(used_by)]
+    return entries
+
+
+@cache
+def _used_by(library: str) -> frozenset[str]:
+    """The instructions, as ARCH:NAME, that the orders of a library name (golden/recipes.toml).
+
+    Raises:
+        ValueError: no order of it is known; the message lists the libraries.
+    """
+    table = tomllib.loads((files("golden") / "recipes.toml").read_text(encoding="utf-8"))["recipe"]
+    check_choice("used_by", library, sorted({row["name"].partition(".")[0] for row in table}))
+    return frozenset(row["instruction"] for row in table if row["name"].startswith(f"{library}.") and "instruction" in row)
 
 
 def sparse_instructions(arch: str | None = None) -> list[Instruction]:

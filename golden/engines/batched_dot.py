@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from golden.arithmetic.formats import Format
-from golden.arrays import check_shape, from_bits, scale_codes, to_bits
+from golden.arrays import bits_dtype, check_shape, from_bits, scale_codes, to_bits
 from golden.chains.chain import Chain
 from golden.engines.engine import Batch, run
 
@@ -46,9 +46,11 @@ def batched_dot(
     operands: tuple[Any, Any, Any, Any, Any],
     engine: str | None,
 ) -> Any:
-    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c."""
+    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c; without c it is +0, and
+    the result of the kind of a."""
     batch, lead = _batch(chain, K, operands)
-    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, operands[2])
+    like = operands[0] if operands[2] is None else operands[2]
+    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, like)
 
 
 def explained(
@@ -79,8 +81,8 @@ def _batch(
     check_operands(operands, operation.d)
     a_bits = to_bits("a", a, chain.a)
     b_bits = to_bits("b", b, chain.b)
-    c_bits = to_bits("c", c, operation.c)
     lead = a_bits.shape[:-1]
+    c_bits = np.zeros_like(a_bits, bits_dtype(operation.c), shape=lead) if c is None else to_bits("c", c, operation.c)
     check_shape("a", a_bits, (*lead, K), "the last axis is K")
     check_shape("b", b_bits, (*lead, K), "that of a")
     check_shape("c", c_bits, lead, "that of a without K")

@@ -2,8 +2,10 @@
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from golden.arithmetic.formats import Format
-from golden.arrays import BitArray, check_shape, from_bits, scale_codes, to_bits
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, scale_codes, to_bits
 from golden.chains.chain import Chain
 from golden.engines.engine import Batch, run
 from golden.operations import Operation
@@ -37,14 +39,15 @@ def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrice
     """
     A, B, C, scale_a, scale_b = matrices
     m, n, k = shape
-    a, b, c = to_bits("A", A, instruction.a), to_bits("B", B, instruction.b), to_bits("C", C, instruction.c)
+    a, b = to_bits("A", A, instruction.a), to_bits("B", B, instruction.b)
+    c = np.zeros_like(a, bits_dtype(instruction.c), shape=(m, n)) if C is None else to_bits("C", C, instruction.c)
     if a.shape != (m, k) or b.shape != (k, n) or c.shape != (m, n):
         check_shape("A", a, (m, k), f"m×k of {instruction.name}")
         check_shape("B", b, (k, n), f"k×n of {instruction.name}")
         check_shape("C", c, (m, n), f"m×n of {instruction.name}")
     alpha, beta = matrix_scales(instruction.name, instruction.operation, scale_a, scale_b, (m, k, n))
     d = run(engine, instruction.chain, Batch(a, b.T, c, alpha, None if beta is None else beta.T, n))
-    return from_bits(d, instruction.operation.d, C)
+    return from_bits(d, instruction.operation.d, A if C is None else C)
 
 
 def matrix_scales(

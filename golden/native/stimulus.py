@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.native.library import library, refusal
+from golden.native.library import MODULE, SOURCES, library, refusal
 
 KEYS = ("a", "b", "c", "d", "d_man_bits", "K", "scale", "K_block")
 """The members of struct mmau_stimulus, in order."""
@@ -17,9 +17,13 @@ class StimulusShape(ctypes.Structure):
     _fields_ = [(key, ctypes.c_int32) for key in KEYS]
 
 
-def is_available() -> bool:
-    """Whether the library is installed."""
-    return library() is not None
+def check_available() -> None:
+    """Raise ValueError where the library is not installed."""
+    if library() is None:
+        raise ValueError(
+            "the stimulus at volume needs the native library, which is not installed here: install the project with pip, or "
+            f"put its {MODULE.rpartition('.')[2]}.so into {SOURCES}"
+        )
 
 
 def fill_tiles(
@@ -34,9 +38,9 @@ def fill_tiles(
     Raises:
         ValueError: the library is not installed, or refuses the arguments.
     """
+    check_available()
     lib = library()
-    if lib is None:
-        raise ValueError("engine 'native' is not installed here; install the project with pip, or use engine='numpy'")
+    assert lib is not None
     corners = np.frombuffer(table, np.int64)  # an array is aligned; a bytes object need not be
     status = lib.mmau_check_stimulus(ctypes.byref(shape), _pointer(corners), ctypes.c_int64(len(table)))
     if not status:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from types import NoneType
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from golden.arithmetic.formats import FP32, Format
-from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, stacked, to_bits, unpacked
 from golden.chains.chain import PAIRED, Chain
 from golden.engines.batched_dot import check_memory
 from golden.engines.engine import Batch, run
@@ -19,8 +20,11 @@ from golden.products.gemm_order import GemmOrder, Plan, Run, instruction_product
 from golden.products.k_layout import Gather, k_layout
 from golden.products.operand_parts import operand
 from golden.products.sum_order import folded, order_of
+from golden.recipes import order_of_library
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
+
+P = ParamSpec("P")
 
 Scale = Callable[[int], BitArray]
 """A function from the number of a group of instructions to its scales: codes of fp32 in the shape of C."""
@@ -45,14 +49,18 @@ class Summation:
         output = order.result_format(self.model)
         is_one_chain = len(plan.pieces) == 1 and len(plan.pieces[0]) == 1 and not order.promote_every and scale is None
         if is_one_chain and not order.epilogue and output == operation.d:
-            return self._chained(batch, plan.pieces[0][0])
-        additions = Additions(operation, self.engine)
+            return self.chained(batch, plan.pieces[0][0])
+        additions = self.additions()
         zeros = batch._replace(c=np.zeros_like(batch.c))
         total = self._parts(batch, zeros, plan, additions, scale, output)
         if order.epilogue:
             c = additions.widened(batch.c, operation.c)
             total = finished(additions, total, order.epilogue, (order.alpha, order.beta), c, bias, output)
         return additions.rounded(total, output)
+
+    def additions(self) -> Additions:
+        """The arithmetic of whatever is added outside of instructions."""
+        return Additions(self.model.operation, self.engine)
 
     def _parts(
         self, batch: Batch, zeros: Batch, plan: Plan, additions: Additions, scale: Scale | None, output: Format
@@ -91,11 +99,11 @@ class Summation:
         """A chain from c, or with promotion chains from +0 that are added to c, scaled where the order says so."""
         operation = self.model.operation
         if not self.order.promote_every and scale is None:
-            return additions.widened(self._chained(batch, run), operation.d)
+            return additions.widened(self.chained(batch, run), operation.d)
         every = self.order.promote_every or run[1] - run[0]
         accumulator = additions.widened(batch.c, operation.c)
         for first in range(*run, every):
-            chain = self._chained(zeros, (first, min(first + every, run[1])))
+            chain = self.chained(zeros, (first, min(first + every, run[1])))
             addend = additions.widened(chain, operation.d)
             if scale is None:
                 accumulator = additions.add(accumulator, addend)
@@ -103,7 +111,7 @@ class Summation:
                 accumulator = additions.multiply_add(addend, scale(first // every), accumulator)
         return accumulator
 
-    def _chained(self, batch: Batch, instructions: Run) -> BitArray:
+    def chained(self, batch: Batch, instructions: Run) -> BitArray:
         """Run consecutive instructions from c: a plain chain continues across instructions, other chains restart in each."""
         k = instruction_products(self.model)
         chain = self.model.chain_over(k)
@@ -185,10 +193,24 @@ ADDITION_BYTES = 32
 """Bytes that additions outside of the instructions use for each element of D: sums, addends and factors."""
 
 
+def _operands_first(function: Callable[P, Any]) -> Callable[P, Any]:
+    """`gemm` that also takes the matrices first, and the instruction by its keyword or not at all."""
+
+    @wraps(function)
+    def taken(*arguments: P.args, **keys: P.kwargs) -> Any:
+        given: tuple[Any, ...] = arguments
+        if given and not isinstance(given[0], (Instruction, Unit, NoneType, str)):
+            given = keys.pop("instruction", None), *given
+        return function(*given, **keys)
+
+    return taken
+
+
+@_operands_first
 def gemm(
-    instruction: Instruction | Unit | None,
+    instruction: Any,
     A: Any,
-    B: Any,
+    B: Any = None,
     C: Any = None,
     scale_a: Any = None,
     scale_b: Any = None,
@@ -196,6 +218,8 @@ def gemm(
     *,
     order: GemmOrder | None = None,
     bias: Any = None,
+    part: str | None = None,
+    used_by: str | None = None,
 ) -> Any:
     """Compute D = A·B + C for any M, N and K, every element as the instruction or the unit computes it.
 
@@ -213,6 +237,10 @@ def gemm(
         engine: as in `Instruction.dot`.
         order: the order of accumulation along K: promotion, split-K, stream-K, epilogue (`golden.load_order`).
         bias: [N], of fp32, fp16 or bf16, where the order's epilogue has that step.
+        part, used_by: a part and a library ("H100", "cublas"), in the place of an instruction and an order, where one
+            recorded order of that library on that part is known for the formats and the shape (golden.recipes).
+
+    The matrices may come first, `gemm(A, B, part="H100", used_by="cublas")`, and both may have leading axes, as of a batch.
 
     Returns:
         D [M, N] in the instruction's D format or the order's `output`, of the kind of C: bit patterns, floats or a torch
@@ -222,6 +250,19 @@ def gemm(
         TypeError: no instruction, or a wrong dtype. ValueError: a wrong shape, code, engine or order.
         MemoryError: more elements than the machine has memory for.
     """
+    for name, matrix in (("A", A), ("B", B), ("C", C)):
+        if getattr(matrix, "requires_grad", False):
+            raise TypeError(
+                f"{name} requires a gradient, which golden.gemm does not compute: give {name}.detach(), or use "
+                f"mmau.frameworks.torch_mode"
+            )
+    if part is not None or used_by is not None:
+        if instruction is not None or order is not None:
+            raise ValueError("part and used_by choose the instruction and the order: give those, or these")
+        order = order_of_library(part, used_by, A, B)
+    if max(getattr(A, "ndim", 2), getattr(B, "ndim", 2)) > 2:
+        return _batched(partial(gemm, instruction, engine=engine, order=order, bias=bias), A, B, C, scale_a, scale_b)
+    A, B = unpacked(A, 1), unpacked(B, 0)
     model = _model(instruction, order)
     order = GemmOrder() if order is None else order
     k = instruction_products(model)
@@ -261,6 +302,18 @@ def gemm(
                 scale = None if scales is None else partial(_scale, scales, Additions(operation, engine), i, j)
                 d[i, j] = summation(batch, plan, None if bias_of is None else bias_of[j], scale)
     return from_bits(d, output, A if C is None else C)
+
+
+def _batched(product: Callable[..., Any], A: Any, B: Any, C: Any, scale_a: Any, scale_b: Any) -> Any:
+    """The products of the matrices along the first axis, which all of them have."""
+    given = [matrix for matrix in (A, B, C, scale_a, scale_b) if matrix is not None]
+    if A.ndim != B.ndim or len({len(matrix) for matrix in given}) != 1:
+        shapes = ", ".join(str(tuple(matrix.shape)) for matrix in given)
+        raise ValueError(f"A, B, C and scales of a batch must have the same leading axes, got {shapes}")
+    rows = [
+        product(*(None if matrix is None else matrix[at] for matrix in (A, B, C, scale_a, scale_b))) for at in range(len(A))
+    ]
+    return stacked(rows)
 
 
 def _scale(scales: PromotedScales, additions: Additions, rows: slice, columns: slice, group: int) -> BitArray:

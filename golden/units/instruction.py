@@ -75,7 +75,7 @@ MAX_SIZE = 1 << 20
 """Largest m, n or k that is accepted; the largest published is 256."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Instruction(Model):
     """A matrix instruction D = A·B + C of shape m×n×k; a chain of `operation` computes every element independently.
 
@@ -130,6 +130,14 @@ class Instruction(Model):
             )
         if self.k % self.operation.length:
             raise ValueError(f"k of {self.name} must be a multiple of L={self.operation.length}, got {self.k}")
+
+    def __repr__(self) -> str:
+        return f"golden.instruction({self.arch!r}, {self.name!r})"
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """m, n and k."""
+        return self.m, self.n, self.k
 
     @property
     def selections(self) -> Selections:
@@ -202,7 +210,7 @@ class Instruction(Model):
         self,
         a: Any,
         b: Any,
-        c: Any,
+        c: Any = None,
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
@@ -212,17 +220,21 @@ class Instruction(Model):
         """Compute d = c + Σ a_k·b_k for each row, as the instruction computes one element of D.
 
         Args:
-            a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] if block-scaled, else None.
+            a, b: operands [..., k]; c: accumulators [...], +0 if None.
+            scale_a, scale_b: [..., k/K_block] if block-scaled, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
             metadata: of a sparse instruction, a code of `selections` for each group [..., groups]; b is then [..., 2k]. None
                 where b holds the k selected elements alone.
 
         Returns:
-            d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
+            d [...]: bit patterns if c holds bit patterns, floats if c holds floats; without c, of the kind of a.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
+        K = (getattr(a, "shape", None) or (self.k,))[-1]
+        if self.k < K and not self.sparse:
+            raise ValueError(f"a of {self.label} must have K = {self.k}, got {K}; golden.gemm multiplies matrices of any K")
         return super().dot(a, self._selected(b, metadata), c, scale_a, scale_b, engine)
 
     def _selected(self, b: Any, metadata: Any) -> Any:
@@ -261,7 +273,7 @@ class Instruction(Model):
         self,
         A: Any,
         B: Any,
-        C: Any,
+        C: Any = None,
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
@@ -271,20 +283,20 @@ class Instruction(Model):
         """Compute D = A·B + C.
 
         Args:
-            A: [m, k]. B: [k, n], of a sparse instruction [2k, n]. C: [m, n]. scale_a: [m, k/K_block].
+            A: [m, k]. B: [k, n], of a sparse instruction [2k, n]. C: [m, n], zeros if None. scale_a: [m, k/K_block].
             scale_b: [k/K_block, n]. engine: as in `dot`.
             metadata: of a sparse instruction, codes [m, groups]: row i of A is multiplied by the elements of B that row i of
                 the metadata selects.
 
         Returns:
-            D [m, n]: bit patterns or floats, like C.
+            D [m, n]: bit patterns or floats, like C; without C, like A.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
         if self.sparse or metadata is not None:
             return self._sparse_product(A, B, C, metadata, engine)
-        if engine is None and scale_a is None and scale_b is None and self._prepared is not None:
+        if engine is None and C is not None and scale_a is None and scale_b is None and self._prepared is not None:
             d = self._prepared(A, B, C)
             if d is not None:
                 return d
@@ -297,7 +309,8 @@ class Instruction(Model):
         a, b = to_bits("A", A, self.a), to_bits("B", B, self.b)
         check_shape("A", a, (self.m, self.k), f"m×k of {self.name}")
         check_shape("B", b, (self.b_k, self.n), f"2k×n of {self.name}")
-        check_shape("C", C, (self.m, self.n), f"m×n of {self.name}")
+        if C is not None:
+            check_shape("C", C, (self.m, self.n), f"m×n of {self.name}")
         groups = metadata.shape[-1] if hasattr(metadata, "shape") and metadata.ndim else 0
         check_shape("metadata", metadata, (self.m, groups), f"codes of every row of A of {self.name}")
         b = self._selected(b.T[None], metadata[:, None])  # [m, n, k]

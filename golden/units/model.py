@@ -84,7 +84,7 @@ class Model(ABC):
         self,
         a: Any,
         b: Any,
-        c: Any,
+        c: Any = None,
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
@@ -94,12 +94,12 @@ class Model(ABC):
         Args:
             a, b: operands [..., K]. An instruction's K is its k. A unit's is at most L or a multiple of L: with K > L,
                 steps are chained in order of k or as the unit's table [chain] specifies.
-            c: accumulators [...].
+            c: accumulators [...]; None: +0.
             scale_a, scale_b: scales [..., ⌈K/K_block⌉] if the operation has scales, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
 
         Returns:
-            d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
+            d [...]: bit patterns if c holds bit patterns, floats if c holds floats; without c, of the kind of a.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.

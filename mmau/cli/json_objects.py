@@ -12,7 +12,7 @@ is removed and none changes its type."""
 
 VERSIONS = {
     "compare": 1, "conform": 1, "cosim": 1, "distinguish": 1, "eval": 1, "evidence": 1, "explain": 1, "explore": 1,
-    "list": 1, "probe": 1, "probe-features": 1, "probe-recording": 1, "prove": 1, "rtl": 1, "vectors": 1,
+    "list": 1, "order": 1, "probe": 1, "probe-features": 1, "probe-recording": 1, "prove": 1, "rtl": 1, "vectors": 1,
 }  # fmt: skip
 """The version of each schema."""
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import golden
+from golden.checks import check_choice
 from golden.text import table
 from mmau import OK
 from mmau.analysis.silicon_evidence import recorded_rows
@@ -15,6 +16,9 @@ from mmau.prove.records import Known, committed
 def run_list(arguments: argparse.Namespace) -> int:
     """Run `mmau list` and return its exit status."""
     entries = golden.instructions(arguments.arch) + golden.sparse_instructions(arguments.arch)
+    if arguments.format is not None:
+        check_choice("format", arguments.format, golden.FORMATS)
+        entries = [entry for entry in entries if arguments.format in (entry.a.name, entry.b.name)]
     recorded = recorded_rows()
     remark = not_compared([known for entry in entries for known in known_of(entry.operation)])
     if arguments.json:
@@ -38,6 +42,9 @@ def run_list(arguments: argparse.Namespace) -> int:
         for e in entries
     ]
     print(table(rows))
+    part = None if arguments.arch is None else golden.part(arguments.arch)
+    if part is not None and part.note:
+        print(f"{part.name} is {part.target}, read as {part.arch}: {part.note}")
     for line in (*committed().problems.values(), *([remark] if remark else [])):
         print(line)
     return OK

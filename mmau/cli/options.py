@@ -19,7 +19,7 @@ RUN = "how it runs"
 
 SOURCE_OPTIONS = {
     "top": "--top", "ports": "--ports", "include": "-I", "define": "-D", "parameter": "-G", "filelist": "-f",
-    "verilator_args": "--verilator-args",
+    "verilator_args": "--verilator-args", "ghdl_args": "--ghdl-args",
 }  # fmt: skip
 """Options that describe Verilog files, by their names in the parsed arguments; a `dut.toml` has keys for them."""
 
@@ -140,6 +140,12 @@ def add_dut_options(command: CommandParser) -> None:
         action="append",
         metavar="ARGS",
         help="pass these further arguments to Verilator, as --verilator-args=-Wno-LATCH; may be repeated",
+    )
+    group.add_argument(
+        "--ghdl-args",
+        action="append",
+        metavar="ARGS",
+        help="pass these further arguments to GHDL, which reads VHDL, as --ghdl-args=-fsynopsys; may be repeated",
     )
 
 

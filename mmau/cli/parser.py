@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mmau.cli import options
-from mmau.cli.command_parser import CommandParser, Commands, command
+from mmau.cli.command_parser import CommandParser, Commands, command, seconds
 from mmau.cli.options import add_program
 
 
@@ -23,8 +23,10 @@ def add_list(commands: Commands) -> None:
     which.add_argument(
         "--arch",
         metavar="A",
-        help="list the instructions of one architecture, by name (sm_90) or marketing name (Hopper) (default: all)",
+        help="list the instructions of one architecture: sm_90, or a part or a marketing name, such as H100 or Hopper "
+        "(default: all)",
     )
+    which.add_argument("--format", metavar="F", help="list those that multiply this format, such as e4m3 (default: all)")
     options.add_json(listing.add_argument_group(options.REPORTS))
 
 
@@ -319,6 +321,11 @@ def add_cosim(commands: Commands) -> None:
         help="drive the design by cocotb, or by native code (volume) for 10^6 vectors and more (default: %(default)s)",
     )
     run.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail if an output of --dut is not compared, unless its [compare] ignore_outputs names it",
+    )
+    run.add_argument(
         "--mutants",
         action="store_true",
         help="after a run that passes, inject faults of state and protocol, and list those that the vectors do not detect; "
@@ -345,6 +352,13 @@ def add_prove(commands: Commands) -> None:
     user_design = prove.add_argument_group(options.USER_DESIGN)
     user_design.add_argument(
         "--dut", type=Path, metavar="DUT.toml", help="prove the design that this file describes equal to the unit"
+    )
+    user_design.add_argument(
+        "--waive",
+        action="append",
+        default=[],
+        metavar="WARNING",
+        help="take Verilator's warning about widths, such as WIDTHEXPAND, for meant; may be repeated (default: none)",
     )
     run = prove.add_argument_group(options.RUN)
     run.add_argument(
@@ -395,6 +409,48 @@ def add_explore(commands: Commands) -> None:
         type=Path,
         metavar="DIR",
         help="write all results to this folder; a run with the same folder resumes; required",
+    )
+    options.add_json(reports)
+
+
+def add_order(commands: Commands) -> None:
+    """Add the command `mmau order` and its options."""
+    order = command(
+        commands,
+        "order",
+        "order:run_order",
+        "find the order of additions that gives every element of a matrix product that a kernel computed",
+        "mmau order --a A.npy --b B.npy --d D.npy --part H100 -o gemm.toml",
+    )
+    product = order.add_argument_group("the product")
+    for name, what in (("a", "A [M, K]"), ("b", "B [K, N]"), ("d", "D [M, N], which the kernel computed")):
+        product.add_argument(f"--{name}", type=Path, required=True, metavar=f"{name.upper()}.npy", help=f"{what}; required")
+    product.add_argument(
+        "--c", type=Path, metavar="C.npy", help="C [M, N] in fp32, from which the sums start (default: zeros)"
+    )
+    product.add_argument(
+        "--format",
+        metavar="F",
+        help="format of A and B, such as bf16, where their files hold codes (default: by their dtype)",
+    )
+    product.add_argument(
+        "--output-format", metavar="F", help="format of D, where its file holds codes (default: by its dtype)"
+    )
+    search = order.add_argument_group("the search")
+    search.add_argument("--part", required=True, metavar="P", help="the part that computed it, such as H100; required")
+    search.add_argument(
+        "--instr", metavar="NAME", help="try this instruction alone (default: each arithmetic of the part for the formats)"
+    )
+    search.add_argument(
+        "--seconds",
+        type=seconds,
+        default=60.0,
+        metavar="S",
+        help="seconds of processor time to search (default: %(default)s)",
+    )
+    reports = order.add_argument_group(options.REPORTS)
+    reports.add_argument(
+        "-o", "--output", type=Path, metavar="GEMM.toml", help="write the order that was found to this file"
     )
     options.add_json(reports)
 
@@ -468,7 +524,7 @@ def add_probe(commands: Commands) -> None:
     options.add_json(reports)
 
 
-DESIGN_COMMANDS = (add_rtl, add_cosim, add_prove, add_explore, add_probe)
+DESIGN_COMMANDS = (add_rtl, add_cosim, add_prove, add_explore, add_probe, add_order)
 
 
 def parser() -> CommandParser:

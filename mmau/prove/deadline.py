@@ -5,7 +5,7 @@ The verdicts that were found until then are reported; everything else is open.
 
 import json
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import wraps
@@ -144,14 +144,18 @@ SIMULATION = 600.0
 
 
 @overload
-def prove(design: Design, seconds: float, dut: None = None) -> DesignDecision: ...
+def prove(design: Design, seconds: float, dut: None = None, waived: Sequence[str] = ()) -> DesignDecision: ...
 @overload
-def prove(design: Design, seconds: float, dut: str | Path) -> UserDesignDecision: ...
-def prove(design: Design, seconds: float, dut: str | Path | None = None) -> Decision:
+def prove(design: Design, seconds: float, dut: str | Path, waived: Sequence[str] = ()) -> UserDesignDecision: ...
+def prove(design: Design, seconds: float, dut: str | Path | None = None, waived: Sequence[str] = ()) -> Decision:
     """Prove that a design computes golden's operation for every input, or find operands for which it does not: the generated
     Verilog of `design`, or the user design that `dut` describes and the unit `design` specifies.
 
-    It ends after `seconds` of elapsed time and `GRACE`; sample vectors of a user design are simulated after that.
+    It ends after `seconds` of elapsed time and `GRACE`; sample vectors of a user design are simulated after that, unless
+    warnings about widths end it, which the user may waive.
+
+    Args:
+        waived: Verilator's warnings about widths that do not count.
 
     Raises:
         Refused: a program is missing or fails, or a user design and its description do not fit. ValueError: a user design
@@ -163,9 +167,10 @@ def prove(design: Design, seconds: float, dut: str | Path | None = None) -> Deci
     if not isinstance(design, UnitDesign):
         raise ValueError(f"a user design is compared with one unit, not a tile or several formats, got {design.name}")
     content = {"unit": unit_to_toml(design.unit), "dut": str(Path(dut).absolute()), "seconds": seconds}
+    content |= {"waived": list(waived)}
     seen = watched(DUT, content, seconds)
     found = UserDesignDecision.of(seen.result if seen.result is not None else _user_keys_until(seen))
-    if found.verdict == REFUTED:
+    if found.verdict == REFUTED or found.waivable:
         return found
     simulated = watched(SAMPLES, {**content, "decision": asdict(found)}, SIMULATION)
     if simulated.result is not None:

@@ -174,12 +174,14 @@ class UserDesignDecision(Decision):
     Attributes:
         equal_to: the reference. decided: the decided parts and how each was decided: protocol and cases.
         decided_by: the solver, or the simulation, that decided it.
+        waivable: Verilator's warnings about widths, if they alone are why nothing is decided.
         sources: the SHA-256 of each file of the design, by path, as it was read.
     """
 
     equal_to: str
     decided: tuple[str, ...] = ()
     decided_by: str = ""
+    waivable: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def details(self) -> list[str]:
@@ -187,6 +189,7 @@ class UserDesignDecision(Decision):
 
     def as_table(self) -> dict[str, Any]:
         compared = {"equal_to": self.equal_to, "decided": list(self.decided), "decided_by": self.decided_by}
+        compared |= {"waivable": list(self.waivable)} if self.waivable else {}
         return super().as_table() | compared | {"sources": dict(self.sources)}
 
 

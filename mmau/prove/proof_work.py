@@ -2,11 +2,11 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from cosim import load_dut
+from cosim import Dut, load_dut
 from cosim.build.errors import SimulationError
 from cosim.dut.tool_log import ElaborationError
 from golden import Operation
@@ -39,18 +39,21 @@ def prove_dut(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The keys of a `UserDesignDecision`, from a unit's text, the path of a description and `seconds`."""
     try:
         return asdict(
-            decided_by_solvers(
-                unit_from_table(tomllib.loads(content["unit"])), load_dut(Path(content["dut"])), content["seconds"], report
-            )
+            decided_by_solvers(unit_from_table(tomllib.loads(content["unit"])), _dut(content), content["seconds"], report)
         )
     except WRONG as error:
         raise Refused(error) from error
 
 
+def _dut(content: Mapping[str, Any]) -> Dut:
+    dut = load_dut(Path(content["dut"]))
+    return replace(dut, verilator_args=(*dut.verilator_args, *(f"-Wno-{code}" for code in content["waived"])))
+
+
 @killable
 def simulate_samples(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """The keys of a `UserDesignDecision` after sample vectors, from those before, a unit's text and a description's path."""
-    unit, dut = unit_from_table(tomllib.loads(content["unit"])), load_dut(Path(content["dut"]))
+    unit, dut = unit_from_table(tomllib.loads(content["unit"])), _dut(content)
     try:
         return asdict(sampled(unit, dut, UserDesignDecision.of(content["decision"])))
     except WRONG as error:

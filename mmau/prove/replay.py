@@ -21,7 +21,7 @@ CLASS = "counter-example"
 
 
 def replayed(unit: Unit, inputs: Mapping[str, int] | Sequence[Mapping[str, int]], design: Dut | str) -> Report:
-    """One vector, or several one after the other, co-simulated in Verilator; results unlike golden's are explained.
+    """One vector, or several one after the other, co-simulated; results unlike golden's are explained.
 
     Args:
         unit: the specification of the design.
@@ -31,7 +31,8 @@ def replayed(unit: Unit, inputs: Mapping[str, int] | Sequence[Mapping[str, int]]
     Raises:
         MissingTool: a program is not installed. ElaborationError, SimulationError: the design cannot be built or driven.
     """
-    check_tools("verilator", True)
+    is_vhdl = isinstance(design, Dut) and design.is_vhdl
+    check_tools("ghdl" if is_vhdl else "verilator", not is_vhdl)
     sent = [inputs] if isinstance(inputs, Mapping) else inputs
     return supervised(lambda: _replayed(unit, sent, design))
 
@@ -53,4 +54,4 @@ def _replayed(unit: Unit, sent: Sequence[Mapping[str, int]], design: Dut | str) 
         whole = UnitDesign(unit)
         found = replay(whole, request, folder, {"rows": rows, "classes": {0: CLASS}})
         explanation = explanation_of(found.outcome, found.minimised, whole)
-        return Report.of_run(whole, found, request.simulator, request.seed, explanation)
+        return Report.of_run(whole, found, request.runs_in, request.seed, explanation)

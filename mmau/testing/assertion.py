@@ -10,7 +10,8 @@ import golden
 from golden.arrays import BitArray, bits_dtype, float_dtype, from_tensor, is_device_array, is_tensor
 from golden.comparison import is_nan
 from golden.units.instruction import Instruction
-from mmau.testing.changes import explanations
+from mmau.testing.changes import Change, explanations
+from mmau.testing.kernel_faults import faults, faults_along_k, where
 from mmau.testing.product_under_test import KernelProduct, kernel_product
 
 SHOWN = 5
@@ -89,37 +90,112 @@ def _message(product: KernelProduct, got: BitArray, wrong: Any) -> Iterator[str]
         yield f"  D[{i}, {j}]: got {describe(int(got[i, j]))}, expected {describe(int(product.d[i, j]))}"
     if len(places) > SHOWN:
         yield f"  and {len(places) - SHOWN:,} more"
-    found = explained(product, got)
+    lie = where(wrong)
+    if lie:
+        yield lie
+    found = list(explaining(product, got))
+    i, j = places[0].tolist()
+    number = None
     if found:
-        yield "all of D is explained by a single change: " + "; or ".join(found)
+        yield "all of D is explained by a single change: " + "; or ".join(change.words for change in found)
+        number = first_differing(product, found[0], i, j)
     else:
-        yield "no single change that was tried explains all of D: orders, promotion, F, accumulator, tail, scales, lanes"
-    yield from _trace(product, *places[0].tolist())
+        yield (
+            "no single change that was tried explains all of D: orders, promotion, F, accumulator, tail, slices, scales, "
+            "lanes, tiles"
+        )
+    yield from _trace(product, i, j, number or 0)
 
 
 def explained(product: KernelProduct, got: BitArray) -> list[str]:
     """The single changes of a product that give all of a result, its right elements too."""
-    names = []
-    for change in explanations(product):
+    return [change.words for change in explaining(product, got)]
+
+
+def explaining(product: KernelProduct, got: BitArray) -> Iterator[Change]:
+    """The single changes of a product that give all of a result. Those that concern each element by itself are tried on a
+    few elements first."""
+    seen: set[bytes] = set()
+    tried = [(change, False) for change in (*explanations(product), *faults(product))]
+    tried += [(change, True) for change in faults_along_k(product)]
+    few = _few(product, got)
+    for change, by_element in tried:
         try:
+            if by_element and few is not None and differing(few[0], few[1], change.results(few[0])).any():
+                continue
             d = change.results(product)
         except ValueError:  # a change that the instruction, or the shape, cannot have
             continue
-        if not differing(product, got, d).any():
-            names.append(change.words)
-    return names
+        if not differing(product, got, d).any() and change.words.encode() not in seen:
+            seen.add(change.words.encode())
+            yield change
 
 
-def _trace(product: KernelProduct, i: int, j: int) -> Iterator[str]:
-    """The steps of the element's first instruction, from C."""
+def _few(product: KernelProduct, got: BitArray) -> tuple[KernelProduct, BitArray] | None:
+    """The product of a few rows and columns with wrong elements, and what the kernel gave for them; None where an element
+    depends on its place."""
+    wrong = differing(product, got, product.d)
+    rows, columns = (np.flatnonzero(wrong.any(axis))[:3] for axis in (1, 0))
+    try:
+        return product.part(rows, columns), np.ascontiguousarray(got[np.ix_(rows, columns)])
+    except ValueError:
+        return None
+
+
+def first_differing(product: KernelProduct, change: Change, i: int, j: int) -> int | None:
+    """The number of the first instruction along K after which the sum of an element under a change differs, found by
+    bisection over the products before it; None where the change is not one of K."""
+    if product.order.k_order != "ascending" or product.order.scale_at != "unit":
+        return None
+    size = product.model.operation.block_size or product.k
+    try:
+        element = product.part([i], [j])
+    except ValueError:
+        return None
+
+    def differs(instructions: int) -> bool:
+        K = min(instructions * product.k, product.shape[2])
+        parts: dict[str, Any] = {"a": element.a[:, :K], "b": element.b[:K]}
+        if element.scale_a is not None and element.scale_b is not None:
+            parts |= {"scale_a": element.scale_a[:, : -(-K // size)], "scale_b": element.scale_b[: -(-K // size)]}
+        short = element.changed(**{key: np.ascontiguousarray(value) for key, value in parts.items()})
+        try:
+            return bool(differing(short, change.results(short), short.d).any())
+        except (ValueError, IndexError):
+            return False
+
+    low, high = 0, -(-product.shape[2] // product.k)
+    if not differs(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if differs(middle) else (middle, high)
+    return low
+
+
+def _trace(product: KernelProduct, i: int, j: int, number: int = 0) -> Iterator[str]:
+    """The steps of one of the element's instructions, from the sum before it."""
     model, k = product.model, product.k
     if not isinstance(model, Instruction):
         return
     size = model.block_size
-    row = [_padded(product.a[i, :k], k), _padded(product.b[:k, j], k), product.c[i, j]]
+    cut = slice(number * k, (number + 1) * k)
+    count = -(-product.shape[2] // k)
+    row = [_padded(product.a[i, cut], k), _padded(product.b[cut, j], k), product.c[i, j]]
+    if number:
+        before = product.part([i], [j])
+        parts: dict[str, Any] = {"a": before.a[:, : number * k], "b": before.b[: number * k]}
+        if size is not None and before.scale_a is not None and before.scale_b is not None:
+            parts |= {"scale_a": before.scale_a[:, : number * k // size], "scale_b": before.scale_b[: number * k // size]}
+        chain = before.changed(order=golden.GemmOrder(), **{key: np.ascontiguousarray(x) for key, x in parts.items()})
+        row[2] = chain.d[0, 0]
     if size is not None and product.scale_a is not None and product.scale_b is not None:
-        row += [product.scale_a[i, : k // size], product.scale_b[: k // size, j]]
-    yield f"the first of {-(-product.shape[2] // k)} instructions of D[{i}, {j}], from C:"
+        blocks = slice(cut.start // size, cut.stop // size)
+        row += [product.scale_a[i, blocks], product.scale_b[blocks, j]]
+    if number:
+        yield f"the first of {count} instructions of D[{i}, {j}] after which the sums differ is number {number} from 0:"
+    else:
+        yield f"the first of {count} instructions of D[{i}, {j}], from C:"
     yield str(model.explain(*row))
 
 

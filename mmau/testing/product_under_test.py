@@ -53,6 +53,19 @@ class KernelProduct:
         codes: BitArray = golden.gemm(self.model, self.a, self.b, self.c, *scales, order=self.order)
         return codes
 
+    def part(self, rows: Any, columns: Any) -> "KernelProduct":
+        """The product of some rows and columns, for which their elements are what they are in the whole product.
+
+        Raises:
+            ValueError: an order in which an element depends on its place, or scales that rows share.
+        """
+        if self.order.k_order == "stream-k" or self.order.scale_block != (1, 1):
+            raise ValueError("an element of this order depends on its place")
+        parts: dict[str, Any] = {"a": self.a[rows], "b": self.b[:, columns], "c": self.c[np.ix_(rows, columns)]}
+        if self.scale_a is not None and self.scale_b is not None:
+            parts |= {"scale_a": self.scale_a[rows], "scale_b": self.scale_b[:, columns]}
+        return self.changed(**{key: np.ascontiguousarray(value) for key, value in parts.items()})
+
     def changed(self, **parts: Any) -> "KernelProduct":
         """The product with some of its parts replaced."""
         return replace(self, **parts)

@@ -51,7 +51,7 @@ def made() -> Iterator[ReferenceRows]:
     """The rows, computed anew by the reference."""
     for instruction in distinct():
         shape = OperandShape.of(instruction)
-        operands = volume.rows(shape, SEED, 0, ROWS, engine="numpy").operands
+        operands = volume.rows(shape, SEED, 0, ROWS).operands
         yield ReferenceRows(instruction, operands, instruction.dot(*operands, engine="reference"))
 
 

@@ -135,6 +135,11 @@ def split(bits: int, shapes: Sequence[Shape]) -> tuple[int, ...]:
     return tuple(row)
 
 
+def packed(codes: Iterable[int], width: int) -> int:
+    """Elements of a port side by side, the first in the lowest bits."""
+    return sum(code << (k * width) for k, code in enumerate(codes))
+
+
 def members(interface: Any) -> list[Value]:
     """The signals of a port, in the order of its signature."""
     return [getattr(interface, name) for name in interface.signature.members]

@@ -11,4 +11,5 @@
 #include "pauses.cpp"
 #include "plan.cpp"
 #include "resets.cpp"
+#include "schedule.cpp"
 #include "stream.cpp"

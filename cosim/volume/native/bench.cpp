@@ -1,38 +1,18 @@
-// The rules of cosim/bench: run_vectors.py, driver.py, monitor.py. A cycle has two halves: the inputs are driven while the clock
+// Replays a schedule as cosim/bench/run_vectors.py and handshake.py do. A cycle has two halves: the inputs are driven while the clock
 // is low; when they have settled, the handshake of the coming rising edge is sampled.
 #include "bench.hpp"
 
 #include <algorithm>
 #include <cstring>
 
+#include "bits.hpp"
+
 namespace volume {
-namespace {
-
-constexpr int half_period = 1000;  // ns
-constexpr int first_reset = 50;  // cycles within which the first reset falls due: fewer than to the first long pause
-constexpr int reset_gaps[kinds_of_resets][2] = {
-    {20, 50}, {20, 50}, {1000, 2000}, {0, 8}, {1000, 2000}, {1000, 2000}};  // cycles from each kind to the next reset
-constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch has inputs that change while the clock is high
-constexpr int64_t stretch = 32;         // cycles
-constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late,
-constexpr int64_t first_joint_length = 48;  // and four times as long (cycles),
-constexpr int64_t longest_joint = 2048;     // up to this
-constexpr int64_t at_speed_from = 4200;  // cycle from which on a stretch without pauses and resets begins
-constexpr int64_t at_speed = 4500;       // its length (cycles)
-constexpr int after_long_pause = 200;  // smallest number of cycles from a long pause to a reset
-constexpr int patience = 1000;  // cycles without a transfer after which the run stops: the design is stuck
-constexpr int extra_cycles = 1000;  // cycles after the last result in which no other result may come
-constexpr int after_valid = 8;      // results of each period for which out_ready rises only after out_valid
-constexpr int valid_period = 512;   // results
-
-}  // namespace
-
-Bench::Bench(Model& model, const Plan& plan, const Record& record, Judge& judge, const Manner& manner,
+Bench::Bench(Model& model, const Plan& plan, const Record& record, Judge& judge, const Schedule& schedule, bool stops_at_first,
              const std::vector<std::pair<std::string, std::string>>& held)
-    : model_(model), plan_(plan), record_(record), judge_(judge), manner_(manner), ports_(model.ports()),
-      in_(manner.seed, 1, manner.mostly_at_speed), out_(manner.seed, 2, manner.mostly_at_speed),
-      enable_(manner.seed, 3, manner.mostly_at_speed), resets_(manner.seed, 4),
-      further_(manner.seed, 5) {
+    : gaps(plan, schedule.waits), stalls(plan, schedule.waits), model_(model), plan_(plan), record_(record), judge_(judge),
+      schedule_(schedule), stops_at_first_(stops_at_first), ports_(model.ports()), in_(schedule, schedule.offers),
+      out_(schedule, schedule.takes), enable_(schedule, schedule.enables) {
     for (const Record::Field& field : record.fields()) {
         const Port& operand = port(field.port);
         if (operand.bytes() != field.bytes) throw Refused("port " + field.port + " has another width than the plan says");
@@ -105,39 +85,43 @@ void Bench::combinational(Stream& stream) {
 
 void Bench::clocked(Stream& stream) {
     power_up();
-    int64_t next_reset = static_cast<int64_t>(resets_.below(first_reset));
-    int64_t resets = 0;
+    const std::vector<Reset> none, &resets = rst_ ? schedule_.resets : none;
+    const auto due = [&](size_t reset) { return reset < resets.size() ? resets[reset].due : 0; };
+    const size_t first = std::min(resets.size(), static_cast<size_t>(schedule_.resets_first));
+    int64_t next_reset = due(0), at_speed_until = -1, late_left = schedule_.late_inputs[0];
+    size_t reset = 0, joint = 0, late = 0;
     bool is_prepared = false;  // for the next reset
-    int64_t at_speed_until = -1;
-    int64_t next_joint = first_joint_pause, joint_length = first_joint_length;
-    int extra = 0;
-    for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
-        if (!is_prepared && in_long_pause()) next_reset = std::max(next_reset, at + after_long_pause);
-        if (rst_ && resets < manner_.resets && at >= next_reset && (stream.is_waiting() || is_prepared)) {
-            const int pause = is_prepared ? 0 : pause_before_reset(resets);
+    int64_t extra = 0;
+    for (int64_t at = 0; extra < schedule_.extra_cycles && counts.stopped.empty(); ++at) {
+        if (!is_prepared && in_long_pause()) next_reset = std::max(next_reset, at + schedule_.after_long_pause);
+        if (reset < resets.size() && at >= next_reset && (stream.is_waiting() || is_prepared)) {
+            const int64_t pause = is_prepared ? 0 : pause_before(resets[reset]);
             is_prepared = pause > 0;
             if (is_prepared) {
                 next_reset = at + pause;
             } else {
-                const auto [shortest, longest] = reset_gaps[resets % kinds_of_resets];
-                reset_in_the_middle(stream, resets++);
-                next_reset = at + shortest + static_cast<int64_t>(resets_.below(static_cast<uint64_t>(longest - shortest)));
+                reset_in_the_middle(stream, resets[reset++]);
+                next_reset = at + due(reset);
             }
         }
-        if (at_speed_until < 0 && at >= at_speed_from && !is_prepared && !in_long_pause()) {
-            at_speed_until = at + at_speed;
+        if (at_speed_until < 0 && at >= schedule_.at_speed_from && reset >= first && !is_prepared && !in_long_pause()) {
+            at_speed_until = at + schedule_.at_speed;
             next_reset = std::max(next_reset, at_speed_until);
         }
         if (at <= at_speed_until) {  // it ends for all sides at once, however often each was asked
             for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(at_speed_until - at);
         }
-        if (out_ready_ && at >= next_joint && !is_offering_ && !out_.is_at_speed() && stream.is_waiting()) {
-            in_.hold(joint_length);
-            out_.hold(joint_length);
-            next_joint *= 8;
-            joint_length = std::min(4 * joint_length, longest_joint);
+        const bool is_free = out_ready_ && !is_offering_ && !out_.is_at_speed() && stream.is_waiting();
+        if (is_free && joint < schedule_.joint.size() && at >= schedule_.joint[joint].first) {
+            for (Stalls* stalls : {&in_, &out_}) stalls->hold(schedule_.joint[joint].second);
+            ++joint;
         }
-        change_after_rise_ = at / stretch % (at < early_inputs ? 2 : stretch) == 1;
+        while (!late_left) {  // the last two repeat
+            late = late + 1 < schedule_.late_inputs.size() ? late + 1 : schedule_.late_inputs.size() - 2;
+            late_left = schedule_.late_inputs[late];
+        }
+        --late_left;
+        change_after_rise_ = late % 2;
         cycle(stream);
         extra = stream.is_done() && !stream.is_waiting() ? extra + 1 : 0;
     }
@@ -158,6 +142,7 @@ void Bench::cycle(Stream& stream) {
     const std::vector<uint8_t> before = is_enabled ? std::vector<uint8_t>() : outputs();
     edge(1);
     if (!is_enabled && outputs() != before) stop("an output changed at a clock edge without enable");
+    const int64_t patience = schedule_.patience;
     if (offer_waited_ > patience) stop("in_ready stayed low for " + std::to_string(patience) + " cycles");
     if (result_waited_ > patience) {
         stop("no result for " + std::to_string(patience) + " cycles although vectors are inside: out_valid stayed low" +
@@ -170,7 +155,7 @@ void Bench::cycle(Stream& stream) {
 /// ready only for a result that waits: out_valid must not wait for out_ready.
 void Bench::drive_inputs(Stream& stream) {
     if (!is_offering_) {
-        is_offering_ = !stream.is_done() && !in_.pause();
+        is_offering_ = !stream.is_done() && !pauses();
         if (in_valid_) *in_valid_ = is_offering_;
         if (is_offering_) {
             show(stream);
@@ -179,10 +164,28 @@ void Bench::drive_inputs(Stream& stream) {
         }
     }
     if (out_ready_) {
-        const bool is_after_valid = counts.received % valid_period < after_valid && !out_.is_at_speed();
-        is_ready_ = is_after_valid ? has_waiting_result_ : !out_.pause();
+        is_ready_ = takes(stream);
         *out_ready_ = is_ready_;
     }
+}
+
+/// Whether to pause before an offer, as the schedule has it, or for as long as the gap that the next vector is to meet.
+bool Bench::pauses() {
+    const bool meets = gap_ && !in_.is_at_speed() && !in_.in_long_pause();
+    const bool pauses = meets ? idle_ < gap_ : in_.pause();
+    idle_ += pauses;
+    return pauses;
+}
+
+/// Whether to be ready, as the schedule has it, or once the next result has met the stall that it is to meet.
+bool Bench::takes(const Stream& stream) {
+    const bool is_calm = !out_.is_at_speed();
+    if (is_calm && counts.received % schedule_.of_results < schedule_.after_valid) return has_waiting_result_;
+    if (stall_ < 0 && counts.received >= schedule_.stalls_from && stream.is_waiting()) {
+        stall_ = stalls.wanted(stream.oldest(), stream.oldest_vector());
+    }
+    if (stall_ > 0 && is_calm && !out_.in_long_pause()) return held_ >= stall_;
+    return !out_.pause();
 }
 
 /// Check whether the transfer on offer is accepted at the coming edge.
@@ -190,19 +193,24 @@ void Bench::drive_inputs(Stream& stream) {
 bool Bench::take_offer(Stream& stream) {
     const bool is_accepted = is_offering_ && (!in_ready_ || *in_ready_);
     const bool is_refused = is_offering_ && !is_accepted;
+    if (is_refused) idle_ = never;  // to the design the gap is longer than it is at its port
     offer_waited_ = is_refused ? offer_waited_ + (is_ready_ || !stream.is_waiting()) : 0;
     if (plan_.stages && is_refused && (is_ready_ || stream.waiting() < plan_.stages)) {
         stop("in_ready was low although the pipeline of " + std::to_string(plan_.stages) + " stages had room");
     }
     if (!is_accepted) return false;
+    if (!transfer_) gaps.meet(idle_, stream.batch(), stream.vector());
     is_offering_ = false;
+    idle_ = gap_ = 0;
     const bool is_complete = ++transfer_ == plan_.transfers();
     if (is_complete) {
         transfer_ = 0;
         stream.sent();
         ++counts.sent;
     }
-    if (!stream.is_done()) pause_if_repeated(stream);
+    if (!stream.is_done() && !pause_if_repeated(stream) && is_complete && counts.sent >= schedule_.gaps_from) {
+        gap_ = gaps.wanted(stream.batch(), stream.vector());
+    }
     return is_complete;
 }
 
@@ -216,7 +224,13 @@ void Bench::take_result(Stream& stream, bool is_accepted) {
     has_waiting_result_ = is_there && !is_ready_;
     if (has_waiting_result_) waiting_result_.assign(d_, d_ + d_bytes_);
     const bool is_waited_for = !is_there && stream.is_waiting();
-    if (is_there && is_ready_) receive(stream);
+    if (is_there && is_ready_) {
+        if (stream.is_waiting()) stalls.meet(held_, stream.oldest(), stream.oldest_vector());
+        receive(stream);
+        held_ = 0;
+        stall_ = -1;
+    }
+    held_ += is_there && !is_ready_;
     result_waited_ = is_waited_for ? result_waited_ + 1 : 0;
     was_ready_ = is_waited_for && (was_ready_ || is_ready_);
     if (is_accepted && !out_valid_) due_.push_back(enabled_edges_ + plan_.latency);
@@ -240,7 +254,7 @@ void Bench::receive(Stream& stream) {
     ++counts.received;
     const Batch& batch = stream.oldest();
     const int64_t vector = stream.oldest_vector();
-    if (!judge_.compare(batch, vector, d_, {counts.cycles, settled_ * half_period}) && manner_.stop_at_first) {
+    if (!judge_.compare(batch, vector, d_, {counts.cycles, settled_ * schedule_.half_period}) && stops_at_first_) {
         stop("stopped at the first mismatch, vector " + std::to_string(batch.number_of(vector)));
     }
     stream.received();
@@ -268,7 +282,7 @@ void Bench::edge(int level) {
 /// Half a clock period, in which the outputs follow the inputs.
 void Bench::settle() {
     model_.eval();
-    model_.wait();
+    model_.wait(schedule_.half_period);
     ++settled_;
 }
 

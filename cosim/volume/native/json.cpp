@@ -64,10 +64,23 @@ std::string row_as_json(const Compared& row, const Plan& plan, const Record& rec
            ",\"got\":" + hexadecimal(row.got.data(), row.got.size()) + ",\"expected\":" + listed(expected, '[', ']') + "}";
 }
 
+/// The lengths that each class of results has met.
+std::string lengths_of(const Waits& waits) {
+    std::string classes;
+    for (const std::set<int64_t>& met : waits.met()) {
+        std::string lengths;
+        for (const int64_t length : met) lengths += std::to_string(length) + ",";
+        classes += listed(lengths, '[', ']') + ",";
+    }
+    return listed(classes, '[', ']');
+}
+
 }  // namespace
 
-std::string as_json(const Plan& plan, const Record& record, const Counts& counts, const Judge& judge, int64_t left_out,
+std::string as_json(const Plan& plan, const Record& record, const Bench& bench, const Judge& judge, int64_t left_out,
                     double seconds) {
+    const Counts& counts = bench.counts;
+    const bool has_clock = plan.protocol != "combinational";
     std::string classes, result_classes, result_pairs, waived, rows, groups;
     for (const auto& [label, count] : judge.classes) classes += quoted(std::to_string(label)) + ":" + std::to_string(count) + ",";
     for (const int64_t count : judge.result_classes) result_classes += std::to_string(count) + ",";
@@ -98,6 +111,8 @@ std::string as_json(const Plan& plan, const Record& record, const Counts& counts
            "\"stopped\":" + or_null(counts.stopped) + ",\"stopped_by\":" + or_null(counts.stopped_by) + ",\"seconds\":" + time +
            ",\"classes\":" + listed(classes, '{', '}') + ",\"result_classes\":" + listed(result_classes, '[', ']') +
            ",\"result_pairs\":" + listed(result_pairs, '[', ']') +
+           ",\"waits\":{" + (has_clock ? "\"gap\":" + lengths_of(bench.gaps) : "") +
+           (has_clock && plan.protocol == "valid-ready" ? ",\"stall\":" + lengths_of(bench.stalls) : "") + "}" +
            ",\"waived\":" + listed(waived, '{', '}') + ",\"groups\":" + listed(groups, '[', ']') +
            ",\"rows\":" + listed(rows, '[', ']') + "}\n";
 }

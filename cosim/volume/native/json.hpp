@@ -11,7 +11,7 @@
 namespace volume {
 
 /// One JSON object, on one line.
-std::string as_json(const Plan& plan, const Record& record, const Counts& counts, const Judge& judge, int64_t left_out,
+std::string as_json(const Plan& plan, const Record& record, const Bench& bench, const Judge& judge, int64_t left_out,
                     double seconds);
 
 }  // namespace volume

@@ -88,7 +88,8 @@ void run(const Options& options, int out) {
     const Record record = record_of(plan, *model);
     if (options.bare) run_bare(options, plan, *model, record, out);
     Judge judge(plan, record, options.keep);
-    Bench bench(*model, plan, record, judge, options.manner, options.held);
+    const Schedule schedule = read_schedule(options.schedule);
+    Bench bench(*model, plan, record, judge, schedule, options.stops_at_first, options.held);
     const std::unique_ptr<Source> source =
         options.rows.empty() ? native_rows(plan, record, options.seed, options.first, options.vectors, options.base,
                                            options.selection)
@@ -97,7 +98,7 @@ void run(const Options& options, int out) {
     std::atomic<bool> is_over{false};
     const auto finish = [&]() {
         judge.finish();
-        leave(out, as_json(plan, record, bench.counts, judge, source->left_out, seconds_since(start)), 0);
+        leave(out, as_json(plan, record, bench, judge, source->left_out, seconds_since(start)), 0);
     };
     // For a design that does not return from an evaluation; no other thread changes the counts then.
     std::thread watchdog([&]() {

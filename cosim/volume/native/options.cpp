@@ -33,8 +33,7 @@ Options read_options(int count, char** arguments) {
         {"--first", number(options.first)},
         {"--vectors", number(options.vectors)},
         {"--base", number(options.base)},
-        {"--manner-seed", number(options.manner.seed)},
-        {"--resets", number(options.manner.resets)},
+        {"--schedule", [&](auto&, auto& text) { options.schedule = text; }},
         {"--keep", number(options.keep.mismatches)},
         {"--keep-of-a-group", number(options.keep.of_a_group)},
         {"--keep-agreeing", number(options.keep.agreeing)},
@@ -46,8 +45,7 @@ Options read_options(int count, char** arguments) {
         {"--set", [&](auto&, auto& text) { options.held.push_back(assignment(text)); }},
     };
     const std::map<std::string, bool*> flags = {
-        {"--stop-at-first", &options.manner.stop_at_first},
-        {"--mostly-at-speed", &options.manner.mostly_at_speed},
+        {"--stop-at-first", &options.stops_at_first},
     };
     for (int i = 1; i < count; ++i) {
         const std::string argument = arguments[i];

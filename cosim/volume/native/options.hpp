@@ -19,7 +19,8 @@ struct Options {
     std::vector<std::string> plusargs;                       // Verilator's arguments
     std::vector<std::pair<std::string, std::string>> held;   // inputs that are held at a value
     Keep keep;
-    Manner manner;
+    std::string schedule;                                    // the file of the schedule
+    bool stops_at_first = false;                             // whether a mismatch ends the run
     int64_t bare = 0;                                        // vectors of a loop without comparison; 0 for a run
     Selection selection;                                     // selection of native rows
     int standstill = 60;                                     // time-out for a step of simulation (s)

@@ -7,7 +7,8 @@
 namespace volume {
 
 /// Let a pause begin before operands that repeat some of those at the ports, if it is time.
-void Bench::pause_if_repeated(const Stream& stream) {
+/// @return whether they repeat some.
+bool Bench::pause_if_repeated(const Stream& stream) {
     const uint8_t* coming = record_of(stream);
     uint32_t which = 0;
     for (size_t k = 0; k < drives_.size(); ++k) {
@@ -15,17 +16,18 @@ void Bench::pause_if_repeated(const Stream& stream) {
         which |= static_cast<uint32_t>(is_equal) << k;
     }
     in_.before_repeated(which);
+    return which != 0;
 }
 
 /// Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under valid/ready
 /// in_valid, which may be high from the last transfer, falls every other time; else it comes and goes, as out_ready does.
 void Bench::disturb(const Stream& stream) {
-    if (out_ready_) waver(*out_ready_, out_run_);
+    if (out_ready_) waver(*out_ready_, out_run_, out_);
     if (is_offering_ || stream.is_done()) return;
     show(stream);
     ++disturbed_;
     if (in_valid_ && !in_ready_) {
-        waver(*in_valid_, in_run_);
+        waver(*in_valid_, in_run_, in_);
     } else if (in_valid_ && disturbed_ % 2) {
         *in_valid_ = 0;
     }
@@ -33,10 +35,9 @@ void Bench::disturb(const Stream& stream) {
 
 /// Change a level, or, if it changed only some cycles before, keep it.
 /// @param run the cycles for which it stays.
-void Bench::waver(uint8_t& level, int& run) {
-    constexpr int runs[] = {1, 1, 2, 4, 16};
+void Bench::waver(uint8_t& level, int64_t& run, Stalls& stalls) {
     if (run == 0) {
-        run = runs[further_.below(5)];
+        run = stalls.shown(schedule_.waver_for);
         level = !level;
     }
     --run;
@@ -45,15 +46,14 @@ void Bench::waver(uint8_t& level, int& run) {
 /// Drive other operands in a gap: the inverse of the last ones, or, for all of it or its first cycle, at each port these, their
 /// inverse or zero, so that one operand changes while another stays.
 void Bench::pass() {
-    constexpr int64_t mixed_for[] = {0, 0, 1, std::numeric_limits<int64_t>::max()};  // cycles from the beginning of a gap
     if (is_shown_ && !is_gap_) {
         is_gap_ = true;
-        mixed_ = mixed_for[further_.below(4)];
+        mixed_ = in_.shown(schedule_.mixed_for);
         last_.clear();
         for (const Drive& drive : drives_) last_.insert(last_.end(), drive.data, drive.data + drive.bytes);
         if (mixed_) {
             for (const Drive& drive : drives_) {
-                const uint64_t drawn = further_.below(3);
+                const int64_t drawn = in_.shown(3);
                 if (drawn == 1) std::memset(drive.data, 0, static_cast<size_t>(drive.bytes));
                 if (drawn == 2) invert(drive);
             }

@@ -1,64 +1,8 @@
-// The order of vectors under way, and when a side of the handshake pauses: cosim/bench/run_vectors.py.
 #include "stream.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace volume {
-namespace {
-
-constexpr int stall_period = 200;   // cycles for which the odds hold
-constexpr int64_t first_long = 64;  // length of the first long pause; each further one is four times as long, and as late
-constexpr int64_t longest = 8192;   // longest pause
-constexpr int64_t before_repeated_length = 48;  // of a pause before operands that repeat some of the last ones (cycles)
-constexpr int64_t often = 16;                   // before the first runs of such operands; later ever more rarely
-constexpr int64_t first_before_repeated = 256;  // cycle before which there is none
-
-}  // namespace
-
-Stalls::Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed)
-    : random_(seed, stream), lengths_(seed, stream + 16), regular_(seed, stream + 32), mostly_(mostly_at_speed), usual_length_(first_long),
-      next_long_(between(first_long, 2 * first_long)) {}
-
-int64_t Stalls::between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(lengths_.below(static_cast<uint64_t>(high - low)));
-}
-
-/// Begin a long pause with the next cycle, and draw the beginning of the next one.
-void Stalls::begin_long() {
-    const int64_t length = std::min(usual_length_, longest);
-    remaining_ = between(length * 3 / 4, length);
-    usual_length_ *= 4;
-    next_long_ = between(usual_length_, 2 * usual_length_);
-}
-
-void Stalls::before_repeated(uint32_t which) {
-    const bool begins = std::exchange(repeated_, which) != which;
-    if (!which || !begins || cycle_ < first_before_repeated || at_speed_) return;
-    const int64_t times = ++met_[which];
-    if (times <= often || (times & (times - 1)) == 0) hold(before_repeated_length);
-}
-
-bool Stalls::pause() {
-    if (at_speed_) {
-        --at_speed_;
-        ++cycle_;
-        return false;
-    }
-    if (remaining_) {
-        --remaining_;
-        return true;
-    }
-    if (cycle_ >= next_long_) begin_long();
-    if (cycle_++ % stall_period == 0) {
-        const uint64_t drawn = random_.below(mostly_ ? 32 : 4);
-        odds_ = drawn < 2 ? 0 : drawn == 2 ? 1 : drawn == 3 ? 3 : 0;
-        every_ = odds_ && regular_.below(3) == 0 ? (regular_.below(3) ? 2 : 3) : 0;
-    }
-    if (every_) return cycle_ % every_ > 0;
-    return odds_ && random_.below(4) < odds_;
-}
-
 bool Stream::load() {
     if (send_.batch < batches_.size()) return true;
     std::unique_ptr<Batch> batch = spare_ ? std::move(spare_) : std::make_unique<Batch>();

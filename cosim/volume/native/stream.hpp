@@ -1,13 +1,10 @@
-// Vectors in the order in which they are sent and received, and the pauses of a side of the handshake.
+// Vectors in the order in which they are sent and received.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 
-#include "bits.hpp"
 #include "rows.hpp"
 
 namespace volume {
@@ -48,35 +45,6 @@ class Stream {
     int64_t waiting_ = 0;
     int64_t changed_from_ = -1, behind_ = 0;  // from this place on, so many vectors come after the one behind them
     bool ready_ = false;
-};
-
-/// Random decisions whether to pause: short pauses by odds that hold for a period, or in all cycles but every second or third, so
-/// that full speed and backpressure both occur, and a few long ones.
-class Stalls {
-  public:
-    Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed);
-    bool pause();
-    void hold(int64_t cycles) { remaining_ = std::max(remaining_, cycles); }  // pause for some cycles from now on
-    void go_on(int64_t cycles) { at_speed_ = cycles; }  // pause in none of some cycles; a long pause due in them comes after them
-    /// Pause, if a run of transfers begins that repeat just these operands of the last one, and there were few such runs or twice
-    /// as many as at the last pause.
-    /// @param which a bit for each operand port.
-    void before_repeated(uint32_t which);
-    bool is_at_speed() const { return at_speed_ > 0; }  // whether the next cycle has no pause, whatever is drawn
-    bool in_long_pause() const { return remaining_ > 0; }  // whether one goes on in the next cycle
-
-  private:
-    int64_t between(int64_t low, int64_t high);
-    void begin_long();
-
-    Random random_, lengths_, regular_;
-    bool mostly_;
-    int64_t usual_length_, next_long_;  // of the long pauses
-    int64_t cycle_ = 0, remaining_ = 0, at_speed_ = 0;
-    uint64_t odds_ = 0;  // of 4
-    int64_t every_ = 0;  // in a period of regular pauses, how often a cycle has none
-    std::map<uint32_t, int64_t> met_;  // runs that repeated these operands
-    uint32_t repeated_ = 0;            // by the last transfer
 };
 
 }  // namespace volume

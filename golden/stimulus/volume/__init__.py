@@ -6,13 +6,11 @@
     >>> volume.rows(shape, seed=1, first=10**9, count=1000).operands.a.shape
     (1000, 8)
 
-C++ headers (golden/native/include/mmau/stimulus) make the rows on the host and on a device; the modules here are their twin
-in NumPy. docs/guides/stimulus.md says what the rows are, docs/evidence/stimulus-mutants.md what they find.
+C++ headers (golden/native/include/mmau/stimulus) make the rows, in the native library and on a device, from a table of
+corners that is made here. docs/guides/stimulus.md says what the rows are, docs/evidence/stimulus-mutants.md what they find.
 """
 
-from golden.stimulus.volume.corner_table import NAMES, CornerTable, corner_table
-from golden.stimulus.volume.fill import ENGINES, kernel_source, rows, tiles
-from golden.stimulus.volume.header import CLASSES
-from golden.stimulus.volume.plan import parameters
+from golden.stimulus.volume.corner_table import CLASSES, NAMES, CornerTable, corner_table, parameters
+from golden.stimulus.volume.fill import kernel_source, rows, tiles
 
-__all__ = ["CLASSES", "ENGINES", "NAMES", "CornerTable", "corner_table", "kernel_source", "parameters", "rows", "tiles"]
+__all__ = ["CLASSES", "NAMES", "CornerTable", "corner_table", "kernel_source", "parameters", "rows", "tiles"]

@@ -1,6 +1,6 @@
 """The corner table: every case of every directed corner, generated once for a seed; the stimulus varies them.
 
-It is one block of memory, the same for NumPy, C++ and a device (stimulus/corners.hpp has the layout).
+It is one block of memory, the same for C++ and a device (stimulus/corners.hpp has the layout).
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.arithmetic.formats import Format
+from golden.native.parameters import FORMAT_CODES
+from golden.native.stimulus import StimulusShape
 from golden.stimulus.codes import BoolArray, GeneratorDraws, IntArray
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.integer_classes import is_integer
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.volume.header import CLASSES
-from golden.stimulus.volume.numbers import field_of
-from golden.stimulus.volume.plan import parameters
+
+CLASSES = ("bits", "normal", "cancel", "specials", "tiny", "huge", "apart", "completed")
+"""The classes, in the order of their labels (`Class` in golden/native/include/mmau/stimulus/header.hpp); the corners' labels
+follow."""
 
 NAMES = (*CLASSES, *CORNERS)
 """Name of the class or corner for each label."""
@@ -99,10 +102,22 @@ def _corners(shape: OperandShape, seed: int) -> Iterator[tuple[Operands, IntArra
 
 def _room(operand: Format, codes: npt.NDArray[Any]) -> IntArray:
     """Distances by which the exponents of each row's codes may be moved together, down and up, [rows, 2]."""
-    field = field_of(operand, codes.astype(np.uint64)).astype(np.int64)
+    bits = operand.exp_bits + operand.man_bits
+    field = (codes.astype(np.int64) >> operand.pad_bits) & ((1 << bits) - 1)
     largest, least = operand.max_finite >> operand.pad_bits, 1 << operand.man_bits if operand.subnormals else 0
     moves: BoolArray = (field >= least) & (field <= largest)
     stuck: BoolArray = np.any((field > 0) & (field < least), axis=1)  # a subnormal beside them
     down = np.where(moves, (field - least) >> operand.man_bits, _FAR).min(axis=1)
     up = np.where(moves, (largest - field) >> operand.man_bits, _FAR).min(axis=1)
     return np.where(stuck[:, None], 0, np.stack([down, up], axis=1))
+
+
+@lru_cache(maxsize=256)
+def parameters(shape: OperandShape) -> StimulusShape:
+    """The shape as the struct mmau_stimulus of the C interface."""
+    d = shape.d.name if shape.d.name in FORMAT_CODES else "fp32"  # e8m13 lies in an fp32 word
+    scale = shape.scale.name if shape.scale is not None else "fp64"
+    return StimulusShape(
+        a=FORMAT_CODES[shape.a.name], b=FORMAT_CODES[shape.b.name], c=FORMAT_CODES[shape.c.name], d=FORMAT_CODES[d],
+        d_man_bits=shape.d.man_bits, K=shape.K, scale=FORMAT_CODES[scale], K_block=shape.block_size or 0,
+    )  # fmt: skip

@@ -12,7 +12,15 @@ from mmau.prove.solvers.answer import Verdict
 
 
 class NotCompared(Exception):
-    """A design that cannot be compared; the message says why."""
+    """A design that cannot be compared; the message says why.
+
+    Attributes:
+        waivable: Verilator's warnings that alone are the reason and may be waived.
+    """
+
+    def __init__(self, reason: str, waivable: Sequence[str] = ()) -> None:
+        super().__init__(reason)
+        self.waivable = tuple(waivable)
 
 
 MEMORY = 6 << 10

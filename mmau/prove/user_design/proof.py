@@ -168,7 +168,7 @@ def prove_user_design(unit: Unit, dut: Dut, seconds: float, report: Report = ign
         PortMismatch: its ports do not fit its description. SimulationError: a counter-example cannot be replayed.
     """
     found = decided_by_solvers(unit, dut, seconds, report)
-    return found if found.verdict == REFUTED else sampled(unit, dut, found)
+    return found if found.verdict == REFUTED or found.waivable else sampled(unit, dut, found)
 
 
 def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ignored) -> UserDesignDecision:
@@ -199,7 +199,7 @@ def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ig
                 reason = f"no difference was found in {seconds:g} s, and it is not proved that there is none: {found.open}"
                 return replace(undecided, reason=f"{named}{reason}")
     except NotCompared as error:
-        return replace(undecided, reason=str(error))
+        return replace(undecided, reason=str(error), waivable=error.waivable)
     return replace(undecided, verdict=PROVED, decided_by="bitwuzla")
 
 

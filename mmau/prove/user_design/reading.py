@@ -19,6 +19,7 @@ from cosim.lint.lint import Finding, lint, lint_files
 from cosim.lint.source_texts import Source, Text
 from cosim.lint.storage_elements import irregular_storage
 from cosim.lint.yosys_findings import AS_WRITTEN
+from cosim.runner.vhdl_circuit import circuit_of
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.prove.netlist.syntax import Module
@@ -95,7 +96,8 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
     """
     with temporary_folder("mmau-user-") as name:
         folder = Path(name)
-        sources = sources_of(UnitDesign(unit), dut, folder)
+        design = UnitDesign(unit)
+        sources = sources_of(design, circuit_of(design, dut, folder), folder)
         source = Source(sources, folder)
         try:
             sources.check_unchanged()
@@ -116,7 +118,7 @@ def _assumed(findings: Iterable[Finding]) -> list[str]:
     assumed = list[str]()
     for finding in findings:
         if finding.ends_proof:
-            raise NotCompared(finding.ends_proof)
+            raise NotCompared(finding.ends_proof, finding.waivable)
         assumed += [finding.assumed] if finding.assumed else []
     return assumed
 
@@ -130,7 +132,8 @@ def _reading(source: Source, text: Text, dut: Dut, assumed: list[str], seconds: 
         module = read_circuit(WRAPPER, found["circuit.json"])
         return Reading(text.name, text.arguments, module, tuple(assumed), source.sources.digests)
     except (NotCompared, UnreadableCircuit) as error:
-        raise NotCompared(f"{text.name}: {error}" if text.name else str(error)) from None
+        waivable = error.waivable if isinstance(error, NotCompared) else ()
+        raise NotCompared(f"{text.name}: {error}" if text.name else str(error), waivable) from None
 
 
 def _circuits(verilog: str, seconds: float) -> dict[str, Mapping[str, Any]]:

@@ -49,20 +49,19 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
             return replace(found, decided=(*found.decided, agree))
         return replace(found, reason=f"{found.reason}; {agree}")
     if found.verdict == PROVED:
+        simulator = "GHDL" if dut.is_vhdl else "Verilator"
         found = replace(
             found,
-            reason="the circuit that Yosys reads is right, but the circuit that Verilator reads from the same text is not",
+            reason="the circuit that Yosys reads is right, but the circuit that "
+            f"{simulator} reads from the same text is not",
         )
     return replace(found, verdict=REFUTED, decided_by="simulation", counterexample=_shown(unit, dut, report))
 
 
 def is_of(report: Report, found: UserDesignDecision) -> bool:
-    """Whether the files that were simulated are those that were read. Other macros may include further files; Verilog that
-    GHDL makes has another path each time."""
+    """Whether the files that were simulated are those that were read. Other macros may include further files."""
     both = report.sources.keys() & found.sources.keys()
-    if not both:
-        return sorted(report.sources.values()) == sorted(found.sources.values())
-    return all(report.sources[path] == found.sources[path] for path in both)
+    return bool(both) and all(report.sources[path] == found.sources[path] for path in both)
 
 
 def _shown(unit: Unit, dut: Dut, report: Report) -> WrongResult | WrongCycles:
@@ -102,7 +101,7 @@ def _as_a_pair(unit: Unit, dut: Dut, before: Transfer | None, sent: Transfer, af
 
 def _neighbours(unit: Unit, dut: Dut, row: ComparedRow) -> tuple[Transfer | None, Transfer, Transfer | None]:
     """The operands of the vector before a row's, of its own, and of the one after it."""
-    parts = power_ups("verilator", dut.timing, VECTORS, 0)
+    parts = power_ups("ghdl" if dut.is_vhdl else "verilator", dut.timing, VECTORS, 0)
     part = next(part for part in reversed(parts) if part.first <= row.vector)
     chunks = UnitSpecification(unit, dut.results, dut.widths).chunks(part.vectors, part.seed)
     sent: Sequence[Transfer] = [vector.transfers[0] for chunk in chunks for vector in chunk.vectors]

@@ -13,7 +13,7 @@ from cosim.bench.coverage import ReferenceSample
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
 from rtl import Design, UnitDesign
-from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, expected, joined
+from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, answered, dot_products
 from tests.rtl.designs.test_design import formats
 
 UNIT = UnitDesign(formats(0).units[1])
@@ -22,10 +22,7 @@ DESIGNS: list[Design] = [UNIT, formats(1), TWO_STEPS, SCALED]
 
 def judged(design: Design, count: int, seed: int = 1) -> Report:
     """The report of a design that returns exactly the results of golden's fastest engine."""
-    board = Scoreboard(specification_of(design), count, seed)
-    for vector in board.vectors():
-        board.send(vector)
-        board.receive(joined(expected(vector)))
+    board = answered(Scoreboard(specification_of(design), count, seed))
     return Report.of(design, board.outcome(), "none", seed, 1.0)
 
 
@@ -109,19 +106,14 @@ def test_sample_depends_on_the_seed_alone() -> None:
 
 
 def test_run_without_a_cross_check_fails() -> None:
-    board = Scoreboard(specification_of(UNIT), 10, 1)
-    assert (
-        "no expected result was checked by the reference engine" in Report.of(UNIT, board.outcome(), "none", 1, 1.0).failures
-    )
+    failures = Report.of(UNIT, Scoreboard(specification_of(UNIT), 10, 1).outcome(), "none", 1, 1.0).failures
+    assert "no expected result was checked by the reference engine" in failures
 
 
 def test_engines_that_disagree_fail_in_a_plain_testbench(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scoreboard itself fails, without a report."""
     break_native(monkeypatch, lambda batch: np.ones_like(batch.c, bool))
-    board = Scoreboard(specification_of(UNIT), 300, 1)
-    for vector in board.vectors():
-        board.send(vector)
-        board.receive(joined(expected(vector)))
+    board = answered(Scoreboard(specification_of(UNIT), 300, 1))
     assert board.failures == ("the engines native and reference differ for 200 of 200 rows",)
 
 

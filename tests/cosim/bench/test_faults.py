@@ -8,12 +8,12 @@ import pytest
 from amaranth import Const, Module, Value
 
 import cosim
-import rtl.steps.round
 from golden import Implementation, Unit
 from golden.arithmetic.formats import BF16, E2M3, E3M2, FP16, FP32
 from golden.operations import TFDPA
 from rtl.arithmetic.shift import shift_right
 from rtl.datapath.pipeline import Pipeline
+from rtl.steps.round import Round
 from tests.cosim.designs import Generated, Wrapped
 
 pytestmark = pytest.mark.simulator
@@ -46,49 +46,48 @@ def assert_differs(report: cosim.Report, change: str) -> None:
     assert cause.change == change
 
 
-@pytest.mark.core
-def test_dropped_sticky_bit(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
-    """Rounding that ignores the bits below the guard bit."""
-    increment = rtl.steps.round.Round._increment
-    monkeypatch.setattr(
-        rtl.steps.round.Round, "_increment", lambda self, odd, guard, below: increment(self, odd, guard, Const(0, 1))
-    )
-    unit = unit_of(FP16_OUT)
-    report = cosim.run(unit, vectors=3000, dut=generated(unit))
-    assert_differs(report, "rounding does not see what lies below its guard bit")
-
-
-@pytest.mark.long
-def test_alignment_off_by_one(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
-    """Every term shifted one place too far."""
-    monkeypatch.setattr("rtl.steps.align.shift_right", lambda m, value, amount: shift_right(m, value, amount)[1:])
-    unit = unit_of(FP6)
-    report = cosim.run(unit, vectors=1000, dut=generated(unit))
-    assert_differs(report, "alignment shifts every term one place too far")
-
-
-@pytest.mark.long
-def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
+def wrapping(m: Module, value: Value, amount: Value) -> Value:
     """Far shifts taken modulo the shifter's width: wrong only for terms far below e_max."""
+    return value >> amount[: (len(value) - 1).bit_length()]
 
-    def wrapping(m: Module, value: Value, amount: Value) -> Value:
-        return value >> amount[: (len(value) - 1).bit_length()]
 
-    monkeypatch.setattr("rtl.steps.align.shift_right", wrapping)
-    unit = unit_of(FP6)
-    report = cosim.run(unit, vectors=1000, dut=generated(unit))
-    assert_differs(report, "alignment shifts by the distance modulo 32")
+INCREMENT = Round._increment
+
+PATCHED: dict[str, tuple[str, Any, TFDPA, int, str]] = {
+    "dropped sticky bit": (
+        "rtl.steps.round.Round._increment", lambda self, odd, guard, below: INCREMENT(self, odd, guard, Const(0, 1)),
+        FP16_OUT, 3000, "rounding does not see what lies below its guard bit",
+    ),
+    "alignment off by one": (
+        "rtl.steps.align.shift_right", lambda m, value, amount: shift_right(m, value, amount)[1:],
+        FP6, 1000, "alignment shifts every term one place too far",
+    ),
+    "alignment that wraps around": (
+        "rtl.steps.align.shift_right", wrapping, FP6, 1000, "alignment shifts by the distance modulo 32"
+    ),
+}  # fmt: skip
+"""What is replaced in the generator, by what, and how the diagnosis of the datapath names it."""
 
 
 @pytest.mark.parametrize(
+    "fault",
+    [pytest.param(name, marks=pytest.mark.core if name == "dropped sticky bit" else pytest.mark.long) for name in PATCHED],
+)
+def test_broken_step(fault: str, monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
+    target, broken, operation, vectors, change = PATCHED[fault]
+    monkeypatch.setattr(target, broken)
+    unit = unit_of(operation)
+    assert_differs(cosim.run(unit, vectors=vectors, dut=generated(unit)), change)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
     ("change", "vectors", "diagnosis"),
     [
-        pytest.param({"F": 24}, 3000, "F is 24, not 25", id="one fraction bit less", marks=pytest.mark.long),
-        pytest.param({"e_zero": -132}, 20000, "e_zero is -132, not -133", id="e_zero off by one", marks=pytest.mark.long),
-        pytest.param(
-            {"truncation": "RD"}, 3000, 'truncation is "RD", not "RZ"', id="other truncation", marks=pytest.mark.long
-        ),
-        pytest.param({"rho": "RNE-FP32"}, 3000, "rho is RNE-FP32, not RZ-FP32", id="other rounding", marks=pytest.mark.long),
+        ({"F": 24}, 3000, "F is 24, not 25"),
+        ({"e_zero": -132}, 20000, "e_zero is -132, not -133"),
+        ({"truncation": "RD"}, 3000, 'truncation is "RD", not "RZ"'),
+        ({"rho": "RNE-FP32"}, 3000, "rho is RNE-FP32, not RZ-FP32"),
     ],
 )
 def test_wrong_parameter(change: dict[str, Any], vectors: int, diagnosis: str, generated: Generated) -> None:
@@ -105,14 +104,6 @@ def test_swapped_operands(generated: Generated) -> None:
 
 
 @pytest.mark.long
-def test_swapped_elements(wrapped: Wrapped) -> None:
-    """a[0] and a[1] exchanged."""
-    design = wrapped(unit_of(FP6), {"a": "{a[5:0], a[11:6]}"})
-    report = cosim.run(unit_of(FP6), vectors=1000, dut=design)
-    assert_differs(report, "elements 0 and 1 of a, or of b, are swapped")
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])
 @pytest.mark.attack("designs by hand, in cosim")
 def test_other_operand_format(mode: str, generated: Generated) -> None:
@@ -122,35 +113,29 @@ def test_other_operand_format(mode: str, generated: Generated) -> None:
     assert_differs(report, "a and b are read as fp16, not bf16")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("mode", ["cocotb", "volume"])
-@pytest.mark.attack("designs by hand, in cosim")
-def test_bytes_in_reverse_order(mode: str, wrapped: Wrapped) -> None:
-    """c arrives with its highest byte first."""
-    design = wrapped(unit_of(FP6), {"c": "{c[7:0], c[15:8], c[23:16], c[31:24]}"})
-    report = cosim.run(unit_of(FP6), vectors=1000, mode=mode, dut=design)
-    assert_differs(report, "the bytes of each element of c are in reverse order")
+CONNECTIONS = {
+    "bytes": ({"c": "{c[7:0], c[15:8], c[23:16], c[31:24]}"}, "the bytes of each element of c are in reverse order"),
+    "stuck": ({"a": "a | 12'h080"}, "bit 1 of a[1] is stuck at 1"),
+    "elements": ({"a": "{a[5:0], a[11:6]}"}, "elements 0 and 1 of a, or of b, are swapped"),
+}
+"""What the datapath sees, and how the diagnosis names it."""
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("fault", CONNECTIONS)
 @pytest.mark.attack("designs by hand, in cosim")
-def test_stuck_bit_of_one_lane(mode: str, wrapped: Wrapped) -> None:
-    """A bit of a[1] that is always 1."""
-    report = cosim.run(unit_of(FP6), vectors=1000, mode=mode, dut=wrapped(unit_of(FP6), {"a": "a | 12'h080"}))
-    assert_differs(report, "bit 1 of a[1] is stuck at 1")
+def test_operand_that_is_connected_wrongly(fault: str, mode: str, wrapped: Wrapped) -> None:
+    connection, change = CONNECTIONS[fault]
+    assert_differs(cosim.run(unit_of(FP6), vectors=1000, mode=mode, dut=wrapped(unit_of(FP6), connection)), change)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     "value",
     [
-        "multiply_rows_prod_0_carry",
-        "multiply_rows_c_sig",
-        "accumulate_rows_sum_row_1",
-        "accumulate_rows_sum_frame",
-        "normalise_count_left",
-        "normalise_count_sum_total",
+        *("multiply_rows_prod_0_carry", "multiply_rows_c_sig", "accumulate_rows_sum_row_1", "accumulate_rows_sum_frame"),
+        *("normalise_count_left", "normalise_count_sum_total"),
     ],
 )
 @pytest.mark.attack("pipelines with a register missing inside of a step, for one of the values that cross it, in cosim")
@@ -173,50 +158,43 @@ def test_value_that_passes_a_register_inside_of_a_step_by(
     assert report.mismatches > 0
 
 
-@pytest.mark.core
-def test_out_valid_stuck_low(wrapped: Wrapped) -> None:
-    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "1'b0"}))
-    assert report.failures[:2] == (
-        "no result for 1000 cycles although vectors are inside: out_valid stayed low as long as out_ready, for which it "
-        "must not wait",
-        "no result came out",
-    )
-    assert report.received == 0
+HANDSHAKES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "out_valid stuck low": (
+        {"out_valid": "1'b0"},
+        (
+            "no result for 1000 cycles although vectors are inside: out_valid stayed low as long as out_ready, for which it "
+            "must not wait",
+            "no result came out",
+        ),
+    ),
+    "in_ready stuck low": (
+        {"in_ready": "1'b0", "in_valid": "1'b0"},
+        ("in_ready stayed low for 1000 cycles", "no vector went in", "no result came out", "0 of 500 vectors went in"),
+    ),
+    "out_valid stuck high": ({"out_valid": "1'b1"}, ("out_valid was high during a reset",)),
+    "stall ignored": (
+        {"out_ready": "1'b1"}, ("a result changed, or was withdrawn, while out_valid was high and out_ready low",)
+    ),
+}  # fmt: skip
+"""Connections of a sound pipeline, and the first reasons for which a run with them fails."""
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(name, marks=pytest.mark.core if "valid stuck low" in name else pytest.mark.long) for name in HANDSHAKES],
+)
+def test_broken_handshake(fault: str, wrapped: Wrapped) -> None:
+    connections, failures = HANDSHAKES[fault]
+    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, connections))
+    assert report.failures[: len(failures)] == failures
 
 
 @pytest.mark.long
-def test_in_ready_stuck_low(wrapped: Wrapped) -> None:
-    design = wrapped(CLOCKED, {"in_ready": "1'b0", "in_valid": "1'b0"})
-    report = cosim.run(CLOCKED, vectors=500, dut=design)
-    assert report.failures == (
-        "in_ready stayed low for 1000 cycles",
-        "no vector went in",
-        "no result came out",
-        "0 of 500 vectors went in",
-    )
-
-
-@pytest.mark.long
-def test_out_valid_stuck_high(wrapped: Wrapped) -> None:
-    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "1'b1"}))
-    assert report.failures[0] == "out_valid was high during a reset"
-
-
-@pytest.mark.long
-def test_out_valid_high_outside_of_resets(wrapped: Wrapped) -> None:
-    """Results without a vector."""
+def test_results_without_a_vector(wrapped: Wrapped) -> None:
     report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "~rst"}))
     assert report.surplus > 0
-    assert f"{report.surplus:,} results came out that no vector asked for, the first in cycle {report.first_surplus:,}" in (
-        report.failures
-    )
-
-
-@pytest.mark.long
-def test_stall_ignored(wrapped: Wrapped) -> None:
-    """A datapath that advances although its result was not taken."""
-    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_ready": "1'b1"}))
-    assert "a result changed, or was withdrawn, while out_valid was high and out_ready low" in report.failures
+    surplus = f"{report.surplus:,} results came out that no vector asked for, the first in cycle {report.first_surplus:,}"
+    assert surplus in report.failures
 
 
 @pytest.mark.long

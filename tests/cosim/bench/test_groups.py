@@ -1,15 +1,19 @@
-"""Every mismatch is counted in its group, and the first ones of each group are recorded in full, with place and time."""
+"""Mismatches: the distance from the expected result, the group of each, and the records of the first ones of every group."""
 
 import json
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
-from cosim.bench.mismatch import RECORDED, Arrival, Group, joined
+from cosim.bench.mismatch import RECORDED, Arrival, ComparedRow, Group, Mismatch, distance_kind, joined, ulp_distance
 from cosim.bench.scoreboard import Outcome, Scoreboard
 from cosim.bench.stimulus import UnitSpecification
 from cosim.runner.job import Simulated, read
-from golden import Cls
+from golden import Cls, Format
+from golden.arithmetic.formats import E8M13, FP16, FP32
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT, report, run_through, scoreboard
+from tests.cosim.bench.test_stimulus import answered
 
 
 def one_up(code: int) -> int:
@@ -92,13 +96,8 @@ def test_groups_survive_json_and_rows_that_agree_stay_inside() -> None:
 
 @pytest.mark.slow
 def test_groups_of_two_simulations_are_one_where_they_have_the_same_in_common() -> None:
-    halves = []
-    for first in (0, 1500):
-        board = Scoreboard(UnitSpecification(T_UNIT), 1500, seed=3 + first, first=first)
-        for vector in board.vectors():
-            board.send(vector)
-            board.receive(one_up(vector.elements[0].products.expected[vector.elements[0].row]))
-        halves.append(board.outcome())
+    boards = [Scoreboard(UnitSpecification(T_UNIT), 1500, seed=3 + first, first=first) for first in (0, 1500)]
+    halves = [answered(board, lambda vector, code: one_up(code)).outcome() for board in boards]
     whole = Outcome.joined(halves)
     assert sum(group.count for group in whole.groups) == whole.mismatches == sum(half.mismatches for half in halves)
     assert len({group.key for group in whole.groups}) == len(whole.groups)
@@ -113,3 +112,62 @@ def test_surplus_results_are_no_mismatches() -> None:
     run_through(board)
     board.receive(0)
     assert report(board).groups == ()
+
+
+ROW = ComparedRow(
+    vector=7, place="", products="", stimulus_class="normal", a=(1, 2), b=(3, 4), c=5, scale_a=None, scale_b=None,
+    got=0x3F80_0001, expected=0x3F80_0000, cycle=12, time=24000.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "result", "ulp", "kind"),
+    [
+        (0x3F80_0001, 0x3F80_0000, FP32, 1, "+1 ulp"),
+        (0x3F7F_FFFF, 0x3F80_0000, FP32, -1, "-1 ulp"),  # below a power of two
+        (0xBF80_0001, 0xBF80_0000, FP32, -1, "-1 ulp"),  # the larger magnitude is the lower number
+        (0x0000_0001, 0x8000_0001, FP32, 2, "+2 ulp"),  # across zero
+        (0x3F80_0003, 0x3F80_0000, FP32, 3, "+3 to +8 ulp"),
+        (0x3F80_0000, 0x3F80_0008, FP32, -8, "-3 to -8 ulp"),
+        (0x3F80_0009, 0x3F80_0000, FP32, 9, "+9 to +64 ulp"),
+        (0x3F80_0400, 0x3F80_0000, FP32, 1024, "+65 to +1,024 ulp"),
+        (0x3F80_0401, 0x3F80_0000, FP32, 1025, "beyond +1,024 ulp"),
+        (0x8000_0000, 0x0000_0000, FP32, 0, "sign of zero"),
+        (0x7F7F_FFFF, 0x7F80_0000, FP32, None, "a number for infinity"),
+        (0xFF80_0000, 0x7F80_0000, FP32, None, "sign of infinity"),
+        (0x7F80_0000, 0x7F7F_FFFF, FP32, None, "infinity for a number"),
+        (0x7F80_0000, 0x7FC0_0000, FP32, None, "infinity for NaN"),
+        (0x7FC0_0001, 0x7FC0_0000, FP32, None, "another NaN"),
+        (0x7FC0_0000, 0x3F80_0000, FP32, None, "NaN for a number"),
+        ("X" * 32, 0x3F80_0000, FP32, None, "undefined bits"),
+        (0x3C01, 0x3C00, FP16, 1, "+1 ulp"),
+        (0x3F80_0400, 0x3F80_0000, E8M13, 1, "+1 ulp"),  # ten low bits are always zero
+        (0x3F80_0001, 0x3F80_0000, E8M13, 1, "+1 ulp"),
+        (0x3F7F_FFFF, 0x3F80_0000, E8M13, -1, "-1 ulp"),
+    ],
+)
+def test_distance(got: int | str, expected: int, result: Format, ulp: int | None, kind: str) -> None:
+    assert ulp_distance(got, expected, result) == ulp
+    assert distance_kind(got, expected, result) == kind
+
+
+@pytest.mark.slow
+def test_distance_is_the_number_of_steps_between_neighbours() -> None:
+    """All neighbouring fp16 numbers have distance 1, in the order of their exact values."""
+    codes = [code for code in range(1 << 16) if FP16.value(code) is not None and code != FP16.negative_zero]
+    ordered = sorted(codes, key=lambda code: FP16.value(code) or 0)
+    assert all(ulp_distance(high, low, FP16) == 1 for low, high in pairwise(ordered))
+
+
+def test_group_has_the_common_properties_of_mismatches() -> None:
+    mismatch = Mismatch.of(ROW, FP32)
+    assert mismatch.group == ("normal", "normal", "normal", "+1 ulp")
+    subnormal = Mismatch.of(replace(ROW, got=1, vector=8), FP32)
+    assert subnormal.group == ("normal", "normal", "subnormal", "beyond -1,024 ulp")
+    undefined = Mismatch.of(replace(ROW, got="X" * 32), FP32)
+    assert (undefined.got_class, undefined.ulp, undefined.distance) == ("undefined", None, "undefined bits")
+
+
+def test_mismatch_survives_json() -> None:
+    mismatch = Mismatch.of(replace(ROW, scale_a=(1,), scale_b=(2,), ports={"mode": (1,)}), FP32)
+    assert read(Mismatch, json.loads(json.dumps(mismatch.as_dict()))) == mismatch

@@ -36,12 +36,12 @@ def test_a_stream_repeats_c_alone_and_everything() -> None:
 
 @pytest.mark.slow
 def test_rows_of_corners_stay_as_they_are() -> None:
-    """Repeating costs a tenth of the rows of random classes."""
+    """Repeating costs a tenth of the rows of random classes, and a few more are copies of rows with rare results."""
     vectors = vectors_of(UnitDesign(T_UNIT), 20_000, 0)
     made = Counter(vector.elements[0].products.made_by(vector.elements[0].row) for vector in vectors)
     random = sum(made[name] for name in CLASSES)
     assert 1500 < made["repeated"] < 2200
-    assert random + made["repeated"] == 10_000
+    assert 9_700 < random + made["repeated"] <= 10_000
 
 
 def test_lanes_repeat_together() -> None:

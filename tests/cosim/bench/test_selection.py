@@ -1,7 +1,6 @@
 """Selected vectors have the numbers and the operands of the whole run; the excluded ones are counted."""
 
 import json
-import re
 from dataclasses import asdict
 
 import pytest
@@ -12,7 +11,7 @@ from cosim.bench.stimulus import specification_of
 from cosim.runner.job import read
 from rtl import Design, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT
-from tests.cosim.bench.test_stimulus import TWO_STEPS
+from tests.cosim.bench.test_stimulus import TWO_STEPS, answered
 from tests.rtl.designs.test_design import formats
 
 UNIT = UnitDesign(T_UNIT)
@@ -21,13 +20,13 @@ UNIT = UnitDesign(T_UNIT)
 def sent(design: Design, count: int, selection: Selection | None = None, first: int = 0) -> tuple[list[Vector], Scoreboard]:
     """The vectors of a run, each with golden's result."""
     board = Scoreboard(specification_of(design), count, seed=3, selection=selection, first=first)
-    vectors = list(board.vectors())
-    for vector in vectors:
-        board.send(vector)
-        widths = [element.products.result.width for element in vector.elements]
-        codes = [element.products.expected[element.row] for element in vector.elements]
-        board.receive(sum(code << sum(widths[:place]) for place, code in enumerate(codes)))
-    return vectors, board
+    vectors = list[Vector]()
+
+    def kept(vector: Vector, result: int) -> int:
+        vectors.append(vector)
+        return result
+
+    return vectors, answered(board, kept)
 
 
 def made_by(vector: Vector) -> set[str]:
@@ -106,10 +105,7 @@ def test_unknown_choice_refused(selection: Selection, message: str) -> None:
     classes = [name for part in next(specification_of(UNIT).chunks(10, 0)).products for name in part.classes()]
     with pytest.raises(ValueError, match=message):
         selection.check(classes, 300)
-
-
-def test_negative_number_refused() -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape('the number of a vector must be at least 0, got -1')}$"):
+    with pytest.raises(ValueError, match=r"^the number of a vector must be at least 0, got -1$"):
         Selection(vector=-1)
 
 

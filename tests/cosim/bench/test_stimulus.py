@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,15 @@ def expected(vector: Vector) -> list[int]:
 def joined(codes: Sequence[int], width: int = 32) -> int:
     """The codes side by side, the first in the lowest bits."""
     return sum(code << width * place for place, code in enumerate(codes))
+
+
+def answered(board: Scoreboard, changed: Callable[[Vector, int], int | str] = lambda vector, result: result) -> Scoreboard:
+    """The board after a design has returned golden's results, or what `changed` makes of them."""
+    for vector in board.vectors():
+        board.send(vector)
+        width = vector.elements[0].products.result.width
+        board.receive(changed(vector, joined(expected(vector), width)))
+    return board
 
 
 def unpacked(value: int, width: int, count: int) -> list[int]:
@@ -123,10 +132,7 @@ def test_tiles_of_any_shape_hold_the_whole_stimulus(m: int, n: int) -> None:
     """The rows of corners are on the diagonals; the other elements are mixed, or repeat operands of the tile before."""
     design = tile("sm_70", "mma.m8n8k4.f32.f16.f16.f32", m, n)
     stimulus = generate(OperandShape.of(design.instruction), 300 * min(m, n), 5)
-    board = Scoreboard(specification_of(design), 300, seed=5)
-    for vector in board.vectors():
-        board.send(vector)
-        board.receive(joined(expected(vector)))
+    board = answered(Scoreboard(specification_of(design), 300, seed=5))
     assert (board.received, board.mismatches) == (300, 0)
     counted = board.coverage.classes()
     for name, rows in stimulus.counts().items():
@@ -146,9 +152,7 @@ def test_tile_that_the_catalogue_does_not_have_is_refused() -> None:
 
 def test_mismatch_of_a_tile_names_the_element() -> None:
     board = Scoreboard(specification_of(VOLTA), 5, seed=1)
-    for number, vector in enumerate(board.vectors()):
-        board.send(vector)
-        board.receive(joined(expected(vector)) ^ ((number == 3) << 32 * 4))
+    answered(board, lambda vector, result: result ^ ((vector.number == 3) << 32 * 4))
     assert board.mismatches == 1
     assert board.first_mismatch is not None
     assert board.first_mismatch.startswith("vector 3, element [1][1] (")
@@ -157,14 +161,10 @@ def test_mismatch_of_a_tile_names_the_element() -> None:
 
 def test_undefined_bits_of_one_element_of_a_tile() -> None:
     board = Scoreboard(specification_of(VOLTA), 1, seed=1)
-    vector = next(board.vectors())
-    bits = [f"{code:032b}" for code in expected(vector)]
-    bits[2] = "X" + bits[2][1:]
-    board.send(vector)
-    board.receive("".join(reversed(bits)))
+    answered(board, lambda vector, result: (bits := f"{result:0192b}")[:96] + "X" + bits[97:])
     assert board.first_mismatch is not None
     assert board.first_mismatch.startswith("vector 0, element [0][2] (")
-    assert f"got      fp32 {bits[2]}: bits that are neither 0 nor 1" in board.first_mismatch
+    assert re.search(r"got      fp32 X[01]{31}: bits that are neither 0 nor 1", board.first_mismatch)
 
 
 @pytest.mark.simulator

@@ -14,6 +14,7 @@ from cosim.bench import Bits, Chunk, Compare, Inverted, Lanes, Result, Scoreboar
 from golden.arithmetic.formats import FP16, FP32, TF32
 from golden.operations import FMA, TFDPA
 from golden.stimulus import OperandShape, chunks
+from tests.cosim.bench import test_stimulus as stimulus
 
 DOT = golden.Unit(name="dot", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
 MULTIPLY = golden.Unit(name="multiply", operation=FMA(a=FP32, b=FP32, c=FP32))
@@ -28,11 +29,11 @@ class Scaled(Specification):
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
         rng = np.random.default_rng(seed)
-        for stimulus in chunks(OperandShape.of_operation(DOT.operation), count, seed, 100):
-            a, b, c, *_ = stimulus.operands
-            scale = rng.integers(1 << 32, size=len(stimulus), dtype=np.uint32)
+        for part in chunks(OperandShape.of_operation(DOT.operation), count, seed, 100):
+            a, b, c, *_ = part.operands
+            scale = rng.integers(1 << 32, size=len(part), dtype=np.uint32)
             ports = {"a": (a, FP16), "b": (b, FP16), "c": (c, FP32), "scale": (scale, FP32)}
-            yield user_rows(ports, FP32, self.model, engine, stimulus.label, stimulus.names).chunk()
+            yield user_rows(ports, FP32, self.model, engine, part.label, part.names).chunk()
 
     def model(self, ports: Mapping[str, Any], engine: str | None) -> Any:
         self.asked += (engine,)
@@ -41,13 +42,13 @@ class Scaled(Specification):
         return MULTIPLY.dot(total[:, None], ports["scale"][:, None], zero, engine=engine)
 
 
-def answered(board: Scoreboard, wrong: int | None = None, flip: int = 1) -> Scoreboard:
+def answered(board: Scoreboard, wrong: int | None = None) -> Scoreboard:
     """The board after a design has returned every expected result, except for one vector."""
-    for number, vector in enumerate(board.vectors()):
-        board.send(vector)
-        element = vector.elements[0]
-        board.receive(element.products.expected[element.row] ^ (flip if number == wrong else 0))
-    return board
+    return stimulus.answered(board, lambda vector, code: code ^ (vector.number == wrong))
+
+
+def returning(answers: list[int], board: Scoreboard) -> Scoreboard:
+    return stimulus.answered(board, lambda vector, code: answers[vector.number])
 
 
 def test_user_specification_passes_and_is_covered_and_checked() -> None:
@@ -92,9 +93,7 @@ def test_model_that_another_engine_contradicts_fails() -> None:
 def test_rules_of_comparison_hold() -> None:
     rows = user_rows({"x": (np.arange(3, dtype=np.uint8), Bits(2))}, FP32, lambda ports, engine: NANS[ports["x"]])
     board = Scoreboard(Fixed(rows.chunk()), 3, 1, Compare(nan="any", zero_sign="ignore"))
-    for vector, answer in zip(board.vectors(), (0x7FFF_FFFF, 0x8000_0000, 0x3F80_0000), strict=True):
-        board.send(vector)
-        board.receive(answer)
+    returning([0x7FFF_FFFF, 0x8000_0000, 0x3F80_0000], board)
     assert board.failures == ()
     assert board.outcome().waived == {"nan = any": 1, "zero_sign = ignore": 1}
 
@@ -108,10 +107,7 @@ def test_rules_of_comparison_hold() -> None:
 def test_no_rule_waives_bits_that_the_format_does_not_use(rule: dict[str, str], expected: int, answer: int) -> None:
     code = np.array([expected], np.uint32)
     rows = user_rows({"x": (np.zeros(1, np.uint8), Bits(2))}, TF32, lambda ports, engine: code)
-    board = Scoreboard(Fixed(rows.chunk()), 1, 1, Compare(**rule))
-    (vector,) = board.vectors()
-    board.send(vector)
-    board.receive(answer)
+    board = returning([answer], Scoreboard(Fixed(rows.chunk()), 1, 1, Compare(**rule)))
     assert board.mismatches == 1
 
 
@@ -130,11 +126,7 @@ class Fixed(Specification):
 
 def test_results_that_are_no_numbers_agree_bit_for_bit() -> None:
     rows = user_rows({"x": (np.arange(4, dtype=np.uint8), Bits(2))}, Bits(3), lambda ports, engine: ports["x"] + 1)
-    board = Scoreboard(Fixed(rows.chunk()), 4, 1, Compare(nan="any"))
-    for vector, answer in zip(board.vectors(), (1, 2, 3, 5), strict=True):
-        board.send(vector)
-        board.receive(answer)
-    outcome = board.outcome()
+    outcome = returning([1, 2, 3, 5], Scoreboard(Fixed(rows.chunk()), 4, 1, Compare(nan="any"))).outcome()
     assert (outcome.mismatches, outcome.result_classes["normal"]) == (1, 4)
     assert str(outcome.first_mismatch).splitlines() == [
         "vector 3 (rows)", "  x        2 bits 0x3 = 3", "  got      3 bits 0x5 = 5", "  expected 3 bits 0x4 = 4",

@@ -146,3 +146,52 @@ def other_nan(operands: Any, expected: Any) -> Any:
 
 def stuck(operands: Any, expected: Any) -> Any:
     return expected | 1
+
+
+CASES: dict[str, tuple[Operation, Design, str]] = {
+    "F one less": (T, unit(T, F=23), "F is 23, not 24"),
+    "e_max without c": (T, by_row(T, max_without_c), "e_max leaves out c"),
+    "renormalised": (T, by_row(T, renormalised), "a product of 2 or more is renormalised before alignment"),
+    "subnormals of b": (T, by_row(T, stored_exponent_of_b), "the exponent of a subnormal b is one too small"),
+    "swapped elements": (T, permuted(T, 0, 2, 1, 3), "elements 1 and 2 of a, or of b, are swapped"),
+    "product overflow": (BF, by_row(BF, product_overflow), "a product beyond the largest finite fp32 is an infinity"),
+    "other NaN": (T, other_nan, "NaN is 0x7fc00000, not 0x7fffffff"),
+    "stuck bit": (T, stuck, "bit 0 of d is stuck at 1"),
+    "always the same": (T, lambda _, d: d * 0 + d.dtype.type(0x3F800000), "d is always 0x3f800000"),
+    "c itself": (T, lambda o, d: o.c.astype(d.dtype), "d is c itself: no product is added"),
+    "products missing": (BF, lambda o, _: golden_results(BF, o._replace(a=o.a * 0, b=o.b * 0)), "every product is missing"),
+}  # fmt: skip
+
+MORE: dict[str, tuple[Operation, Design, str]] = {
+    "not fused, RZ": (FUSED.changed(rho="RZ-FP32"), by_row(FUSED.changed(rho="RZ-FP32"), unfused),
+                      "c is added after the sum of the products has been rounded"),
+    "truncated, flushed": (E.changed(flush_inputs=True), truncated,
+                           "terms are cut to 26 fraction bits at the largest exponent"),
+    "product not summed": (T, by_row(T, special_alone), "product 1 is left out of the sum, its NaN and infinity are not"),
+    "RNE for RZ": (T, unit(T, rho="RNE-FP32"), "rho is RNE-FP32, not RZ-FP32"),
+    "RD at alignment": (T, unit(T, truncation="RD"), 'truncation is "RD", not "RZ"'),
+    "reversed": (T, permuted(T, 3, 2, 1, 0), "the elements of a, or of b, are reversed"),
+    "product missing": (T, without(T, 2), "product 2 is missing"),
+    "e_zero ignored": (BF, unit(BF, e_zero=-1024), "e_zero is ignored: no floor of e_max"),
+    "saturates": (T16, unit(T16, overflow="saturate"), 'overflow is "saturate", not "infinity"'),
+    "F2": (TR, unit(TR, F2=26), "F2 is 26, not 31"),
+    "F two more": (T, unit(T, F=26), "F is 26, not 24"),
+    "sticky kept": (T16, unit(T16, sticky=True), "bits lost at alignment reach the rounding as sticky"),
+    "sticky lost": (T16.changed(sticky=True), unit(T16), "bits lost at alignment do not reach the rounding"),
+    "ties away": (T16, unit(T16, rho="RNA-FP16"), "rho is RNA-FP16, not RNE-FP16"),
+    "inputs flushed": (T, unit(T, flush_inputs=True), "subnormal operands are flushed"),
+    "results flushed": (E, unit(E, flush_results=True), "subnormal results are flushed"),
+    "shorter steps": (T, unit(T, L=2), "a step takes 2 products, not 4, and rounds after each"),
+    "RZ for RD": (TR, unit(TR, truncation="RZ"), 'truncation is "RZ", not "RD"'),
+    "one group": (GTR, lambda o, _: golden_results(TRFDPA(a=GTR.a, b=GTR.b, c=FP32, L=4, F=24, F2=31), o),
+                  "even and odd products are one group, not two"),
+    "scale ignored": (ST, scale_ignored, "scale_a is ignored"),
+    "scale off by one": (ST, scale_off_by_one, "the code of scale_b is one less"),
+    "headroom": (OC, unit(OC, h=1), "h is 1, not 2"),
+    "negated": (OC, negated, "products of the other sign than c are negated, not inverted"),
+    "neighbours": (PS, unit(PS, P=1), "1 neighbouring products are added first, not 2"),
+    "groups": (GST, unit(GST, G=4), "groups have 4 products, not 2"),
+    "pairs": (FTZ, unit(FTZ, P=2), "a step takes 2 products, not 4, and rounds after each"),
+    "FMA rounds down": (FUSED, unit(FUSED, rho="RD-FP32"), "rho is RD-FP32, not RNE-FP32"),
+}  # fmt: skip
+"""By name: an operation, a design, and the change of the model that the diagnosis names."""

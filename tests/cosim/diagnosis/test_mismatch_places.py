@@ -9,18 +9,14 @@ import pytest
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis import Diagnosis
 from cosim.diagnosis.mismatch_places import place_of
-from golden.arithmetic.formats import FP16, FP32
-from golden.operations import TFDPA
 from golden.stimulus import Operands
-from tests.cosim.diagnosis.designs import Codes, compared, diagnosed, golden_results
-
-T = TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132)
+from tests.cosim.diagnosis.designs import Codes, Design, compared, diagnosed, golden_results
+from tests.cosim.diagnosis.faulty_designs import T, unit
 
 pytestmark = pytest.mark.attack("designs by hand, in cosim")
 
 
-def narrow(operands: Operands, _: Codes) -> Codes:
-    return golden_results(T.changed(F=20), operands)
+narrow = unit(T, F=20)
 
 
 def noise(operands: Operands, expected: Codes) -> Codes:
@@ -29,22 +25,20 @@ def noise(operands: Operands, expected: Codes) -> Codes:
     return (expected.astype(np.int64) ^ pattern).astype(expected.dtype)
 
 
-def tile(design: Callable[[Operands, Codes], Codes], broken: Callable[[int, int], bool], count: int = 2000) -> Diagnosis:
+def tile(design: Design, broken: Callable[[int, int], bool], count: int = 2000) -> Diagnosis:
     """The diagnosis of tiles of 2 × 2 elements of which only some are wrong."""
     sound, _ = compared(T, lambda operands, expected: (expected ^ 1).tolist(), count)
     wrong, _ = compared(T, design, count)
     at = {row.vector: row for row in wrong}
     rows = [at.get(row.vector, row) for row in sound]
-    placed = [
-        replace(row, vector=row.vector // 4, place=f"element [{row.vector // 2 % 2}][{row.vector % 2}]") for row in rows
-    ]
-    differing, agreeing = [], list[ComparedRow]()
-    for row, old in zip(placed, rows, strict=True):
-        i, j = divmod(old.vector % 4, 2)
-        if old.vector in at and broken(i, j):
-            differing.append(row)
+    differing, agreeing = list[ComparedRow](), list[ComparedRow]()
+    for row in rows:
+        i, j = divmod(row.vector % 4, 2)
+        placed = replace(row, vector=row.vector // 4, place=f"element [{i}][{j}]")
+        if row.vector in at and broken(i, j):
+            differing.append(placed)
         else:
-            agreeing.append(replace(row, got=row.expected))
+            agreeing.append(replace(placed, got=row.expected))
     return diagnosed(T, differing, agreeing)
 
 

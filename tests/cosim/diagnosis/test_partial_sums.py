@@ -9,17 +9,13 @@ import numpy.typing as npt
 import pytest
 
 from golden import Operation
-from golden.arithmetic.formats import E4M3, FP16, FP32
+from golden.arithmetic.formats import FP16, FP32
 from golden.chains.chain import Chain
 from golden.engines.engine import Batch, run
-from golden.operations import EFDPA, FMA, STFDPA, TFDPA
+from golden.operations import FMA
 from golden.stimulus import Operands
 from tests.cosim.diagnosis.designs import Design, diagnosis, golden_results
-
-E = EFDPA(a=FP16, b=FP16, c=FP32, L=4)
-T = TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132)
-HALF = TFDPA(a=FP16, b=FP16, c=FP16, L=4, F=24, rho="RNE-FP16", e_zero=-20)
-ST = STFDPA(a=E4M3, b=E4M3, c=FP32, L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=2)
+from tests.cosim.diagnosis.faulty_designs import ST, T16, E, T, unit
 
 pytestmark = pytest.mark.attack("designs by hand, in cosim")
 
@@ -76,11 +72,7 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
     "halves": (T, numpy_design(halves), f"{ROUNDED}in pairs half a vector apart, c last, RNE{IEEE}"),
     "backwards": (T, numpy_design(backwards), f"{ROUNDED}one after the other, from c, the last first, RNE{IEEE}"),
     "plus zero": (E, numpy_design(c_last, signs=False), f"{ROUNDED}one after the other, c last"),
-    "fp16": (
-        HALF,
-        numpy_design(c_last, np.float16),
-        f"{PRODUCTS_TOO}one after the other, c last{IEEE}",
-    ),
+    "fp16": (T16, numpy_design(c_last, np.float16), f"{PRODUCTS_TOO}one after the other, c last{IEEE}"),
 }
 
 
@@ -121,7 +113,7 @@ def test_chain_of_multiply_adds_whose_products_do_not_fit_is_named(backwards: bo
         d = run(None, chain, Batch(np.ascontiguousarray(a), np.ascontiguousarray(b), operands.c))
         return np.where(d & 0x7FFF > 0x7C00, NAN[np.float16], d)
 
-    found = diagnosis(HALF, results, 1000)
+    found = diagnosis(T16, results, 1000)
     words = f"every partial sum is rounded, products are not: {order}{IEEE}"
     assert [cause.change for cause in found.causes] == [words], found.text()
 
@@ -164,5 +156,5 @@ def _added(x: int, y: int, c: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("F", [20, 22])
 def test_narrow_alignment_is_no_partial_sum(F: int) -> None:
-    found = diagnosis(T, lambda operands, _: golden_results(T.changed(F=F), operands), 600)
+    found = diagnosis(T, unit(T, F=F), 600)
     assert [cause.change for cause in found.causes] == [f"F is {F}, not 24"]

@@ -211,11 +211,26 @@ def test_control_that_is_one_bit_of_a_port_is_that_bit(tmp_path: Path) -> None:
     assert "  assign out_valid = port_state[3 +: 1];" in lines
 
 
+def test_outputs_are_compared_or_named(tmp_path: Path) -> None:
+    text = "module top(output logic [0:7] up, output logic [3:0] q [0:1], output logic d, spare); endmodule"
+    ports = {"d": ("d",), "in_valid": ("d",)}
+    used = {"a": ("up[2:4]",), "c": ("q[1]",)}
+    operands = [operand("d", "output", 1, 1), operand("a", "output", 1, 3), operand("c", "output", 1, 4)]
+    del ports["in_valid"]
+    dut = written(tmp_path, text, ports=ports | used, ignore_outputs=("spare", "up"))
+    found = connect(dut, operands, elaborated(dut).ports)
+    assert found.not_compared == ("up[5:7]", "up[0:1]", "q[0]", "spare")
+    with pytest.raises(PortMismatch, match=r"(?m)^- \[compare\] ignore_outputs, .* must be one of up, up\[5:7\], "):
+        connect(replace(dut, ignore_outputs=("d",)), operands, elaborated(dut).ports)
+
+
 def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
     dut = written(tmp_path, TYPES, ports={"a": ("u[2][1]",), "b": ("u[0]",)})
     with pytest.raises(PortMismatch) as error:
         connect(dut, [operand("a", "input", 2, 4), operand("b", "input", 4, 4)], elaborated(dut).ports)
-    assert "- input u[0:2][0:1] of 8 bits: 24 of its bits are driven by nothing" in str(error.value).splitlines()
+    said = "- input u[0:2][0:1] of 8 bits: 24 of its bits are driven by nothing: name u[1][0][0], u[1][0][1], u[1][1][0]"
+    (line,) = (line for line in str(error.value).splitlines() if line.startswith(said))
+    assert line.endswith(' in [ports], or hold them: [tie] "u[1][0][0]" = 0')
     assert not [line for line in str(error.value).splitlines() if line.startswith(("- a", "- b:"))]
 
 

@@ -59,7 +59,7 @@ WITHOUT_WIDTH = "[parameters] F must say its width, like 4'hf, which not every t
     ("keys", "message"),
     [
         ({"top": None}, 'key top is missing: the name of the top module, like top = "dot4"'),
-        ({"latncy": 3}, "key 'latncy' is not one of the 19 known (did you mean 'latency'?)"),
+        ({"latncy": 3}, "key 'latncy' is not one of the 20 known (did you mean 'latency'?)"),
         ({"filelist": "x.f"}, 'give either sources = ["dot4.sv"] or filelist = "dot4.f", and not both'),
         ({"sources": ["none.sv"]}, "sources must be Verilog files that exist; not found: .*none.sv"),
         ({"sources": "dot4.sv"}, "sources must be a list of texts, got 'dot4.sv'"),

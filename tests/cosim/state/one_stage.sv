@@ -30,6 +30,8 @@ module one_stage (
     INFINITIES_BACK_TO_BACK, NAN_BEFORE_ZERO, SUBNORMALS_BACK_TO_BACK,
     // what a run of vectors meets by chance alone
     ONE_PAIR_OF_OPERANDS, AFTER_A_GAP_OF_ONE_LENGTH,
+    // a wait of one length, and a result of one class
+    C_AFTER_A_GAP_OF_FORTY, INFINITY_AFTER_A_GAP_OF_ONE_LENGTH, AFTER_A_NAN_THAT_WAITED_FOR_ONE_LENGTH,
     // full speed, and registers that begin as zeros
     AFTER_THOUSANDS_WITHOUT_PAUSE, FROM_ZEROS,
     // long runs
@@ -47,7 +49,7 @@ module one_stage (
   wire [15:0] a_used = bug == TRANSPARENT_WHILE_HIGH ? a_latched : a_held;
   reg [15:0] a_latched;
   always @* if (clk & took) a_latched = a;
-  core core (.a(a_used), .b(b_held), .c(c_held), .d(sum));
+  core core (.a(a_used), .b(b_held), .c(c_held ^ {32{bug == C_AFTER_A_GAP_OF_FORTY & gap_of_forty}}), .d(sum));
 
   // What the bugs remember.
   reg [15:0] waited = 0, both = 0, gap = 0, same = 0, idle = 0;
@@ -79,7 +81,7 @@ module one_stage (
   wire is_nan = &sum[30:23] & |sum[22:0], is_zero = sum[30:0] == 0;
   reg took;
   reg [2:0] resets = 0, nans = 0;
-  reg gap_of_one_length = 0;
+  reg gap_of_one_length = 0, gap_of_forty = 0, gap_of_23 = 0, waited_for_51 = 0;
   reg rst_before = 0, gap_modulo = 0, nan_before = 0, parity = 0;
   reg [9:0] results = 0;
   reg [11:0] in_a_row = 0;
@@ -109,6 +111,9 @@ module one_stage (
     if (give) nan_before <= &last[30:23] & |last[22:0];
     if (give) nans <= is_nan ? nans + {2'b0, ~&nans} : 0;
     if (take) gap_of_one_length <= gap == 4711;
+    if (take) gap_of_forty <= gap == 40;
+    if (take) gap_of_23 <= gap == 23;
+    if (give) waited_for_51 <= waited == 51 & is_nan;
     if (take) gap_modulo <= gap > 10 & gap % 7 == 5;
     if (take) parity <= parity ^ ^a ^ ^b;
     in_a_row <= take ? in_a_row + {11'b0, ~&in_a_row} : 0;
@@ -169,7 +174,9 @@ module one_stage (
                bug == STICKY_SIGN & a_held[14:10] == 0 & sticky_sign & a_held[15] & b_held[14:0] == 0 |
                bug == PARITY_OF_ALL_BEFORE & parity & is_zero |
                bug == ONE_PAIR_OF_OPERANDS & a_held == 16'h3c01 & b_held == 16'hbc03 & c_held == 32'h3f800000 |
-               bug == AFTER_A_GAP_OF_ONE_LENGTH & gap_of_one_length;
+               bug == AFTER_A_GAP_OF_ONE_LENGTH & gap_of_one_length |
+               bug == INFINITY_AFTER_A_GAP_OF_ONE_LENGTH & gap_of_23 & sum[30:0] == 31'h7f800000 |
+               bug == AFTER_A_NAN_THAT_WAITED_FOR_ONE_LENGTH & waited_for_51;
   wire cleared = bug == CLEARED_WHILE_WAITING & waited >= 64 | bug == CLEARED_WHILE_BOTH_WAIT & both >= 100 |
                  bug == CLEARED_WHILE_WAITING_LONG & waited >= 700;
   assign d = cleared ? 0 : sum ^ {31'b0, wrong};

@@ -41,7 +41,10 @@ LONG = (
 """The bugs of a stream that goes on for longer than runs of 5,000 vectors do, of a power-up that these do not have, and of
 operands after a pause, of a long run of the same ones and of two results in a row that they have once or never."""
 
-COCOTB = [bug for bug in BUGS if bug not in ("NONE", *LONG, *LATE, *KNOWN)]
+WAITS = BUGS[BUGS.index("C_AFTER_A_GAP_OF_FORTY") : BUGS.index("AFTER_THOUSANDS_WITHOUT_PAUSE")]
+"""Bugs that show after a wait of one length, for results of one class."""
+
+COCOTB = [bug for bug in BUGS if bug not in ("NONE", *LONG, *LATE, *KNOWN, *WAITS)]
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +97,13 @@ def test_bug_is_found_in_a_long_run(bug: str, stage: Dut) -> None:
 @pytest.mark.attack("state and handshake of designs, in cosim")
 def test_bug_is_found_in_a_run_of_20_000_vectors(bug: str, mode: str, seed: int, stage: Dut) -> None:
     assert not run_with(bug, stage, 20_000, seed, mode).passed
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))])
+@pytest.mark.parametrize("bug", WAITS)
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_bug_of_one_length_and_one_class_is_found_with_every_seed(bug: str, seed: int, stage: Dut) -> None:
+    assert run_with(bug, stage, 20_000, seed, "volume").mismatches > 0
 
 
 @pytest.mark.parametrize("bug", KNOWN)

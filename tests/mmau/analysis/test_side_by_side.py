@@ -46,12 +46,3 @@ def test_text_and_page_have_every_result_with_its_trace() -> None:
         assert result.trace.html_body(below=1) in page
     assert [entry["trace"]["model"] for entry in found.as_dict()["results"]] == [r.trace.model for r in found.results]
     assert "http" not in page
-
-
-def test_the_result_stands_beside_its_architecture() -> None:
-    """A narrow screen shows no more than the first columns of the table: d is among them."""
-    found = compare(Input((1.0,), (2.0**-24,), 1.0), [VOLTA])
-    assert found.HEADER[:2] == ("architecture", "d")
-    assert [row[:3] for row in found.rows()] == [("sm_70", "1.0", "fp16×fp16+fp32→fp32")]
-    assert '<th scope="col" class="number">d</th>' in found.html()
-    assert '<td>sm_70</td><td class="number">1.0</td>' in found.html()

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,40 +17,60 @@ from mmau.cli import cosim_files, main
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT
 from tests.cosim.runner.reports import failed, passed
 from tests.cosim.runner.test_html_report import Reader
-from tests.cosim.runner.test_junit import read
+from tests.cosim.runner.test_report import read
 from tests.mmau.cli.started import Started
 
 DESIGNS = [Unit(name=name, operation=T_UNIT.operation) for name in ("first", "second", "third")]
 
 
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Runs of designs that come to nothing in a simulator: the second one of three cannot be built. Which were asked for."""
+NOT_BUILT = "verilator cannot build unit: x.v:1: %Error: no\nlog: /tmp/x.log"
+
+
+def run_with(second: Callable[[], cosim.Report], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every design passes but the second, which ends so. Which were run is in the list."""
     asked: list[str] = []
 
     def run(design: Unit, *arguments: Any, **options: Any) -> cosim.Report:
         asked.append(design.name)
-        if design.name == "second":
-            raise cosim.SimulationError("verilator cannot build unit: x.v:1: %Error: no\nlog: /tmp/x.log")
-        return passed()
+        return second() if design.name == "second" else passed()
 
     monkeypatch.setattr(runner, "run", run)
     return asked
 
 
-def test_design_that_cannot_be_built_stops_no_other(runs: list[str]) -> None:
-    done: list[cosim.Report] = []
-    with pytest.raises(cosim.CampaignError) as error:
+def raising(error: Exception) -> Callable[[], cosim.Report]:
+    def run() -> cosim.Report:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (cosim.SimulationError(NOT_BUILT), NOT_BUILT),
+        (
+            OSError(28, "No space left on device", "/tmp/mmau-cosim-x/unit.v"),
+            "/tmp/mmau-cosim-x/unit.v: No space left on device",
+        ),
+    ],
+    ids=["not built", "full disk"],
+)
+def test_design_that_cannot_be_run_stops_no_other(error: Exception, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results of other designs are not lost, and a disk may have room again."""
+    asked, done = run_with(raising(error), monkeypatch), list[cosim.Report]()
+    with pytest.raises(cosim.CampaignError) as caught:
         cosim.run_many(DESIGNS, jobs=1, on_report=done.append)
-    assert runs == ["first", "second", "third"]
-    assert error.value.reports == done == [passed(), passed()]
-    assert list(error.value.errors) == ["second"]
-    assert str(error.value) == "second: verilator cannot build unit: x.v:1: %Error: no\nlog: /tmp/x.log"
+    assert asked == ["first", "second", "third"]
+    assert caught.value.reports == done == [passed(), passed()]
+    assert caught.value.errors == {"second": said}
+    assert str(caught.value) == f"second: {said}"
 
 
 def test_command_shows_the_others_and_ends_with_status_2(
-    runs: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    run_with(raising(cosim.SimulationError(NOT_BUILT)), monkeypatch)
     monkeypatch.setattr(cosim, "main_job", lambda: DESIGNS)
     junit = tmp_path / "j.xml"
     assert main.main(["cosim", "--junit", str(junit)]) == 2
@@ -62,30 +82,9 @@ def test_command_shows_the_others_and_ends_with_status_2(
     assert len(root.getElementsByTagName("error")) == 1
 
 
-def test_full_disk_is_counted_where_it_was_met_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The results of other designs are not lost, and the disk may have room again."""
-
-    def run(design: Unit, *arguments: Any, **options: Any) -> cosim.Report:
-        if design.name == "second":
-            raise OSError(28, "No space left on device", "/tmp/mmau-cosim-x/unit.v")
-        return passed()
-
-    monkeypatch.setattr(runner, "run", run)
-    with pytest.raises(cosim.CampaignError) as error:
-        cosim.run_many(DESIGNS, jobs=1)
-    assert error.value.reports == [passed(), passed()]
-    assert error.value.errors == {"second": "/tmp/mmau-cosim-x/unit.v: No space left on device"}
-
-
 @pytest.mark.slow
 def test_fail_fast_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def run(design: Unit, *arguments: Any, **options: Any) -> cosim.Report:
-        asked.append(design.name)
-        return failed() if design.name == "second" else passed()
-
-    monkeypatch.setattr(runner, "run", run)
+    asked = run_with(failed, monkeypatch)
     assert len(cosim.run_many(DESIGNS, jobs=1)) == 3
     asked.clear()
     assert cosim.run_many(DESIGNS, jobs=1, fail_fast=True) == [passed(), failed()]
@@ -98,14 +97,8 @@ def test_report_that_cannot_be_written_does_not_cost_the_table(
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "cannot be written: No space left on device", str(path))
 
-    def run(design: Unit, *arguments: Any, **options: Any) -> cosim.Report:
-        return passed()
-
-    def job() -> Sequence[Unit]:
-        return [T_UNIT, E_UNIT]
-
-    monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr(cosim, "main_job", job)
+    run_with(passed, monkeypatch)
+    monkeypatch.setattr(cosim, "main_job", lambda: [T_UNIT, E_UNIT])
     monkeypatch.setattr(cosim_files, "write_atomically", full)
     assert main.main(["cosim", "--junit", str(tmp_path / "j.xml")]) == 2
     captured = capsys.readouterr()

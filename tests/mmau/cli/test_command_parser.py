@@ -60,27 +60,3 @@ def test_default_in_the_help_is_the_one_that_is_parsed() -> None:
     }
     assert stated.pop(("conform", "instr")) == "all"
     assert set(stated.values()) == {"%(default)s", "%(default)g"}
-
-
-@pytest.mark.parametrize("word", ["١٠", "1_0", " 10", "10\n", "ten", "1.0"])
-def test_whole_numbers_are_ascii_digits(word: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["cosim", "--vectors", word]) == 2
-    assert f"--vectors must be a whole number, in digits; got {word!r}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        ("prove", "--seconds"),
-        ("probe", "--seconds"),
-        ("conform", "--patience"),
-        ("distinguish", "--prove"),
-        ("explore", "--seconds"),
-    ],
-)
-@pytest.mark.parametrize("word", ["١٠", "1_0.5", "1 ", "x", "nan", "inf", "1e300", "10000001"])
-def test_seconds_are_ascii_text_that_the_system_can_wait(
-    command: str, option: str, word: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.main([command, option, word]) == 2
-    assert f"{option} must be a number of seconds, at most 10000000; got {word!r}" in capsys.readouterr().err

@@ -41,6 +41,7 @@ def earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--slice", "1/2"], "--slice is for --all and --coverage"),
         (["--unit", "tiny.toml", "--coverage-file", "tiny.toml"], "must be another file than the input"),
         (["--unit", "tiny.toml", "--seed", "-1"], "seed must be"),
+        (["--unit", "tiny.toml", "--coverage-file", "j.xml"], "must name two files, got j.xml twice"),
     ],
 )
 def test_error_of_the_request_stands_in_the_reports(argv: list[str], message: str) -> None:

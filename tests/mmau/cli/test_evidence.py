@@ -160,14 +160,6 @@ def test_page_is_written_and_escapes_what_files_say(
 
 
 @pytest.mark.slow
-def test_unknown_names_suggest_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "did you mean 'mma.m16n8k16.f32.f16.f16.f32'" in wrong(
-        capsys, "evidence", "--instr", "mma.m16n8k16.f32.f16.f16.f23"
-    )
-    assert "did you mean 'Hopper'" in wrong(capsys, "evidence", "--arch", "Hoper")
-
-
-@pytest.mark.slow
 def test_project_reproduces_every_row_that_it_holds_and_names_the_sources(capsys: pytest.CaptureFixture[str]) -> None:
     """Of RDNA4, and what stands elsewhere of the RTX 5090."""
     assert main(["evidence", "--arch", "gfx1201"]) == 0
@@ -188,37 +180,3 @@ def test_recorded_rows_of_nan_count_as_recorded(folder: Path) -> None:
     write(folder, changed_row(sound, int(nan[0])))
     (found,) = silicon_evidence.evidence_of([golden.instruction(*PLAIN)])
     assert (found.reproduced, found.rows, found.is_reproduced) == (299, 300, False)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ["--instr", "v_wmma_f32_16x16x16_fp8_fp8_w32"],
-            "gfx1201 instruction 'v_wmma_f32_16x16x16_fp8_fp8_w32' is not in the catalogue: recordings hold small exact "
-            "integers alone, so that its groups, its order and its rounding are unknown",
-        ),
-        (
-            ["--arch", "RDNA3", "--instr", "v_wmma_f32_16x16x16_fp8_fp8_w32"],
-            "gfx1100 instruction 'v_wmma_f32_16x16x16_fp8_fp8_w32' does not exist: RDNA3 has no FP8 instruction; RDNA4 has, "
-            "but their rounding is unrecorded",
-        ),
-        (
-            ["--instr", "v_wmma_f32_16x16x16_f61_w32"],
-            "instruction 'v_wmma_f32_16x16x16_f61_w32' is not one of the COUNT known (did you mean "
-            "'v_wmma_f32_16x16x16_f16_w32' or 'v_wmma_f32_16x16x16_bf16_w32' or 'v_wmma_f32_16x16x16_f16_w64'?)",
-        ),
-    ],
-)
-def test_unknown_instruction_gets_what_is_known_of_it_and_each_spelling_once(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    count = len({entry.name for entry in golden.instructions() + golden.sparse_instructions()})
-    assert wrong(capsys, "evidence", *options).strip() == f"mmau evidence: {message.replace('COUNT', str(count))}"
-
-
-def test_architecture_without_rows_says_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder, recorded(PLAIN))
-    assert main(["evidence", "--arch", "gfx1151"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert {"Instructions with rows of silicon: none", "Sources: none"} <= set(lines)

@@ -1,7 +1,6 @@
 """`mmau eval --explain`: which row, in which form, and what is refused."""
 
 import json
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -41,32 +40,11 @@ def test_json_of_a_row_holds_the_engines_result(vectors: Path, capsys: pytest.Ca
     assert [part["part"] for part in trace["steps"][0]["parts"]] == ["sum", "rounding"]
 
 
-class Page(HTMLParser):
-    """The tags and the addresses of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.outside: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.outside += [str(value) for key, value in attrs if key in ("src", "href")]
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def test_html_is_a_page_of_its_own(vectors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_html_is_written_and_named(vectors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "trace.html"
     assert explain(*BY_NAME, "--input", vectors, "--row", 1, "--html", target) == 0
     assert capsys.readouterr().out == f"sm_70 {VOLTA[1]}: d = fp32 0x0, explained in {target}\n"
-    text, page = target.read_text(encoding="utf-8"), Page()
-    page.feed(text)
-    assert (page.open, page.outside) == ([], [])
-    assert "prefers-color-scheme: dark" in text
-    assert "set by a[0]·b[0], c" in text
+    assert "set by a[0]·b[0], c" in target.read_text(encoding="utf-8")
 
 
 def test_html_to_stdout(vectors: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

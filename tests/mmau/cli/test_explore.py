@@ -15,7 +15,6 @@ import mmau.cli.explore as command
 from mmau.cli import main
 from mmau.explore.explore import Exploration
 from tests.mmau.cli.started import Started
-from tests.mmau.cli.wrong_request import wrong
 from tests.mmau.explore.texts import SMALL
 from tests.optional_tools import why_missing
 from tests.volume import one_in
@@ -114,52 +113,6 @@ def test_interrupted_run_leaves_nothing_running_and_goes_on(space: Path, start: 
     out, err = again.process.communicate(timeout=300)
     assert (again.process.returncode, json.loads(out)["counts"]["done"]) == (0, 1), err
     assert "1 point (F 1): 2 tasks, 2 of them done; nothing to do" in err
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("F = [3]", "f = [3]", "[sweep] key must be one of operation, a, b, c, L, F, rho, e_zero, "),
-        ("F = [3]", "F = [300]", "no point of the space can be evaluated; the first one, F=300: F must be an integer "),
-        (
-            "[cosimulation]",
-            "[constraints]\nmax_cell = 3\n[cosimulation]",
-            "[constraints] max_cell: what is limited must be one of ",
-        ),
-        ('"normal"', '"normals"', "[accuracy] workloads: workload must be one of "),
-    ],
-)
-def test_bad_space_is_one_message(
-    old: str, new: str, message: str, space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    space.write_text(TINY.replace(old, new))
-    told = wrong(capsys, "explore", space, "--out", tmp_path / "out")
-    assert told.removeprefix("mmau explore: ").removeprefix(f"{space}: ").startswith(message)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--jobs", "0"], "workers must be at least 1, got 0"),
-        (["--seconds", "0"], "seconds of a task must be above 0 and at most 10000000, got 0.0"),
-        (
-            ["--scheduler", "nonsense"],
-            "no Dask scheduler answers at 'nonsense': missing port number in address 'nonsense'; ",
-        ),
-    ],
-)
-def test_bad_option_is_one_message(
-    options: list[str], message: str, space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told = wrong(capsys, "explore", space, "--out", tmp_path / "out", *options)
-    assert told.startswith(f"mmau explore: {message}")
-    assert not (tmp_path / "out").exists()
-
-
-def test_space_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = wrong(capsys, "explore", tmp_path / "none.toml", "--out", tmp_path / "out")
-    assert told == f"mmau explore: {tmp_path / 'none.toml'}: No such file or directory"
 
 
 @pytest.mark.slow

@@ -107,9 +107,3 @@ def test_missing_tool_is_named_before_anything_happens(
     monkeypatch.setenv("PATH", str(unit_file.parent))
     assert run("--unit", unit_file) == 2
     assert "needs g++, make, perl" in capsys.readouterr().err
-
-
-def test_unit_that_no_datapath_can_hold_ends_with_status_2(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    unit_file.write_text(UNIT.replace("L = 2", "L = 65"))
-    assert run("--unit", unit_file) == 2
-    assert "L of a datapath must be an integer from 1 to 64, got 65" in capsys.readouterr().err

@@ -57,17 +57,6 @@ def described(ports: str, body: str, folder: Path, capsys: pytest.CaptureFixture
     return capsys.readouterr().out
 
 
-def test_template_leaves_open_what_no_name_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = described("input [7:0] left, right, output [31:0] d", "assign d = 32'd0;", tmp_path, capsys)
-    assert 'a = "?"\nb = "?"\nc = "?"\nd = "d"' in text
-
-
-def test_template_of_a_design_without_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = described("input [7:0] a, b, output [31:0] d", "assign d = 32'd0;", tmp_path, capsys)
-    assert text.endswith('a = "a"\nb = "b"\nd = "d"\n\n[operands]\nc = "none"  # guessed: no input is left for c\n')
-    assert "[tie]" not in text
-
-
 @pytest.mark.parametrize("name", ["in_a_i", "i_vec_a", "operand_a_i", "a_i", "op_a", "s_a", "src_a"])
 def test_template_knows_common_names(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ports = f"input [7:0] {name}, {name[::-1].replace('a', 'b', 1)[::-1]}, input [31:0] acc_i, output [31:0] result_o"
@@ -95,31 +84,49 @@ out_ready = "rsp_ready"
     assert f"{named}\n[tie]  # inputs that are held at a value; remove those that [ports] names\nx_b = 0\ny_b = 0\n" in text
 
 
-def test_template_says_that_no_port_is_called_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = described("input clk, go, input [7:0] a, b, output [7:0] d", "assign d = a;", tmp_path, capsys)
-    assert 'protocol = "fixed-latency"  # guessed: no port has the name of a valid bit' in text
+def test_template_takes_no_tag_for_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = "input clk, in_stb, out_ack, acc, input [15:0] a, b, input [15:0] tag_i, output in_ack, out_stb, output [15:0] z"
+    text = described(ports, "assign in_ack = out_ack; assign out_stb = in_stb;", tmp_path, capsys)
+    assert 'protocol = "valid-ready"' in text
+    assert 'b = "b"\nd = "z"\nin_valid = "in_stb"\nin_ready = "in_ack"\nout_valid = "out_stb"\n' in text
+    assert 'c = "none"' in text
+    assert text.endswith("acc = 0\ntag_i = 0\n")
+
+
+def test_template_says_that_each_operand_has_a_handshake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = "input clk, input_a_stb, input_b_stb, input [31:0] input_a, input_b, output input_a_ack, output [31:0] output_z"
+    text = described(ports, "assign input_a_ack = 1;", tmp_path, capsys)
+    assert "# input_a_stb, input_b_stb, input_a_ack: no protocol has a handshake for each operand; join them" in text
+    assert 'a = "input_a"\nb = "input_b"\nd = "output_z"' in text
+
+
+ASYNCHRONOUS = 'reset = {{name = "rst", active = "{}", asynchronous = true}}  # from its edge in the design\n'
+REGISTER = "always @(posedge clk {}) if (rst) d <= 0; else d <= a;"
+CLOCKED = "input clk, rst, input [7:0] a, output reg [7:0] d"
 
 
 @pytest.mark.parametrize(
-    ("edge", "reset"),
+    ("ports", "body", "shown"),
     [
-        ("or negedge rst", '{name = "rst", active = "low", asynchronous = true}  # from its edge in the design'),
-        ("or posedge rst", '{name = "rst", active = "high", asynchronous = true}  # from its edge in the design'),
-        ("", '{name = "rst", active = "high", asynchronous = false}  # check both'),
+        ("input [7:0] left, right, output [31:0] d", "assign d = 32'd0;", 'a = "?"\nb = "?"\nc = "?"\nd = "d"'),
+        ("input [7:0] a, b, output [31:0] d", "assign d = 32'd0;",
+         'a = "a"\nb = "b"\nd = "d"\n\n[operands]\nc = "none"  # guessed: no input is left for c\n'),
+        ("input clk, go, input [7:0] a, b, output [7:0] d", "assign d = a;",
+         'protocol = "fixed-latency"  # guessed: no port has the name of a valid bit'),
+        (CLOCKED, REGISTER.format("or negedge rst"), ASYNCHRONOUS.format("low")),
+        (CLOCKED, REGISTER.format("or posedge rst"), ASYNCHRONOUS.format("high")),
+        (CLOCKED, REGISTER.format(""), 'reset = {name = "rst", active = "high", asynchronous = false}  # check both\n'),
+        ("input clk, rst, output [7:0] d",
+         "stage s(.clk(clk), .rst_n(~rst), .d(d)); endmodule\nmodule stage(input clk, rst_n, output reg [7:0] d);\n"
+         "always @(posedge clk or negedge rst_n) if (!rst_n) d <= 0; else d <= d + 1;",
+         'reset = {name = "rst", active = "high", asynchronous = true}  # check both'),
     ],
-)
-def test_template_tells_the_reset_by_its_edge(
-    edge: str, reset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ids=["no name tells", "no c", "no valid bit", "negedge", "posedge", "synchronous", "a reset inside"],
+)  # fmt: skip
+def test_template_says_what_is_open_and_guessed(
+    ports: str, body: str, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    body = f"always @(posedge clk {edge}) if (rst) d <= 0; else d <= a;"
-    assert f"reset = {reset}\n" in described("input clk, rst, input [7:0] a, output reg [7:0] d", body, tmp_path, capsys)
-
-
-def test_template_tells_a_reset_inside_by_its_edge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    body = "stage s(.clk(clk), .rst_n(~rst), .d(d)); endmodule\nmodule stage(input clk, rst_n, output reg [7:0] d);\n"
-    body += "always @(posedge clk or negedge rst_n) if (!rst_n) d <= 0; else d <= d + 1;"
-    text = described("input clk, rst, output [7:0] d", body, tmp_path, capsys)
-    assert 'reset = {name = "rst", active = "high", asynchronous = true}  # check both' in text
+    assert shown in described(ports, body, tmp_path, capsys)
 
 
 def test_options_beside_a_description_add_to_it(tmp_path: Path) -> None:

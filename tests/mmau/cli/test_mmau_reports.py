@@ -15,13 +15,10 @@ from golden.units.unit_file import unit_from_table
 from mmau.cli import main
 from rtl import UnitDesign, to_verilog
 from tests.cosim.runner.test_html_report import Reader
-from tests.cosim.runner.test_junit import read
+from tests.cosim.runner.test_report import read
 from tests.mmau.cli.unit_texts import TINY
 
-pytestmark = [
-    pytest.mark.simulator,
-    pytest.mark.needs("icarus"),
-]
+pytestmark = [pytest.mark.simulator, pytest.mark.needs("icarus")]
 
 VECTORS = ["--vectors", "600", "--seed", "5"]
 
@@ -150,37 +147,6 @@ def test_campaign_that_breaks_off_keeps_what_is_done(differing: list[str], monke
     suites = read(Path("j.xml").read_bytes())
     assert [len(suites.getElementsByTagName(kind)) for kind in ("testcase", "failure", "error")] == [2, 1, 1]
     assert 'testStatus="false"' in Path("u.xml").read_text()
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["--only", "tie"], "the class to only must be one of bits, normal, "),
-        (["--exclude", "specals"], "got 'specals' (did you mean 'specials'"),
-        (["--vector", "20000"], "the number of a vector must be from 0 to 19999, got 20000"),
-        (["--vector", "-1"], "the number of a vector must be at least 0, got -1"),
-        (["--junit", "none/j.xml"], "none/j.xml: cannot be written: there is no folder "),
-        (["--html", "-"], "--html must name a file, got -"),
-        (["--html", "x", "--junit", "x"], "--junit and --html must name two files, got x twice"),
-        (["--html", "tiny.toml"], "output tiny.toml must be another file than the input"),
-        (["--work", "tiny.toml"], "the work directory must be a folder, got tiny.toml"),
-    ],
-)
-def test_wrong_request_ends_with_status_2(
-    argv: list[str], message: str, differing: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main.main([*differing, *argv]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-    assert not Path("none").exists()
-
-
-@pytest.mark.long
-def test_choice_that_no_vector_is_of_ends_with_status_2(differing: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main([*differing, "--vectors", "1", "--only", "overflow"]) == 2
-    assert "none of the 1 vectors is selected" in capsys.readouterr().err
 
 
 FULL = """

@@ -1,15 +1,19 @@
-"""`mmau probe` and `mmau distinguish`: exit statuses, what is printed and written, and what is refused."""
+"""`mmau probe` and `mmau distinguish`: exit statuses, what is printed and written, and what a solver says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import golden
+from golden.stimulus import Operands
 from golden.units.unit_file import unit_to_toml
 from mmau.cli import distinguish, main
 from mmau.cli.devices_under_test import chosen_device
+from mmau.cli.distinguish import proved
 from mmau.cli.parser import parser
+from mmau.probe.distinguish import differs, sides
 from tests.mmau.cli.wrong_request import wrong
 from tests.mmau.probe.devices import TINY, unit
 
@@ -152,3 +156,42 @@ def test_what_no_unit_file_can_say_is_reported_and_not_written(tmp_path: Path, c
     assert "found       FMA in pairs" in captured.out
     assert captured.err.splitlines()[-1].startswith("mmau probe: a unit file cannot describe FMA in pairs")
     assert not output.exists()
+
+
+VOLTA = "sm_70:mma.m8n8k4.f32.f16.f16.f32"
+
+
+def test_devices_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, html = tmp_path / "box.toml", tmp_path / "features.html"
+    path.write_text(unit_to_toml(unit(TINY)))
+    assert run("probe", "--features", VOLTA, path) == 0
+    assert "T_3_bits_fin_rnd" in capsys.readouterr().out
+    assert run("probe", "--features", "--unit", path, "--json") == 0
+    (only,) = json.loads(capsys.readouterr().out)["boxes"]
+    assert only["name"] == "box"
+    assert run("probe", "--features", VOLTA, "--html", html) == 0
+    assert capsys.readouterr().out == f"1 devices under test: {html}\n"
+    assert html.read_text().startswith("<!DOCTYPE html>")
+
+
+def written(path: Path, operation: golden.Operation) -> str:
+    path.write_text(unit_to_toml(unit(operation)))
+    return str(path)
+
+
+@pytest.mark.slow
+def test_a_solver_says_equal_of_what_no_input_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Below the exponents of all terms an e_zero never counts."""
+    low = written(tmp_path / "low.toml", TINY.changed(e_zero=-200))
+    lower = written(tmp_path / "lower.toml", TINY.changed(e_zero=-300))
+    assert main.main(["distinguish", low, lower, "--vectors", "500", "--prove", "60"]) == 0
+    assert capsys.readouterr().out.startswith("equal: the specifications are proved equal for every input; ")
+
+
+@pytest.mark.slow
+def test_a_solver_gives_an_input_on_which_the_models_differ() -> None:
+    both = sides(unit(TINY), unit(TINY.changed(sticky=False)))
+    x, y = (replace(side, shape=replace(side.shape, K=TINY.length)) for side in both)
+    row = proved(x, y, 60)
+    assert isinstance(row, Operands)
+    assert differs(x, y, row).all()

@@ -14,7 +14,6 @@ from mmau.cli.main import main
 from mmau.prove import deadline
 from mmau.prove import design_proof as prove
 from mmau.prove.counterexample import golden_result
-from mmau.prove.datapath import unit_questions
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.prove.specification import fused
 from rtl.verilog.emit import to_verilog
@@ -77,17 +76,6 @@ def test_a_fault_of_the_specification_is_no_counter_example(
     assert "give golden's result in simulation, so the specification of that step is wrong" in told
 
 
-@pytest.mark.slow
-def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
-    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(prove, "vector", lambda *arguments: None)
-    monkeypatch.setattr(prove, "verdict_of", lambda question, end: "refuted")
-    assert main(["prove", "--unit", unit_file]) == 3
-    told = capsys.readouterr().out
-    assert "a step is refuted on its own, but no operands of the unit that make d wrong were found in time" in told
-
-
 @pytest.mark.parametrize(
     ("found", "status", "said"),
     [
@@ -103,7 +91,7 @@ def test_a_user_design(
     unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     found: UserDesignDecision, status: int, said: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(command, "prove", lambda design, seconds, dut: found)
+    monkeypatch.setattr(command, "prove", lambda design, seconds, dut, waived: found)
     (tmp_path / "mine.sv").touch()
     dut = tmp_path / "dut.toml"
     dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
@@ -122,16 +110,6 @@ def test_a_user_design(
         "counterexample": None if shown is None else {"inputs": {"a": 1}, "got": 2, "expected": 3},
         "explanation": [] if shown is None else ["a line"], "sources": dict(found.sources),
     }  # fmt: skip
-
-
-@pytest.mark.slow
-def test_an_operation_that_has_no_specification(
-    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(unit_questions, "SPECIFICATIONS", {})
-    assert main(["prove", "--unit", unit_file]) == 3
-    told = "unit, ones-complement: not decided\n  there is no specification of T-FDPA yet\n"
-    assert capsys.readouterr().out == told
 
 
 @pytest.mark.slow

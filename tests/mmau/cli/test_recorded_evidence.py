@@ -4,7 +4,6 @@ import json
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -192,7 +191,3 @@ def test_reports_of_a_co_simulation_tell_of_the_verilog_that_was_simulated(capsy
     assert main.main([*request, *own, "--html", "page.html", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["reports"][0]["recorded"] is None
     assert "Proved" not in Path("page.html").read_text()
-
-
-def test_a_unit_that_is_not_the_same_has_no_key_of_another() -> None:
-    assert unit_key(replace(tiny(), implementation=Implementation(stages=2))) != unit_key(tiny())

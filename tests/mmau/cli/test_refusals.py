@@ -16,10 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import golden
 from golden.files import write_atomically
 from mmau.cli import main
 from tests.docs.documents import ROOT
 from tests.mmau.cli.unit_texts import TINY
+from tests.mmau.explore.texts import MEASURED, SMALL
 
 SAID = Path(__file__).with_name("refusals.json")
 
@@ -47,6 +49,7 @@ def lay_out(folder: Path) -> None:
         "clocked.toml": f"{TINY}\n[implementation]\nclock_ns = 5.0\n", "dut.toml": simd + FORMATS, "bare.toml": simd,
         "mine.sv": "module mine; endmodule\n", "mine.toml": f'top = "mine"\nsources = ["mine.sv"]\n{FORMATS}',
         "my program.py": "print()\n", "kept.json": "{}",
+        "space.toml": SMALL + MEASURED, "wrong.toml": SMALL.replace("from = 8, to = 10", "from = 200, to = 210") + MEASURED,
     }  # fmt: skip
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -67,7 +70,9 @@ def said_of(line: str, folder: Path) -> tuple[int, str, str]:
     words = shlex.split(line.replace("PYTHON", sys.executable))
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
         status = main.main(words)
-    text = err.getvalue().replace(str(folder), "FOLDER").replace(str(ROOT), "ROOT").replace(sys.executable, "PYTHON")
+    known = len({each.name for each in golden.instructions() + golden.sparse_instructions()})
+    text = err.getvalue().replace(f"the {known} known", "the COUNT known").replace(str(folder), "FOLDER")
+    text = text.replace(str(ROOT), "ROOT").replace(sys.executable, "PYTHON")
     return status, out.getvalue(), text
 
 
@@ -87,5 +92,7 @@ if __name__ == "__main__":
         lines = {
             line: said_of(line, Path(name))[2].removesuffix("\n") for line in json.loads(SAID.read_text(encoding="utf-8"))
         }
-    text = ",\n".join(f"{json.dumps(line)}: {json.dumps(said, ensure_ascii=False)}" for line, said in lines.items())
-    write_atomically(SAID, f"{{\n{text}\n}}\n".encode())
+    quoted = [
+        f"{json.dumps(line, ensure_ascii=False)}: {json.dumps(said, ensure_ascii=False)}" for line, said in lines.items()
+    ]
+    write_atomically(SAID, ("{\n" + ",\n".join(quoted) + "\n}\n").encode())

@@ -11,10 +11,7 @@ from tests.mmau.explore import sample
 from tests.mmau.explore.browser_page import Opened
 from tests.mmau.explore.test_records import by_definition
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.needs("chromium"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.needs("chromium")]
 
 DONE = 25
 POINTS = 28
@@ -79,10 +76,7 @@ def test_axes_change_the_plot_and_its_front(opened: Opened) -> None:
 
 @pytest.mark.parametrize(
     ("x", "y", "signs"),
-    [
-        ("cost.area_um2", "accuracy.normal.relative_error.p99", (1, 1)),
-        ("cost.delay_ns", "accuracy.normal.snr_db", (1, -1)),
-    ],
+    [("cost.area_um2", "accuracy.normal.relative_error.p99", (1, 1)), ("cost.delay_ns", "accuracy.normal.snr_db", (1, -1))],
 )
 def test_front_is_the_exact_one(opened: Opened, x: str, y: str, signs: tuple[int, int]) -> None:
     opened.choose("#x", x)
@@ -123,16 +117,6 @@ def test_heading_sorts_the_table_both_ways(opened: Opened) -> None:
         assert len(numbers) == DONE - 1
 
 
-def test_columns_can_be_chosen(opened: Opened) -> None:
-    page = opened.page
-    page.locator("#chooser summary").click()
-    page.locator('#columns input[data-key="cost.transistors"]').check()
-    page.locator('#columns input[data-key="cost.area_um2"]').uncheck()
-    keys = page.locator("#table thead th").evaluate_all("all => all.map((each) => each.dataset.key)")
-    assert "cost.transistors" in keys
-    assert "cost.area_um2" not in keys
-
-
 def test_pointer_shows_the_point_and_a_click_opens_it(opened: Opened) -> None:
     page = opened.page
     page.locator("#plot").scroll_into_view_if_needed()
@@ -161,16 +145,6 @@ def test_toml_is_copied(opened: Opened) -> None:
     page.locator("#copied:not(:empty)").wait_for()
     assert page.locator("#copied").text_content() == "Copied."
     assert page.evaluate("navigator.clipboard.readText()") == value("L=8 F=22 ones-complement", "toml")
-
-
-def test_toml_is_selected_where_the_page_may_not_copy(opened: Opened) -> None:
-    page = opened.page
-    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
-    page.get_by_role("button", name="L=8 F=22 ones-complement").click()
-    page.locator("#copy").click()
-    page.locator("#copied:not(:empty)").wait_for()
-    assert "Ctrl+C" in str(page.locator("#copied").text_content())
-    assert page.evaluate("getSelection().toString()").strip() == value("L=8 F=22 ones-complement", "toml").strip()
 
 
 def test_dialog_says_why_a_value_is_missing_and_why_a_point_failed(opened: Opened) -> None:
@@ -219,20 +193,6 @@ def test_keyboard_alone_is_enough(opened: Opened) -> None:
     assert page.evaluate("document.activeElement.closest('th').getAttribute('aria-sort')") == "ascending"
 
 
-_UNNAMED = """all => all.filter((each) => {
-  const labels = each.tagName === "BUTTON" ? [each] : [...(each.labels ?? [])];
-  const hasText = (label) => [...label.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-  return !each.hasAttribute("aria-label") && !each.hasAttribute("aria-labelledby") && !labels.some(hasText);
-}).map((each) => each.outerHTML)"""
-"""Controls that nobody hears the name of. What a list offers is not its name."""
-
-
-def test_every_control_has_a_name(opened: Opened) -> None:
-    controls = opened.page.locator("button, input, select, [role=img], [role=region]")
-    assert controls.count() > 50
-    assert controls.evaluate_all(_UNNAMED) == []
-
-
 def test_distributions_and_components_follow_the_filter(opened: Opened) -> None:
     page = opened.page
     page.get_by_label("Name holds").fill("L=8 F=25")
@@ -246,59 +206,6 @@ def test_distributions_and_components_follow_the_filter(opened: Opened) -> None:
     page.get_by_label("Name holds").fill("F=0")
     assert page.locator("#distribution").is_hidden()
     assert page.locator("#component-note").text_content() == "No shown point has an area by component."
-
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.needs("chromium"),
-]
-
-
-def test_colours_switch(browser: Any, report: Path) -> None:
-    opened = Opened(browser, report, viewport={"width": 1280, "height": 900}, color_scheme="dark")
-    page = opened.page
-    background = "getComputedStyle(document.body).backgroundColor"
-    text = "document.getElementById('plot').layout.font.color"
-    assert (page.evaluate(background), page.evaluate(text)) == ("rgb(23, 25, 28)", "#e4e6ea")
-    opened.choose("#theme", "light")
-    assert (page.evaluate(background), page.evaluate(text)) == ("rgb(255, 255, 255)", "#1c1e21")
-    opened.choose("#theme", "")
-    page.emulate_media(color_scheme="light")
-    for _ in range(100):  # the page hears of it a moment later
-        if page.evaluate(text) == "#1c1e21":
-            break
-        page.wait_for_timeout(50)
-    assert (page.evaluate(background), page.evaluate(text)) == ("rgb(255, 255, 255)", "#1c1e21")
-    opened.choose("#theme", "dark")
-    assert (page.evaluate(background), page.evaluate(text)) == ("rgb(23, 25, 28)", "#e4e6ea")
-    opened.finish()
-
-
-def test_phone_has_no_sideways_scroll(browser: Any, report: Path) -> None:
-    opened = Opened(browser, report, viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
-    page = opened.page
-    width = "document.documentElement.scrollWidth"
-    assert page.evaluate(width) == 360
-    page.get_by_role("button", name="L=8 F=22 ones-complement").tap()
-    assert page.locator("#point").evaluate(
-        "each => each.getBoundingClientRect().right <= 360 && each.scrollWidth <= each.clientWidth"
-    )
-    page.locator("#close").tap()
-    opened.choose("#x", "cost.energy_pj")
-    assert page.evaluate(width) == 360
-    assert page.evaluate("document.getElementById('plot').layout.dragmode") is False  # a finger scrolls the page
-    opened.finish()
-
-
-def test_page_without_values_says_so(browser: Any, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    records = [sample.without_result("F=0", "invalid", "no unit", 0)]
-    records[0]["parameters"] = {"a": "fp99"}
-    file.write_text(report_page(records, "t", ""), encoding="utf-8")
-    opened = Opened(browser, file)
-    assert opened.names() == ["F=0"]
-    assert opened.page.locator("#trade-offs").is_hidden()
-    opened.finish()
 
 
 def test_infinite_and_zero_values_are_reported(browser: Any, tmp_path: Path) -> None:

@@ -93,12 +93,6 @@ def test_reference_computes_what_the_instruction_does(name: str) -> None:
     assert (unit.dot(a, b, c) == instruction.dot(a, b, c)).all()
 
 
-def test_reference_that_is_no_unit_is_refused() -> None:
-    paired = next(each for each in golden.instructions() if each.is_paired)
-    with pytest.raises(ValueError, match=r"rounds products and sums by themselves, which no unit does: omit it$"):
-        reference_of(f"{paired.arch}:{paired.name}")
-
-
 def test_clock_is_swept_and_stands_only_where_it_is_given() -> None:
     clocks = "clock_ns = [3, 5.5]"
     points = list(space_of(SMALL.replace("[sweep.implementation]", f"[sweep.implementation]\n{clocks}") + MEASURED).points())
@@ -132,11 +126,6 @@ FIGURES: dict[str, Any] = {
 )
 def test_columns_have_their_values(name: str, value: float | None) -> None:
     assert value_of(name, FIGURES) == value
-
-
-def test_nothing_measured_has_no_value() -> None:
-    assert value_of("cells", {"cost": None, "accuracy": None}) is None
-    assert value_of("accuracy.normal.snr_db", {}) is None
 
 
 def test_measures_beyond_a_limit_are_reported() -> None:

@@ -178,15 +178,6 @@ def test_reference_stands_beside_the_points(notes: Path, tmp_path: Path) -> None
     assert tomllib.loads((tmp_path / "out" / first["unit"]).read_text())["rho"] == "RZ-E8M13"
 
 
-def test_point_that_is_a_reference_too_has_its_verilog(notes: Path, tmp_path: Path) -> None:
-    text = (SMALL + MEASURED).replace("[2, 4]", "[32]").replace("from = 8, to = 10", "from = 13, to = 13")
-    text = text.replace("RZ-FP32", "RZ-E8M13") + '[reference]\ninstructions = ["sm_90:wgmma.m64n8k32.f32.e4m3.e4m3"]\n'
-    found, _ = explored(tmp_path / "out", text)
-    assert notes.read_text().count("cosimulation") == 2  # the reference has the circuit of one of the two points
-    for record in found.records:
-        assert record["name"] in (tmp_path / "out" / record["verilog"]).read_text()
-
-
 def test_verilog_of_another_unit_does_not_stay(notes: Path, tmp_path: Path) -> None:
     text = (SMALL + MEASURED).replace("[2, 4]", "[2]").replace("from = 8, to = 10", "from = 9, to = 9")
     explored(tmp_path / "out", text)
@@ -238,26 +229,23 @@ def test_folder_in_use_keeps_the_space_of_the_run_that_holds_it(notes: Path, tmp
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_folder_with_results_of_another_kind_is_left_alone(notes: Path, tmp_path: Path) -> None:
-    with Store(tmp_path / "out" / "store", "mutants"):
-        pass
-    with pytest.raises(ValueError, match=r"holds results of mutants, not of explore: name another folder$"):
-        explored(tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["store"]
-
-
-def test_other_folder_is_left_alone(notes: Path, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.tex").write_text("mine")
-    with pytest.raises(ValueError, match=r"must be an empty folder or that of an exploration, and holds thesis\.tex; name "):
-        explored(tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
-
-
-def test_space_without_a_unit_is_refused_before_anything_is_written(notes: Path, tmp_path: Path) -> None:
-    text = (SMALL + MEASURED).replace("from = 8, to = 10", "from = 200, to = 210")
-    with pytest.raises(
-        ValueError, match=r"^no point of the space can be evaluated; the first one, L=2 F=200 .*: F must be "
-    ):
-        explored(tmp_path / "out", text)
-    assert not (tmp_path / "out").exists()
+@pytest.mark.parametrize("there", ["a store of others", "a file", "no unit"])
+def test_folder_of_somebody_else_and_space_without_a_unit_leave_all_as_it_was(
+    there: str, notes: Path, tmp_path: Path
+) -> None:
+    out, text = tmp_path / "out", SMALL + MEASURED
+    match there:
+        case "a store of others":
+            Store(out / "store", "mutants").close()
+            message = "holds results of mutants, not of explore: name another folder$"
+        case "a file":
+            out.mkdir()
+            (out / "thesis.tex").write_text("mine")
+            message = r"must be an empty folder or that of an exploration, and holds thesis\.tex; name "
+        case _:
+            text = text.replace("from = 8, to = 10", "from = 200, to = 210")
+            message = "^no point of the space can be evaluated; the first one, L=2 F=200 .*: F must be "
+    before = sorted(out.rglob("*"))
+    with pytest.raises(ValueError, match=message):
+        explored(out, text)
+    assert sorted(out.rglob("*")) == before

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mmau.explore.figures import BARS, accuracy_against, areas, distributions, figures, filled_edges
+from mmau.explore.figures import accuracy_against, areas, distributions, figures
 from tests.mmau.explore import sample
 
 
@@ -42,14 +42,6 @@ def test_accuracy_is_drawn_over_the_area() -> None:
     assert np.asarray(line.get_xydata()).tolist() == [place(record) for record in records[2:5]]
 
 
-def test_error_of_zero_keeps_its_place() -> None:
-    records = few()
-    records[4]["accuracy"]["normal"]["relative_error"]["p99"] = 0.0
-    figure = accuracy_against(records, "cost.area_um2", "t")
-    assert figure is not None
-    assert [axes.get_yscale() for axes in figure.axes] == ["symlog", "log"]
-
-
 def test_plot_without_values_is_not_made() -> None:
     records = few()
     for record in records:
@@ -72,11 +64,6 @@ def test_distributions_are_shares_of_the_filled_bins() -> None:
     assert np.asarray(first.get_ydata()).tolist() == [10 / total, 250 / total, 500 / total, 130 / total]
 
 
-def test_edges_are_those_between_filled_bins() -> None:
-    assert filled_edges([[[0, 0], [1, 2], [2, 0]], [[0, 0], [2, 0], [4, 1], [8, 0]]]) == [1, 2, 4]
-    assert filled_edges([[[0, 0], [1, 0]]]) == [0, 1]
-
-
 def test_bars_add_up_to_the_area() -> None:
     records = few()
     figure = areas(records, "t")
@@ -88,13 +75,6 @@ def test_bars_add_up_to_the_area() -> None:
             ends[number] = bar.get_x() + bar.get_width()
     shown = [record["cost"]["area_um2"] for record in records if record["status"] == "done"]
     assert list(ends.values()) == pytest.approx(shown)
-
-
-def test_bars_that_do_not_fit_are_counted_in_the_title() -> None:
-    point = sample.records()[4]
-    figure = areas([point] * (BARS + 1), "t")
-    assert figure is not None
-    assert figure.axes[0].get_title() == f"t: area by component, the first {BARS} of {BARS + 1} points"
 
 
 @pytest.mark.slow

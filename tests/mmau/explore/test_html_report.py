@@ -84,33 +84,6 @@ def test_plot_of_unequal_L_begins_per_product_and_says_so() -> None:
     assert sentence in page(records, sample.TITLE, sample.SPACE)
 
 
-def test_message_of_a_point_that_is_done_is_listed() -> None:
-    record = sample.records()[4] | {"message": "max_delay_ns was not checked: no delay"}
-    assert "max_delay_ns was not checked: no delay" in parts(page([record], "t", ""))[0]
-
-
-def test_page_without_troubles_lists_none() -> None:
-    outside, _ = parts(page(sample.records()[4:8], "t", ""))
-    assert 'id="problems"' not in outside
-    assert 'id="missing"' not in outside
-    assert "differ from their models" not in outside
-    assert "as TOML</summary>" not in outside
-
-
-def test_data_hold_what_the_page_shows_first() -> None:
-    found = data(sample.records())
-    assert found["swept"] == ["parameters.L", "parameters.F", "parameters.implementation.encoding"]
-    assert (found["x"], found["y"]) == ("cost.area_um2", "accuracy.normal.relative_error.p99")
-    assert found["workloads"] == ["normal", "outliers"]
-    assert found["chosen"][3:5] == ["cost.cells", "cost.depth"]
-
-
-def test_data_have_no_axis_where_nothing_is_a_number() -> None:
-    record: dict[str, Any] = {"name": "x", "kind": "point", "status": "invalid", "parameters": {"a": "fp99"}}
-    found = data([record])
-    assert (found["x"], found["y"]) == (None, None)
-
-
 @pytest.mark.parametrize(("value", "sent"), [(math.inf, "Infinity"), (-math.inf, "-Infinity"), (math.nan, "NaN"), (3, 3)])
 def test_values_that_json_lacks_are_sent_as_text(value: float, sent: object) -> None:
     record: dict[str, Any] = {"name": "x", "kind": "point", "status": "done", "parameters": {}, "cost": {"cells": value}}

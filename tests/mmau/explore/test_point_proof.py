@@ -1,30 +1,23 @@
 """The proof in a point's record: true for the Verilog that was simulated, false for known operands, else why not."""
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from golden import Implementation
 from golden.units.unit_file import unit_from_table
 from mmau.explore import work as work_module
 from mmau.explore.explore import known_of
-from mmau.explore.records import is_verified
 from mmau.explore.tasks import proof_of, record_of
 from mmau.explore.work import co_simulate, prove_unit, work
 from mmau.jobs import CRASHED, DONE, Record, Task
-from mmau.prove import deadline, design_proof
+from mmau.prove import deadline
 from mmau.prove.deadline import Failed, Seen
 from mmau.prove.decision import OPEN, PROVED, REFUTED, DesignDecision, WrongCycles, WrongResult
 from tests.mmau.explore.test_cosimulation import TEXT
 from tests.mmau.explore.test_tasks import parts
 from tests.mmau.explore.texts import MEASURED, SMALL, space_of
-from tests.mmau.prove.datapath.test_unit_questions import FAULTS, faulty
-from tests.mmau.prove.in_this_process import in_this_process
-from tests.mmau.prove.provable_units import SMALL as OPERATION
-from tests.mmau.prove.provable_units import unit_of, verilog_of
 
 UNIT = unit_from_table(tomllib.loads(TEXT))
 
@@ -41,26 +34,6 @@ def test_a_point_that_is_proved(tmp_path: Path) -> None:
     assert (found["proved"], found["reason"], found["open"]) == (True, "", [])
     assert found["obligations"] > 10
     assert co_simulate(UNIT, 0, 0, tmp_path) is None
-
-
-@pytest.mark.slow
-def test_a_point_with_registers_is_proved_with_its_handshake() -> None:
-    found = prove_unit(replace(UNIT, implementation=Implementation(stages=2)), 60.0)
-    assert (found["proved"], found["reason"]) == (True, "")
-    assert found["obligations"] > prove_unit(UNIT, 60.0)["obligations"]
-
-
-@pytest.mark.slow
-@pytest.mark.simulator
-def test_a_point_whose_verilog_is_wrong_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = faulty(verilog_of(OPERATION), *FAULTS["a product of significands"])
-    monkeypatch.setattr(deadline, "watched", in_this_process)
-    monkeypatch.setattr(design_proof, "to_verilog", lambda unit, top: wrong)
-    found = prove_unit(unit_of(OPERATION), 60.0)
-    assert found["proved"] is False
-    assert found["reason"].startswith("refuted: a=0x")
-    simulated = SIMULATED | {"verilog": found["verilog"]}
-    assert is_verified({"cosimulation": simulated, "proof": proof_of(simulated, record(found))}) is False
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,20 @@
-"""Tasks hold all that their result follows from: the tools of the part, and of the part alone."""
+"""Tasks hold all that their result follows from, the tools of their part alone; and how many workers do them."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from mmau.explore import explore as module
 from mmau.explore import tasks as parts_module
-from mmau.explore.design_space import Accuracy, Space
+from mmau.explore.design_space import Accuracy, Space, reference_of
+from mmau.explore.explore import available_bytes, bytes_of, workers_for
 from mmau.explore.tasks import (
     SOURCES,
     Part,
     depends_on,
     distinct_tasks,
-    estimate_text,
     parts_of,
     rough_seconds,
     seconds_of,
@@ -55,12 +57,6 @@ def test_router_and_torch_count_where_they_are_used() -> None:
     found = parts(replace(SPACE, accuracy=network))
     assert "torch" in found["accuracy on net"].task.depends
     assert "torch" not in found["accuracy on normal"].task.depends
-
-
-def test_tasks_hold_no_names() -> None:
-    """So that other spaces find them."""
-    for part in parts(SPACE).values():
-        assert 'name = "unit"' in part.task.content["unit"]
 
 
 def test_point_that_is_no_unit_has_no_parts() -> None:
@@ -111,11 +107,6 @@ def recorded(task: Task, factor: float) -> Record:
     return Record(task, DONE, {}, "", factor * rough_seconds(task), None, None)
 
 
-def test_larger_units_take_longer() -> None:
-    costs = [task for task in TASKS if task.content["part"] == "cost"]
-    assert rough_seconds(costs[0]) < rough_seconds(costs[-1])
-
-
 def test_estimate_follows_the_times_of_the_same_part() -> None:
     rough = seconds_of(TASKS, [])
     assert rough == pytest.approx(sum(map(rough_seconds, TASKS)))
@@ -126,14 +117,42 @@ def test_estimate_follows_the_times_of_the_same_part() -> None:
     assert seconds_of([], []) == 0
 
 
-def test_estimate_is_printed_for_the_workers() -> None:
-    assert estimate_text(240.0, 2) == "about 2 min 0 s on 2 workers"
-    assert estimate_text(240.0, 1) == "about 4 min 0 s on 1 worker"
-
-
 def test_tasks_are_in_the_order_that_workers_profit_from() -> None:
     """The longest work first, and accuracies of one workload side by side."""
     kinds = [task.content["part"] for task in TASKS]
     assert kinds.index("accuracy") > max(n for n, kind in enumerate(kinds) if kind != "accuracy")
     workloads = [task.content["workload"] for task in TASKS if task.content["part"] == "accuracy"]
     assert workloads == ["normal"] * 6 + ["properties"] * 6
+
+
+SMALL_UNIT = reference_of("sm_70:mma.m8n8k4.f32.f16.f16.f32")
+LARGE_UNIT = reference_of("sm_90:wgmma.m64n8k32.f32.e4m3.e4m3")
+
+
+def test_workers_are_one_a_core_or_those_that_find_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "available_bytes", lambda: 1 << 50)
+    assert workers_for([SMALL_UNIT]) == len(os.sched_getaffinity(0))
+    assert workers_for([SMALL_UNIT], 300) == 300
+    monkeypatch.setattr(module, "available_bytes", lambda: 5 * bytes_of([LARGE_UNIT]))
+    assert workers_for([SMALL_UNIT, LARGE_UNIT], 300) == 5
+    assert workers_for([SMALL_UNIT], 300) > 5
+    monkeypatch.setattr(module, "available_bytes", lambda: 1)
+    assert workers_for([LARGE_UNIT], 300) == 1
+    monkeypatch.setattr(module, "available_bytes", lambda: None)
+    assert workers_for([LARGE_UNIT], 300) == 300
+
+
+def test_memory_is_what_the_system_and_the_container_leave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("meminfo", "max", "current")}
+    files["meminfo"].write_text("MemTotal:  900 kB\nMemAvailable:  700 kB\n")
+    monkeypatch.setattr(module, "MEMORY", files["meminfo"])
+    monkeypatch.setattr(module, "LIMITS", (files["max"], files["current"]))
+    assert available_bytes() == 700 << 10
+    files["max"].write_text("max\n")
+    files["current"].write_text("1024\n")
+    assert available_bytes() == 700 << 10
+    files["max"].write_text("4096\n")
+    assert available_bytes() == 3072
+    files["meminfo"].write_text("nothing of it\n")
+    files["max"].unlink()
+    assert available_bytes() is None

@@ -1,4 +1,4 @@
-"""A program that is killed while it writes: `python -m tests.mmau.jobs.killed_writer FOLDER STEP [broken]`.
+"""A program that is killed while it writes: `python -m tests.mmau.jobs.killed_writer FOLDER STEP`.
 
 A child opens a store, keeps two outcomes and kills itself, as `kill -9` would, before it executes one of all the lines of
 Python in the store and in what writes its files: the first, then every STEP-th after it, until a child comes to its end.
@@ -8,13 +8,11 @@ After each, the store must hold every outcome whole or not at all, and what it h
 import os
 import signal
 import sys
-from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import mmau.jobs.store
 from mmau.jobs import Outcome, Store, Task
 
 BEFORE, WITH_FILES, FAILED = (Task(name, {"name": name}) for name in ("before", "with files", "failed"))
@@ -82,14 +80,6 @@ def check(store_folder: Path, given: list[Outcome], fatal: int) -> None:
         raise SystemExit(f"line {fatal}: left: {left}")
 
 
-def in_two_pieces(path: Path, content: bytes | Iterable[bytes], durable: bool = False) -> None:
-    """A store that writes in place, as none must."""
-    assert isinstance(content, bytes)
-    with path.open("wb", buffering=0) as stream:
-        stream.write(content[:9])
-        stream.write(content[9:])
-
-
 def main(folder: Path, step: int) -> None:
     """Kill at every so many lines."""
     given = outcomes(folder)
@@ -105,6 +95,4 @@ def main(folder: Path, step: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[3:] == ["broken"]:
-        vars(mmau.jobs.store)["write_atomically"] = in_two_pieces
     main(Path(sys.argv[1]), int(sys.argv[2]))

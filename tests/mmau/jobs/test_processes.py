@@ -1,16 +1,17 @@
 """Worker processes: whatever a task does to its worker is its status, nothing is left of it, and the rest goes on."""
 
-import os
 import time
 from pathlib import Path
 
 import pytest
 
 from mmau.jobs import CRASHED, DONE, FAILED, TIMED_OUT, Task
-from mmau.jobs.processes import Processes, WorkerError
+from mmau.jobs.processes import WorkerError
 from tests.golden.processes.running import alive
 from tests.mmau.jobs import works
 from tests.mmau.jobs.helpers import run_here, squares
+
+NOT_JSON = "TypeError: the work function must return plain JSON"
 
 
 @pytest.mark.slow
@@ -29,14 +30,8 @@ def test_whatever_a_task_does_is_its_status_and_the_rest_goes_on(tmp_path: Path)
         "leave": (CRASHED, "its process exited with status 3"),
         "exit": (FAILED, "it asked to end the process with status it is over"),
         "hang": (TIMED_OUT, "did not end within 10 s"),
-        "no JSON": (
-            FAILED,
-            "TypeError: the work function must return plain JSON: Object of type set is not JSON serializable",
-        ),
-        "NaN": (
-            FAILED,
-            "TypeError: the work function must return plain JSON: Out of range float values are not JSON compliant",
-        ),
+        "no JSON": (FAILED, f"{NOT_JSON}: Object of type set is not JSON serializable"),
+        "NaN": (FAILED, f"{NOT_JSON}: Out of range float values are not JSON compliant"),
         "None": (DONE, ""),
     }
     assert [record.result for record in records] == [None] * 8 + [9]
@@ -53,7 +48,3 @@ def test_worker_that_cannot_start_is_one_message(tmp_path: Path, monkeypatch: py
     error = "ModuleNotFoundError: No module named 'tests.mmau.jobs.none'"
     with pytest.raises(WorkerError, match=f"^no worker could be started: its process exited with status 1: {error}$"):
         run_here(squares(1), tmp_path, works.square)
-
-
-def test_processes_are_one_a_core() -> None:
-    assert Processes().workers == len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""Runs: every task has one outcome; what is kept is not done again; what is not done runs again on request."""
+"""Tasks and runs: every task has one outcome; what is kept is not done again; what is not done runs again on request."""
 
 import json
 import os
@@ -238,23 +238,42 @@ def test_full_disk_is_one_message_and_the_next_run_goes_on(tmp_path: Path) -> No
     assert sorted(names) == sorted(f"x = {x}" for x in range(200))
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [(ValueError("no such unit"), "p: no such unit\n"), (OSError("nowhere to write"), "p: nowhere to write\n")],
-)
-def test_error_is_one_line_and_status_2(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("error", [ValueError("no such unit"), OSError("nowhere to write"), LookupError("not here")])
+def test_expected_error_is_one_line_and_status_2(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
     def main() -> int:
         raise error
 
-    assert program("p", main) == 2
-    assert capsys.readouterr().err == message
-
-
-def test_other_errors_are_reported_where_they_are_expected(capsys: pytest.CaptureFixture[str]) -> None:
-    def main() -> int:
-        raise LookupError("not here")
-
     assert program("p", main, (LookupError,)) == 2
-    assert capsys.readouterr().err == "p: not here\n"
-    with pytest.raises(LookupError):
-        program("p", main)
+    assert capsys.readouterr().err == f"p: {error}\n"
+    if isinstance(error, LookupError):
+        with pytest.raises(LookupError):
+            program("p", main)
+
+
+def test_key_is_of_content_and_of_what_it_depends_on_in_any_order() -> None:
+    task = Task("a name", {"x": 2, "y": [1, None]}, {"version": "1"})
+    assert task.key == Task("another", {"y": [1, None], "x": 2}, {"version": "1"}).key
+    assert len(task.key) == 64
+    others = [
+        Task("", {"x": 2, "y": [1]}, {"version": "1"}),
+        Task("", task.content, {"version": "2"}),
+        Task("", task.content),
+    ]
+    assert len({task.key, *(other.key for other in others)}) == 4
+
+
+def test_content_is_as_it_comes_back_from_a_file() -> None:
+    assert Task("t", {"pair": (1, 2)}).content == {"pair": [1, 2]}
+
+
+@pytest.mark.parametrize("value", [float("nan"), {1, 2}, {"a": object()}])
+def test_task_that_is_no_plain_data_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^content of task t must be plain JSON: "):
+        Task("t", {"x": value})
+
+
+def test_work_function_that_nobody_finds_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"^a work function must be at the top of a module that can be imported, got <function"
+    ):
+        run_here(squares(1), tmp_path, lambda content, folder: 1)

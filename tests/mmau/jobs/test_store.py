@@ -1,4 +1,4 @@
-"""Stores: whole after any end, damaged files set aside and counted, one process at a time, and nobody else's folder."""
+"""Stores and sealed tables: whole after any end, damaged files set aside, one process at a time, nobody else's folder."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import pytest
 
 import mmau.jobs.store
 from mmau.jobs import Outcome, Record, Store, Task, run
+from mmau.jobs.store import sealed, unsealed
 from tests.docs.documents import ROOT
 from tests.mmau.jobs import works
 
@@ -35,26 +36,15 @@ def rerun(folder: Path) -> tuple[list[Any], list[str], list[str]]:
         return [record.result for record in records], [record.task.name for record in new], store.damaged
 
 
-def killed_writer(folder: Path, step: int, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.mmau.jobs.killed_writer", str(folder), str(step), *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
 def test_store_is_whole_wherever_its_writer_is_killed(step: int, tmp_path: Path) -> None:
-    done = killed_writer(tmp_path, step)
+    command = [sys.executable, "-m", "tests.mmau.jobs.killed_writer", str(tmp_path), str(step)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     times = re.fullmatch(r"killed (\d+) times\n", done.stdout)
     assert times is not None
     assert int(times[1]) * step > 200
-
-
-@pytest.mark.slow
-def test_writing_in_place_would_be_noticed(tmp_path: Path) -> None:
-    done = killed_writer(tmp_path, 1, "broken")
-    assert done.returncode == 1
-    assert "is damaged" in done.stderr
 
 
 def another_task(path: Path) -> None:
@@ -190,3 +180,30 @@ def test_value_that_is_stored_comes_back(tmp_path: Path) -> None:
     assert kept == found
     assert found is not None
     assert (found.result, found.seconds) == (result, 1.235)
+
+
+def test_a_sealed_table_is_read_back() -> None:
+    table = {"rows": [{"name": "×", "count": 1}, {}], "empty": [], "number": 1.5}
+    assert unsealed(sealed(table)) == table
+    assert len(sealed(table).splitlines()) == 9
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"count": 1', '"count": 2'),
+        lambda text: json.dumps({key: value for key, value in json.loads(text).items() if key != "digest"}),
+        lambda text: json.dumps(json.loads(text) | {"more": True}),
+        lambda text: "[]",
+        lambda text: "[" * 100_000,
+        lambda text: '{"digest": 1e999}',
+        lambda text: '{"digest": "", "number": NaN}',
+        lambda text: "\x00",
+    ],
+)
+def test_a_table_that_was_changed_is_refused(spoil: object) -> None:
+    text = spoil(sealed({"rows": [{"count": 1}]}))  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r"^it(s content does not match its digest| is no outcome)"):
+        unsealed(text)

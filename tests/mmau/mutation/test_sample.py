@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from mmau.mutation.mutations import KINDS
-from mmau.mutation.sample import mutants_of, step_of
+from mmau.mutation.sample import mutants_of
 from mmau.mutation.schemata import with_schemata
 from mmau.mutation.unit_work import TOP, MutatedUnit, check_unchanged
 from mmau.prove.netlist.equivalence import DIFFERENT, Side, compare
@@ -35,23 +35,6 @@ def test_every_kind_and_every_step_has_its_share() -> None:
     assert set(steps) >= {"top", "decode", "multiply", "max_exp", "align", "accumulate", "normalise", "round", "encode"}
     assert max(kinds.values()) < 40
     assert max(steps.values()) < 40
-
-
-@pytest.mark.parametrize(
-    ("module", "step"),
-    [("unit", "top"), ("unit_align_2", "align"), ("unit_decode_fp16", "decode"), ("unit_max_exp", "max_exp")],
-)
-def test_steps_are_named_after_modules(module: str, step: str) -> None:
-    assert step_of(module, "unit") == step
-
-
-@pytest.mark.slow
-def test_a_name_says_what_is_wrong_where() -> None:
-    mutants = mutants_of(read_netlist(to_verilog(small_unit())), TOP, 500, 0)
-    named = next(each for each in mutants if each.kind == "stuck bit" and each.step == "multiply")
-    assert named.name.startswith(
-        f"stuck bit in unit_multiply, {named.place} (line {named.line}): {named.before.strip()} becomes ("
-    )
 
 
 def test_nothing_to_mutate_is_an_error() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.units.unit_file import operation_from_table
-from mmau.mutation.sample import Mutant, mutants_of
+from mmau.mutation.sample import Mutant
 from mmau.mutation.schemata import with_schemata
 from mmau.mutation.surviving_mutants import Settlement, settle
-from mmau.mutation.unit_work import TOP, MutatedUnit, confirmed, expected_result
+from mmau.mutation.unit_work import TOP, confirmed, expected_result
 from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.verilog.emit import to_verilog
@@ -129,9 +129,3 @@ def test_each_adder_of_a_chain_is_settled_by_itself(exponent: str, verdict: str)
     found = settled(CHAINS, "unit_addend", before, before.replace("8'h82", exponent))
     assert found.verdict == verdict
     assert confirmed(CHAINS, found) == found
-
-
-def test_mutants_of_a_sample_are_named_in_the_file() -> None:
-    mutated = MutatedUnit.of(small_unit(), 10, 0)
-    assert [each.number for each in mutated.mutants] == list(range(1, 11))
-    assert mutants_of(mutated.plain, TOP, 10, 0) == mutated.mutants

@@ -23,6 +23,7 @@ from mmau.probe.model import SUMS as SUMS_FAMILY
 from mmau.probe.model_tree import Exact, as_places
 from mmau.probe.papers.asker import Asker
 from mmau.probe.probe_report import as_dict, open_keys, text_of
+from tests.mmau.probe.devices import summed_in_order
 
 TRUNCATED = {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 24, "rho": "RZ-FP32", "e_zero": -133}
 FP8 = TRUNCATED | {"a": "e4m3", "b": "e5m2"}
@@ -121,28 +122,16 @@ def test_nodes_that_hold_every_product_are_named_by_rule(a: Format) -> None:
     assert not alike & {value for each in neighbours(program) for key, value in each.keys if key == "product"}
 
 
-def at_random(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """fp32 additions in order, each rounded up or down by a hash of the exact sum: the same answer to the same question."""
-    d = c.view(np.float32)
-    with np.errstate(all="ignore"):
-        products = a.view(np.float16).astype(np.float64) * b.view(np.float16)
-        for k in range(a.shape[1]):
-            total = d + products[:, k]
-            near = total.astype(np.float32)
-            error = total - near
-            other = np.nextafter(near, np.where(error > 0, np.inf, -np.inf).astype(np.float32))
-            part = np.abs(error) / np.abs(np.where(other == near, 1, other.astype(np.float64) - near))
-            draw = ((total.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) / 2**24
-            d = np.where((error != 0) & np.isfinite(near) & (draw < part), other, near)
-    return d.view(np.uint32)
+def by_bits_of_the_sum(k: int, total: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """A hash of the exact sum: the same answer to the same question."""
+    return ((total.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) / 2**24 < part
 
 
 @pytest.mark.long
 @pytest.mark.attack("devices that a probe must not name")
 def test_rounding_at_random_is_named_and_no_wrong_tree_is_shown() -> None:
-    shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
     set_threads(1)
-    finding = probe(ModelDevice(name="random", shape=shape, function=lambda rows: at_random(*rows[:3])), 2000)
+    finding = probe(summed_in_order("random", by_bits_of_the_sum), 2000)
     assert not finding.is_whole()
     roundings = [one for one in finding.known if one.what == "rounding"]
     assert roundings[0].finding.startswith("random: ")

@@ -8,18 +8,7 @@ import pytest
 
 import golden
 from golden.stimulus import generate
-from mmau.probe.distinguish import (
-    Alike,
-    Difference,
-    Side,
-    Verdict,
-    asked_prover,
-    differs,
-    distinguish,
-    parting,
-    sides,
-    text_of,
-)
+from mmau.probe.distinguish import Alike, Difference, Side, Verdict, asked_prover, differs, distinguish, sides, text_of
 from tests.mmau.probe.devices import TINY, unit
 from tests.volume import one_in
 
@@ -144,14 +133,3 @@ def test_steps_whose_c_has_another_format_from_the_second_one_on_are_proved_too(
 def test_other_operands_are_refused() -> None:
     with pytest.raises(ValueError, match="a must be the same for both, to give them the same inputs; got e4m3 and e5m2"):
         sides(unit(TINY), unit(TINY.changed(a="e5m2")))
-
-
-def test_steps_of_other_lengths_run_over_the_same_products() -> None:
-    x, y = sides(unit(TINY.changed(c="fp16", L=2)), unit(TINY.changed(c="fp16", L=3)))
-    assert (x.shape.K, y.shape.K) == (12, 12)
-
-
-def test_parting_is_the_first_line_that_differs() -> None:
-    x, y = ["", "step 1", "    a 1", "    b 2"], ["", "step 1", "    a 1", "    b 3"]
-    assert parting(x, y) == ["they first differ in step 1:", "   x  b 2", "   y  b 3"]
-    assert parting(x, x[:3]) == ["they differ in the number of steps"]

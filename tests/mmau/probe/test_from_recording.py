@@ -13,7 +13,6 @@ from mmau.cli import main
 from mmau.probe.device_under_test import dut_of
 from mmau.probe.from_recording import read_rows, text_of
 from tests.hwtests.model_recordings import PLAIN, made_by_the_model
-from tests.mmau.cli.wrong_request import wrong
 from tests.mmau.probe.devices import TINY, dut
 
 BOX = dut(TINY.changed(c="bf16"))
@@ -69,15 +68,3 @@ def test_a_recording_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureF
     with np.load(rows) as archive:
         assert len(archive["a"]) == found["settling_rows"]
         assert archive["a"].shape[1] == dut_of(golden.instruction(*PLAIN)).shape.K
-
-
-def test_what_does_not_go_with_a_recording_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path, made_by_the_model(*PLAIN))
-    assert wrong(capsys, "probe", "--recording", path, "--arch", "sm_90") == (
-        "mmau probe: --recording goes without a device; only --seed, -o, --settle and --json go with it"
-    )
-    assert wrong(capsys, "probe", "--recording", path, "-o", "-").startswith("mmau probe: with --recording, -o and --settle")
-    assert wrong(capsys, "probe", "--settle", path) == "mmau probe: --settle goes with --recording"
-    assert "must be another file than the input" in wrong(capsys, "probe", "--recording", path, "-o", path)
-    same = wrong(capsys, "probe", "--recording", path, "-o", "none.out", "--settle", f"{Path.cwd()}/none.out")
-    assert same == "mmau probe: -o and --settle must name two files, got none.out twice"

@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,14 @@ def filled(path: Path) -> Journal:
     journal.validated["model"] = 7
     journal.save()
     return journal
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]] = dict, **arrays: Any) -> None:
+    """The journal with another header and other arrays."""
+    with np.load(path) as archive:
+        kept = dict(archive)
+    header = json.dumps(change(json.loads(kept["header"].tobytes()))).encode()
+    np.savez(path, **(kept | arrays | {"header": np.frombuffer(header, np.uint8)}))
 
 
 def test_a_journal_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -72,11 +82,7 @@ def test_journal_of_what_has_changed_is_refused(tmp_path: Path) -> None:
 def test_journal_with_the_key_of_earlier_versions_is_resumed(tmp_path: Path) -> None:
     path = tmp_path / "j.npz"
     answers = filled(path).answers
-    with np.load(path) as archive:
-        arrays = dict(archive)
-    header = json.loads(arrays["header"].tobytes())
-    header["box"] = header.pop("device_under_test")
-    np.savez(path, **(arrays | {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}))
+    rewritten(path, lambda header: header | {"box": header.pop("device_under_test")})
     assert Journal("box", dut().shape, path).answers == answers
 
 
@@ -96,13 +102,11 @@ def test_damaged_answers_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "j.npz"
     filled(path)
     with np.load(path) as archive:
-        arrays = dict(archive)
-    np.savez(path, **(arrays | {"d": arrays["d"][:-1]}))
-    with pytest.raises(ValueError, match="must be the journal of a probe, with arrays"):
-        Journal("box", dut().shape, path)
-    np.savez(path, **(arrays | {"a": arrays["a"].astype(np.uint32)}))
-    with pytest.raises(ValueError, match="must be the journal of a probe, with arrays"):
-        Journal("box", dut().shape, path)
+        d, a = archive["d"], archive["a"]
+    for damaged in ({"d": d[:-1]}, {"d": d, "a": a.astype(np.uint32)}):
+        rewritten(path, **damaged)
+        with pytest.raises(ValueError, match="must be the journal of a probe, with arrays"):
+            Journal("box", dut().shape, path)
 
 
 def test_forgotten_rows_are_not_in_the_file(tmp_path: Path) -> None:
@@ -117,12 +121,7 @@ def test_forgotten_rows_are_not_in_the_file(tmp_path: Path) -> None:
 def test_journal_of_a_later_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "j.npz"
     filled(path)
-    with np.load(path) as archive:
-        arrays = dict(archive)
-    header = json.loads(arrays["header"].tobytes())
-    assert header["version"] == VERSION
-    np.savez(path, **(arrays | {"header": np.frombuffer(json.dumps(header | {"version": 2}).encode(), np.uint8)}))
-    with pytest.raises(
-        ValueError, match=re.escape(f"{path} must be a journal of version 1, got version 2; name another file")
-    ):
+    rewritten(path, lambda header: header | {"version": VERSION + 1})
+    said = f"{path} must be a journal of version {VERSION}, got version {VERSION + 1}; name another file"
+    with pytest.raises(ValueError, match=re.escape(said)):
         Journal("box", dut().shape, path)

@@ -6,19 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.arithmetic.formats import FP16, FP32
 from golden.device import Device
-from golden.stimulus import Operands, OperandShape
+from golden.stimulus import Operands
 from golden.units.unit_file import operation_from_table
-from mmau.probe.device_under_test import ModelDevice
 from mmau.probe.features import FEATURES
 from mmau.probe.journal import Journal
 from mmau.probe.loop import AGAIN, Finding, probe
 from mmau.probe.model_search import Search
 from mmau.probe.probe_report import as_dict, text_of
-from tests.mmau.probe.devices import changed, dies_after, dut
+from tests.mmau.probe.devices import changed, dies_after, dut, summed_in_order
 
-SHAPE = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
 FUSED = {"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"}
 FEW_MODELS = 20_000
 """Of the 100,000 and more that a search tries which finds no model."""
@@ -37,24 +34,9 @@ def at_random(seed: int, where: Callable[[Operands, Any], Any]) -> Device:
 
 
 def rounded_by_lot(seed: int, every: bool) -> Device:
-    """Sums in order, in fp32, each addition or the last one alone rounded up as often as its discarded part is large."""
+    """Each addition or the last one alone is rounded up as often as its discarded part is large."""
     rng = np.random.default_rng(seed)
-
-    def dot(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-        d, K = c.view(np.float32), a.shape[1]
-        with np.errstate(all="ignore"):
-            products = a.view(np.float16).astype(np.float64) * b.view(np.float16)
-            for k in range(K):
-                total = d + products[:, k]
-                near = total.astype(np.float32)
-                error = total - near
-                other = np.nextafter(near, np.where(error > 0, np.inf, -np.inf).astype(np.float32))
-                part = np.abs(error) / np.abs(np.where(other == near, 1, other.astype(np.float64) - near))
-                draw = rng.random(len(d)) < part
-                d = np.where((error != 0) & np.isfinite(near) & draw & (every or k == K - 1), other, near)
-        return d.view(np.uint32)
-
-    return ModelDevice(name="by lot", shape=SHAPE, function=lambda rows: dot(*rows[:3]))
+    return summed_in_order("by lot", lambda k, total, part: (rng.random(len(part)) < part) & (every or k == 3))
 
 
 @pytest.fixture

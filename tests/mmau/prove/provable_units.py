@@ -1,5 +1,6 @@
 """Units that are proved in seconds, their Verilog, and rows of operands for them."""
 
+from collections.abc import Callable
 from functools import cache
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from golden.operations import (
     FTZAddMul,
 )  # fmt: skip
 from golden.units.unit import CIRCUIT_CHOICES, LATER_KEYS
+from mmau.prove.counterexample import Vector, golden_result, vector
 from mmau.prove.datapath.unit_questions import unit_questions
 from mmau.prove.solvers.with_bitwuzla import solve
 from rtl.verilog.emit import to_verilog
@@ -106,6 +108,26 @@ def not_proved(unit: Unit, verilog: str | None = None, seconds: float = 30.0) ->
     keys = {key: getattr(implementation, key) for key in (*CIRCUIT_CHOICES, *LATER_KEYS)}
     text = verilog_of(unit.operation, implementation.encoding, **keys) if verilog is None else verilog
     return [each.name for each in unit_questions(unit, text) if solve(each.text, seconds).verdict != "never"]
+
+
+def check_refuted(unit: Unit, verilog: str, seconds: float = 30.0) -> Vector:
+    """Operands that show golden to give another result than the Verilog, of an obligation that is not proved."""
+    names = not_proved(unit, verilog)
+    found = next(filter(None, (vector(unit, verilog, name, seconds) for name in dict.fromkeys(names))), None)
+    assert found is not None, names
+    assert found.expected == golden_result(unit, found.inputs) != found.got
+    return found
+
+
+def without_fact(proof: type, name: str) -> Callable[..., Any]:
+    """The method `_fact` of a proof's class, which establishes nothing under one name."""
+    sound = proof.__dict__["_fact"]
+
+    def fact(self: Any, called: str, *rest: Any) -> Any:
+        made = sound(self, called, *rest)
+        return [] if called == name else made
+
+    return fact
 
 
 def random_code(random: Random, fmt: Format) -> int:

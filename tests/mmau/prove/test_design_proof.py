@@ -126,12 +126,6 @@ def test_a_refuted_handshake_without_a_stimulus_says_which_rule(monkeypatch: pyt
     assert prove.prove(UnitDesign(unit_of(SMALL)), 20.0).reason == "a register of which nothing is known"
 
 
-def test_every_solver_gets_its_share_of_a_question(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prove, "solver", lambda name: clock.solver({}, name))
-    assert prove.verdict_of("hard", clock.now + 20) == OPEN
-    assert clock.asked == [("bitwuzla", "hard", 10.0), ("z3", "hard", 5.0), ("cvc5", "hard", 5.0)]
-
-
 @pytest.mark.parametrize("able", list(PACKAGES))
 def test_a_hard_question_leaves_time_for_the_others(able: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever solver can decide them; and what they leave is the hard one's."""

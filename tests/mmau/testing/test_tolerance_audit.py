@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -39,6 +38,18 @@ def test_usual_tolerance_catches_gross_faults_alone() -> None:
     assert found.outcomes["zero output"] == found.outcomes["K tail missing"] == CAUGHT
     assert found.failures["zero output"] == "too far"
     assert str(found).split("\n")[1] == "zero output           caught"
+
+
+@pytest.mark.slow
+def test_faults_of_kernels_are_mutants_too() -> None:
+    """A usual tolerance catches what is lost, and lets orders and roundings pass."""
+    found = audit(with_tolerance(0.1), arch="sm_80", instr=MMA, faults=True)
+    assert len(found.outcomes) > 16
+    assert found.outcomes["the last 16 of K counted twice"] == CAUGHT
+    assert found.outcomes["neighbouring output tiles of 8 x 8 are swapped"] == CAUGHT
+    orders = [name for name in found.passed if name.startswith(("split_k", "lanes that load"))]
+    assert len(orders) == 3
+    assert not [name for name in found.passed if "missing" in name or "twice" in name]
 
 
 def test_data_on_which_a_wrong_kernel_is_right() -> None:
@@ -90,14 +101,3 @@ def test_other_errors_of_a_test_are_passed_on() -> None:
 
     with pytest.raises(KeyError, match="of the test"):
         audit(test, arch="sm_80", instr=MMA)
-
-
-def test_kernel_takes_floats_and_gives_floats() -> None:
-    seen = []
-
-    def test(kernel: Any) -> None:
-        a = np.ones((4, 32), ml_dtypes.float8_e4m3fn)
-        seen.append(kernel(a, a.T.copy()))
-
-    audit(test, arch="sm_90", instr=WGMMA, order=ORDER)
-    assert all(d.dtype == np.float32 for d in seen)

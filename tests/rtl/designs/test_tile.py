@@ -18,7 +18,7 @@ from golden.stimulus import OperandShape, generate
 from rtl import TileDesign, to_verilog
 from rtl.designs.tile import MMATile
 from rtl.steps.fp8_to_fp16 import Convert
-from tests.rtl.simulate import outputs
+from tests.rtl.simulate import outputs, packed
 from tests.rtl.stream import Handshake, ports_shown, stream_through
 from tests.rtl.verilog.test_emit import verilator
 
@@ -48,10 +48,6 @@ def tiles(instruction: Instruction, count: int, seed: int) -> list[dict[str, Any
     return found
 
 
-def packed(codes: list[int], operand: Format) -> int:
-    return sum(code << (place * operand.width) for place, code in enumerate(codes))
-
-
 def transfers(tile: MMATile, operands: dict[str, Any], rng: random.Random) -> list[dict[str, int]]:
     """The values of the input ports at each step; where c is not read, it is noise."""
     i, operation = tile.instruction, tile.instruction.operation
@@ -59,17 +55,17 @@ def transfers(tile: MMATile, operands: dict[str, Any], rng: random.Random) -> li
     for step in range(tile.steps):
         ks = tile.shape.products(step)
         row = {
-            "a": packed(operands["A"][:, ks].reshape(-1).tolist(), i.a),
-            "b": packed(operands["B"].T[:, ks].reshape(-1).tolist(), i.b),
+            "a": packed(operands["A"][:, ks].reshape(-1).tolist(), i.a.width),
+            "b": packed(operands["B"].T[:, ks].reshape(-1).tolist(), i.b.width),
             "c": rng.getrandbits(i.m * i.n * i.c.width),
         }
         if step == tile.shape.c_step:
-            row["c"] = packed(operands["C"].reshape(-1).tolist(), i.c)
+            row["c"] = packed(operands["C"].reshape(-1).tolist(), i.c.width)
         if i.scale is not None and i.block_size is not None:
             start = step * operation.length // i.block_size
             blocks = slice(start, start + operation.scales_per_step)
-            row["scale_a"] = packed(operands["scale_a"][:, blocks].reshape(-1).tolist(), i.scale)
-            row["scale_b"] = packed(operands["scale_b"].T[:, blocks].reshape(-1).tolist(), i.scale)
+            row["scale_a"] = packed(operands["scale_a"][:, blocks].reshape(-1).tolist(), i.scale.width)
+            row["scale_b"] = packed(operands["scale_b"].T[:, blocks].reshape(-1).tolist(), i.scale.width)
         found.append(row)
     return found
 

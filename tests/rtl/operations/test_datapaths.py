@@ -15,7 +15,7 @@ from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from rtl import unit_datapath
 from rtl.datapath.base import Datapath
 from tests.rtl.random_units import MAKERS, random_unit
-from tests.rtl.simulate import outputs
+from tests.rtl.simulate import outputs, packed
 from tests.rtl.stream import Handshake, ports_shown, stream_through
 from tests.volume import one_in
 
@@ -40,11 +40,8 @@ def vectors(unit: Unit, count: int, seed: int) -> tuple[list[Inputs], list[int]]
         formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
     rows = []
     for row in range(count):
-        packed = {}
-        for name, operand in formats.items():
-            codes = np.atleast_1d(getattr(operands, name)[row]).tolist()
-            packed[name] = sum(code << (k * operand.width) for k, code in enumerate(codes))
-        rows.append(packed)
+        codes = {name: np.atleast_1d(getattr(operands, name)[row]).tolist() for name in formats}
+        rows.append({name: packed(codes[name], operand.width) for name, operand in formats.items()})
     return rows, unit.dot(*operands, engine="reference").tolist()
 
 
@@ -159,11 +156,8 @@ def test_every_pair_of_codes_of_a_small_unit_in_every_way(encoding: str) -> None
     implementation = built(encoding=encoding)[-1]
     unit = Unit(name="u", operation=operation, implementation=implementation)
     pairs = list(itertools.product(range(16), range(16), [0x0000, 0x8001, 0x3C00, 0xBC00, 0xC0FF, 0x4801, 0x7BFF, 0x7C00]))
-    a, b, c = (
-        np.array(column, dtype)
-        for column, dtype in zip(zip(*pairs, strict=True), (np.uint8, np.uint8, np.uint16), strict=True)
-    )
-    expected = unit.dot(a[:, None], b[:, None], c).tolist()
+    a, b, c = (np.array(column, np.uint16) for column in zip(*pairs, strict=True))
+    expected = unit.dot(a.astype(np.uint8)[:, None], b.astype(np.uint8)[:, None], c).tolist()
     component = unit_datapath(unit)
     rows = [{"a": p, "b": q, "c": r} for p, q, r in pairs]
     assert_equal(unit, rows, outputs(component, rows, lambda get: get(component.d)), expected)

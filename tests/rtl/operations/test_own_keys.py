@@ -15,7 +15,7 @@ from rtl.designs.sample_units import OWN_KEYS, of_kind
 from tests.rtl.edge_rows import Row, edge_rows
 from tests.rtl.operations.test_datapaths import Inputs, assert_equal, check, streamed
 from tests.rtl.random_units import WITH_OWN_KEYS, random_unit_of_ones_own
-from tests.rtl.simulate import outputs
+from tests.rtl.simulate import outputs, packed
 
 SAMPLES = [(name, number) for name, kind in OPERATIONS.items() for number in range(len(of_kind(kind, OWN_KEYS)))]
 ROWS, ROWS_A_WAY = 100, 60
@@ -37,10 +37,7 @@ def ports(operation: FusedOperation, row: Row) -> Inputs:
     operands = {"a": (row.a, operation.a), "b": (row.b, operation.b)}
     if operation.scale_format is not None:
         operands |= {"scale_a": (row.scale_a, operation.scale_format), "scale_b": (row.scale_b, operation.scale_format)}
-    packed = {
-        name: sum(code << (k * operand.width) for k, code in enumerate(codes)) for name, (codes, operand) in operands.items()
-    }
-    return packed | {"c": row.c}
+    return {name: packed(codes, operand.width) for name, (codes, operand) in operands.items()} | {"c": row.c}
 
 
 def golden_of(operation: FusedOperation, rows: list[Row]) -> list[int]:

@@ -8,10 +8,6 @@ import pytest
 from golden.arithmetic.formats import B1, INT4, INT8, INT32, UINT4, UINT8, IntegerFormat
 from golden.stimulus import OperandShape, volume
 from golden.stimulus.integer_classes import numbers, product_sums
-from golden.stimulus.volume.corners import variations
-from golden.stimulus.volume.plan import Plan
-from golden.stimulus.volume.words import Key
-from tests.golden.native.native_rows import needs_native
 
 CLASSES = volume.CLASSES
 
@@ -23,17 +19,11 @@ def sums_of(shape: OperandShape, operands: Any) -> np.ndarray:
     return np.asarray(product_sums(shape, operands) + numbers(shape.c, operands.c))
 
 
-@needs_native
 @pytest.mark.parametrize(("a", "b"), [(INT4, UINT4), (UINT4, INT4), (B1, B1), (B1, INT8)])
-def test_narrow_integers_are_codes_and_the_same_on_both_engines(a: IntegerFormat, b: IntegerFormat) -> None:
+def test_narrow_integers_are_codes(a: IntegerFormat, b: IntegerFormat) -> None:
     """Every code appears, none beyond the format."""
-    shape = OperandShape(a=a, b=b, c=INT32, d=INT32, K=16)
-    numpy, native = (volume.rows(shape, 5, 7, 3000, engine=engine) for engine in volume.ENGINES)
-    for x, y in zip(numpy.operands[:3], native.operands[:3], strict=True):
-        assert x is not None
-        assert (x == y).all()
-    assert (numpy.label == native.label).all()
-    for codes, operand in ((numpy.operands.a, a), (numpy.operands.b, b)):
+    rows = volume.rows(OperandShape(a=a, b=b, c=INT32, d=INT32, K=16), 5, 7, 3000)
+    for codes, operand in ((rows.operands.a, a), (rows.operands.b, b)):
         assert np.unique(codes).tolist() == list(range(operand.codes))
 
 
@@ -80,12 +70,14 @@ def test_landmarks_and_single_bits_of_integers_are_all_met() -> None:
 
 
 def test_a_varied_corner_of_integers_has_its_corners_sum_or_one_beside_it() -> None:
-    count, seed = 2000, 9
-    rows, table = volume.rows(INT8_PRODUCTS, seed, 0, count), volume.corner_table(INT8_PRODUCTS, seed)
-    index = np.arange(1, count, 2)
-    varied = variations(Plan(INT8_PRODUCTS), table, Key.of(seed, index.astype(np.uint64)))
-    difference = sums_of(INT8_PRODUCTS, rows.operands)[index] - sums_of(INT8_PRODUCTS, table.operands)[varied.row]
-    difference = (difference + (1 << 31)) % (1 << 32) - (1 << 31)  # c itself may wrap around
-    np.testing.assert_array_equal(abs(difference), varied.nudge_odds > 0)
-    assert {-1, 1} <= set(difference.tolist())
-    assert (rows.operands.a[index] != table.operands.a[varied.row]).any()
+    """A quarter of the rows may be one beside it."""
+    rows, table = volume.rows(INT8_PRODUCTS, 9, 0, 2000), volume.corner_table(INT8_PRODUCTS, 9)
+    sums, labels = sums_of(INT8_PRODUCTS, table.operands) % (1 << 32), table.about[:, 0]  # c itself may wrap around
+    found = sums_of(INT8_PRODUCTS, rows.operands)[1::2] % (1 << 32)
+    exact = [bool((sums[labels == label] == total).any()) for total, label in zip(found, rows.label[1::2], strict=True)]
+    beside = [
+        bool((abs((sums[labels == label] - total + 1) % (1 << 32)) <= 2).any())
+        for total, label in zip(found, rows.label[1::2], strict=True)
+    ]
+    assert all(beside)
+    assert 0.7 < np.mean(exact) < 1

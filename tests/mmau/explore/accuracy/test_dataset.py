@@ -40,14 +40,6 @@ def test_rounds_are_joined_with_their_exact_results() -> None:
     assert np.array_equal(data.exact.hi[last], exact_results(SHAPE, data.operands.rows(last)).hi)
 
 
-def test_memory_gives_the_same_set_and_forgets_the_oldest(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = data_set(NORMAL, SHAPE, 500, 0)
-    assert data_set(NORMAL, SHAPE, 500, 0) is first
-    monkeypatch.setattr(dataset, "MEMORY", first.size + 1)
-    data_set(NORMAL, SHAPE, 500, 1)
-    assert data_set(NORMAL, SHAPE, 500, 0) is not first
-
-
 def test_a_folder_keeps_sets_for_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = data_set(NORMAL, SHAPE, 500, 0, tmp_path)
     forget()

@@ -24,16 +24,12 @@ def test_settings_left_out_have_their_defaults() -> None:
         ({"batch": 1}, "batch must be an integer from 2 to 1048576, got 1"),
         ({"rate": 0}, "rate must be a number above 0 and at most 1, got 0"),
         ({"rate": True}, "rate must be a number above 0 and at most 1, got True"),
+        ({"steps": "50"}, "steps must be an integer from 1 to 1048576, got '50'"),
     ],
 )  # fmt: skip
 def test_wrong_settings_are_errors(table: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with pytest.raises((ValueError, TypeError), match=f"^{message}$"):
         check(table)
-
-
-def test_wrong_type_is_an_error() -> None:
-    with pytest.raises(TypeError, match=r"^steps must be an integer from 1 to 1048576, got '50'$"):
-        check({"steps": "50"})
 
 
 def test_space_names_the_workload_by_what_differs() -> None:

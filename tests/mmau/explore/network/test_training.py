@@ -16,7 +16,7 @@ pytestmark = pytest.mark.peer
 pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
 from mmau.explore.network import training  # noqa: E402
-from mmau.explore.network.training import errors, rounded, values  # noqa: E402
+from mmau.explore.network.training import errors, rounded  # noqa: E402
 from mmau.frameworks.pytorch import torch  # noqa: E402
 
 SHORT = {"steps": 3, "batch": 4, "tests": 8}
@@ -87,14 +87,6 @@ def test_texts_and_weights_follow_from_the_seed_alone() -> None:
     assert same == [True, True, False]
 
 
-def test_class_is_the_token_that_is_too_frequent() -> None:
-    texts = training.texts(200, 3)
-    counts = torch.stack([(texts.tokens == token).sum(1) for token in range(training.CLASSES)], 1)
-    assert (counts.argmax(1) == texts.classes).double().mean() > 0.9
-    share = counts[torch.arange(200), texts.classes].double().mean() / training.LENGTH
-    assert abs(share - (training.SHARE + (1 - training.SHARE) / training.CLASSES)) < 0.002
-
-
 def test_errors_are_apart() -> None:
     """With operands that the format holds, quantisation loses nothing; with few of them, the sum loses nothing."""
     draws = torch.Generator().manual_seed(1)
@@ -118,7 +110,8 @@ def test_rounded_numbers_are_the_nearest_of_the_format(name: str) -> None:
     assert torch.equal(rounded(got.float(), operand, unit.operation.d, 50), got)
 
 
-def test_values_of_codes_are_goldens() -> None:
-    e4m3 = t_fdpa().a
-    assert values(e4m3)[[0, 1, 0x38, 0x7E, 0xB8]].tolist() == [0.0, 2.0**-9, 1.0, 448.0, -1.0]
-    assert values(e4m3)[0x7F].isnan()
+def test_the_example_of_the_guide_learns_on_the_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    from examples.network_on_unit import main
+
+    assert main() > 0.9
+    assert "(64, 512, 32)" in capsys.readouterr().out

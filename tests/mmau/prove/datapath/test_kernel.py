@@ -1,5 +1,8 @@
 """The rule that makes facts, and the proofs that it refuses."""
 
+import re
+from collections.abc import Callable
+
 import pytest
 from bitwuzla import Kind, Term, TermManager
 
@@ -66,37 +69,88 @@ class Example:
         self.proof.concluded(result, "d", specified, self.whole())
 
 
-def holds(proof: Proof) -> bool:
+@pytest.fixture
+def example() -> Example:
+    return Example()
+
+
+@pytest.fixture
+def fact(example: Example) -> Fact:
+    """What the sum is."""
+    return example.establish(example.sum, example.added())
+
+
+def verdicts(example: Example) -> list[str]:
+    return [solve(question(each.violated)[0], 10).verdict for each in example.proof.obligations]
+
+
+def holds(example: Example) -> bool:
     """Whether every obligation is proved."""
-    return all(solve(question(each.violated)[0], 10).verdict == "never" for each in proof.obligations)
+    return all(verdict == "never" for verdict in verdicts(example))
 
 
-def test_a_complete_proof() -> None:
-    example = Example()
+@pytest.mark.parametrize("verilog", [VERILOG, VERILOG.replace("a + b", "a - b")], ids=["sound", "wrong"])
+def test_a_complete_proof_holds_if_the_netlist_is_right(verilog: str) -> None:
+    example = Example(verilog)
     example.establish(example.sum, example.added())
     example.establish(example.large, example.is_large(example.sum))
     example.conclude()
-    assert holds(example.proof)
+    assert holds(example) is (verilog == VERILOG)
+    assert verilog == VERILOG or [each.name for each in example.proof.obligations] == ["step"]
 
 
-def test_a_wrong_netlist_is_refuted() -> None:
-    example = Example(VERILOG.replace("a + b", "a - b"))
-    example.establish(example.sum, example.added())
-    example.establish(example.large, example.is_large(example.sum))
-    example.conclude()
-    assert [each.name for each in example.proof.obligations] == ["step"]
-    assert not holds(example.proof)
+def claimed(example: Example) -> Fact:
+    """A fact that no proof has established."""
+    return Fact(example.equal(example.large, example.is_large(example.sum)), None, example.proof)
 
 
-def test_a_step_that_is_left_out() -> None:
-    example = Example()
-    example.establish(example.sum, example.added())
-    with pytest.raises(IncompleteProof, match=r"^no fact states the value of large\[0:0\], on which d depends$"):
-        example.conclude()
+def by_cases(example: Example, cases: range) -> object:
+    a = example.netlist.inputs["a"].term
+    return example.proof.establish("step", [below(example, example.sum, 15)], cases=(a, cases))
 
 
-def test_steps_that_are_not_the_whole() -> None:
-    example = Example()
+NO_VALUE = "no fact states the value given for a reading of wires"
+NO_CASES = "cases are numbers of 4 bits in steps of 1, got "
+REFUSED: dict[str, tuple[Callable[[Example, Fact], object], str]] = {
+    "a step that is left out": (
+        lambda e, fact: e.conclude(), "no fact states the value of large[0:0], on which d depends",
+    ),
+    "a fact of nobody": (
+        lambda e, fact: e.proof.establish("d", [fact.formula], assume=[claimed(e)]), "d assumes a fact of another proof",
+    ),
+    "a value by nobody": (lambda e, fact: e.proof.means(e.large.term, e.is_large(e.sum).term, claimed(e)), NO_VALUE),
+    "release of nobody's": (lambda e, fact: e.proof.released(claimed(e)), "only a fact of this proof can be released"),
+    "a fact with another conclusion": (
+        lambda e, fact: e.proof.means(e.large.term, e.is_large(e.sum).term, fact), NO_VALUE,
+    ),
+    "a result by another fact": (
+        lambda e, fact: e.proof.concluded(fact, "d", e.added(), e.added()),
+        "no fact says that d is its specification for every input",
+    ),
+    "a second meaning": (
+        lambda e, fact: e.proof.means(e.sum.term, e.added().term, fact), "a reading of wires has two meanings",
+    ),
+    "a wire that is not cut": (
+        lambda e, fact: e.proof.establish("step", [fact.formula], unfold=[e.netlist.inputs["a"].term]),
+        "step unfolds a, which is no cut wire",
+    ),
+    "a reading of which nothing is known": (
+        lambda e, fact: e.proof.fact_about(e.large.term), "no fact states the value of a reading of wires",
+    ),
+    "a case too many": (lambda e, fact: by_cases(e, range(17)), f"{NO_CASES}range(0, 17)"),
+    "every second case": (lambda e, fact: by_cases(e, range(0, 16, 2)), f"{NO_CASES}range(0, 16, 2)"),
+    "no case": (lambda e, fact: by_cases(e, range(0)), f"{NO_CASES}range(0, 0)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("forge", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_no_proof_may_do(forge: Callable[[Example, Fact], object], message: str, example: Example, fact: Fact) -> None:
+    assert example.proof.fact_about(example.sum.term) is fact
+    with pytest.raises(IncompleteProof, match=f"^{re.escape(message)}"):
+        forge(example, fact)
+
+
+def test_steps_that_are_not_the_whole(example: Example) -> None:
     wrong = example.terms.apply(Kind.BV_SUB, list(example.netlist.inputs.values()), 4)
     example.establish(example.sum, wrong)
     example.establish(example.large, example.is_large(example.sum))
@@ -104,42 +158,7 @@ def test_steps_that_are_not_the_whole() -> None:
         example.conclude()
 
 
-def test_a_fact_of_nobody() -> None:
-    example = Example()
-    claimed = Fact(example.equal(example.sum, example.added()), None, example.proof)
-    with pytest.raises(IncompleteProof, match=r"^d assumes a fact of another proof$"):
-        example.proof.establish("d", [claimed.formula], assume=[claimed])
-    with pytest.raises(IncompleteProof, match=r"^no fact states the value given for a reading of wires$"):
-        example.proof.means(example.sum.term, example.added().term, claimed)
-    with pytest.raises(IncompleteProof, match=r"^only a fact of this proof can be released$"):
-        example.proof.released(claimed)
-
-
-def test_a_fact_with_another_conclusion() -> None:
-    example = Example()
-    fact = example.establish(example.sum, example.added())
-    with pytest.raises(IncompleteProof, match=r"^no fact states the value given for a reading of wires$"):
-        example.proof.means(example.large.term, example.is_large(example.sum).term, fact)
-    with pytest.raises(IncompleteProof, match=r"^no fact says that d is its specification for every input$"):
-        example.proof.concluded(fact, "d", example.added(), example.added())
-
-
-def test_a_second_meaning() -> None:
-    example = Example()
-    fact = example.establish(example.sum, example.added())
-    with pytest.raises(IncompleteProof, match=r"^a reading of wires has two meanings$"):
-        example.proof.means(example.sum.term, example.added().term, fact)
-
-
-def test_a_wire_that_is_not_cut() -> None:
-    example = Example()
-    port = example.netlist.inputs["a"].term
-    with pytest.raises(IncompleteProof, match=r"^step unfolds a, which is no cut wire$"):
-        example.proof.establish("step", [example.equal(example.sum, example.added())], unfold=[port])
-
-
-def test_what_holds_under_a_guard_counts_there_alone() -> None:
-    example = Example()
+def test_what_holds_under_a_guard_counts_there_alone(example: Example) -> None:
     guard = example.terms.is_nonzero(example.large)
     (fact,) = example.proof.establish(
         "step", [example.equal(example.sum, example.added())], unfold=[example.sum.term], guard=guard
@@ -152,88 +171,56 @@ def test_what_holds_under_a_guard_counts_there_alone() -> None:
         example.conclude()
 
 
-def test_what_is_assumed_is_in_the_question() -> None:
-    example = Example()
-    fact = example.establish(example.sum, example.added())
-    below = example.terms.manager.mk_term(Kind.BV_ULE, [example.sum.term, example.terms.number(7, 4).term])
-    example.proof.establish("bound", [below], assume=[fact])
-    assert not holds(example.proof)  # the fact does not bound it
-    assert example.proof.obligations[-1].assumed == (fact.formula,)
-
-
-def test_a_generalised_term_loses_what_it_is() -> None:
-    example = Example()
-    doubled = example.terms.apply(Kind.BV_ADD, [example.sum, example.sum], 4)
-    even = example.equal(example.terms.part(doubled, 0, 0), example.terms.number(0, 1))
-    example.proof.establish("even", [even])
-    assert holds(example.proof)
-    example.proof.establish("even", [even], generalise=[doubled.term])
-    assert not holds(example.proof)
-
-
 def below(example: Example, word: Bits, bound: int) -> Term:
     return example.terms.manager.mk_term(Kind.BV_ULE, [word.term, example.terms.number(bound, 4).term])
 
 
-def test_cases_one_by_one() -> None:
-    example = Example()
+def test_what_is_assumed_is_in_the_question(example: Example, fact: Fact) -> None:
+    example.proof.establish("bound", [below(example, example.sum, 7)], assume=[fact])
+    assert not holds(example)  # the fact does not bound it
+    assert example.proof.obligations[-1].assumed == (fact.formula,)
+
+
+def test_a_generalised_term_loses_what_it_is(example: Example) -> None:
+    doubled = example.terms.apply(Kind.BV_ADD, [example.sum, example.sum], 4)
+    even = example.equal(example.terms.part(doubled, 0, 0), example.terms.number(0, 1))
+    example.proof.establish("even", [even])
+    assert holds(example)
+    example.proof.establish("even", [even], generalise=[doubled.term])
+    assert not holds(example)
+
+
+@pytest.mark.parametrize(
+    ("or_zero", "cases", "expected"),
+    [
+        (True, range(16), ["never", "never"]),
+        (False, range(16), ["sometimes", "never"]),  # b >> 0 may be more than 7
+        (True, range(15), ["never", "sometimes"]),  # cases have to be all, whether or not it would hold in the others
+        (True, range(1, 16), ["never", "sometimes"]),
+    ],
+)
+def test_cases_one_by_one(or_zero: bool, cases: range, expected: list[str], example: Example) -> None:
     a, b = example.netlist.inputs["a"], example.netlist.inputs["b"]
-    shifted = example.terms.apply(Kind.BV_SHR, [b, a], 4)
-    either = example.terms.manager.mk_term(Kind.OR, [below(example, shifted, 7), below(example, a, 0)])
-    example.proof.establish("step", [either], cases=(a.term, range(16)))
+    claim = below(example, example.terms.apply(Kind.BV_SHR, [b, a], 4), 7)
+    if or_zero:
+        claim = example.terms.manager.mk_term(Kind.OR, [claim, below(example, a, 0)])
+    example.proof.establish("step", [claim], cases=(a.term, cases))
     assert [each.name for each in example.proof.obligations] == ["step", "step cases"]
-    assert holds(example.proof)
+    assert verdicts(example) == expected
 
 
-def test_a_case_in_which_it_does_not_hold() -> None:
-    example = Example()
-    a, b = example.netlist.inputs["a"], example.netlist.inputs["b"]
-    shifted = example.terms.apply(Kind.BV_SHR, [b, a], 4)
-    example.proof.establish("step", [below(example, shifted, 7)], cases=(a.term, range(16)))
-    assert not holds(example.proof)
-
-
-def test_a_case_that_is_left_out() -> None:
-    """Whether it is at an end or the conclusion would hold there makes no difference: cases have to be all."""
-    for cases in (range(15), range(1, 16)):
-        example = Example()
-        a = example.netlist.inputs["a"]
-        example.proof.establish("step", [below(example, a, 15)], cases=(a.term, cases))
-        verdicts = [solve(question(each.violated)[0], 10).verdict for each in example.proof.obligations]
-        assert verdicts == ["never", "sometimes"]
-
-
-def test_what_is_assumed_settles_which_cases_there_are() -> None:
-    example = Example()
+def test_what_is_assumed_settles_which_cases_there_are(example: Example) -> None:
     (fact,) = example.proof.establish("small", [below(example, example.sum, 3)])  # wrong, which its own obligation shows
     example.proof.establish("step", [below(example, example.sum, 9)], assume=[fact], cases=(example.sum.term, range(4)))
-    verdicts = [solve(question(each.violated)[0], 10).verdict for each in example.proof.obligations]
-    assert verdicts == ["sometimes", "never", "never"]
+    assert verdicts(example) == ["sometimes", "never", "never"]
 
 
-def test_a_case_stands_for_its_term_everywhere() -> None:
+def test_a_case_stands_for_its_term_everywhere(example: Example) -> None:
     """Two terms that are one number but not one term: the other one stays what it is."""
-    example = Example()
     a, b = example.netlist.inputs["a"], example.netlist.inputs["b"]
     doubled = example.terms.apply(Kind.BV_ADD, [a, b], 4)
     example.proof.establish("step", [example.equal(doubled, example.terms.number(3, 4))], cases=(doubled.term, range(16)))
-    assert not holds(example.proof)
-
-
-def test_cases_that_are_no_numbers_of_a_term() -> None:
-    example = Example()
-    a = example.netlist.inputs["a"].term
-    for cases in (range(17), range(0, 16, 2), range(0)):
-        with pytest.raises(IncompleteProof, match=r"^cases are numbers of 4 bits in steps of 1, got range\("):
-            example.proof.establish("step", [below(example, example.sum, 15)], cases=(a, cases))
-
-
-def test_a_reading_of_which_nothing_is_known() -> None:
-    example = Example()
-    fact = example.establish(example.sum, example.added())
-    assert example.proof.fact_about(example.sum.term) is fact
-    with pytest.raises(IncompleteProof, match=r"^no fact states the value of a reading of wires$"):
-        example.proof.fact_about(example.large.term)
+    assert not holds(example)
 
 
 def test_registers_are_refused() -> None:

@@ -7,32 +7,36 @@ from typing import Any
 
 import pytest
 
-from golden import Implementation, Operation, Unit, instructions
+from golden import Operation, instructions
 from golden.arithmetic.rounding import Mode
 from golden.operations import IDPA
 from golden.units.unit import ENCODINGS
-from mmau.prove.counterexample import golden_result, vector
 from mmau.prove.datapath import max_exp, step_facts
 from mmau.prove.datapath import stepwise as proof_steps
 from mmau.prove.datapath.ranges import in_range
 from mmau.prove.datapath.unit_questions import NotProvable, unit_questions
 from mmau.prove.replay import replayed
-from mmau.prove.solvers.with_bitwuzla import solve
 from mmau.prove.specification import fused, headroom
 from mmau.prove.specification.numbers import Number
 from mmau.prove.specification.step_results import Aligned, Exponent, Special, Total
 from rtl.operations.lengths import L_RANGE
-from tests.mmau.prove.provable_units import OPERATIONS, SMALL, SMALL_IDPA, SMALL_TR, STICKY, not_proved, unit_of, verilog_of
+from tests.mmau.prove.provable_units import (
+    OPERATIONS,
+    SMALL,
+    SMALL_IDPA,
+    SMALL_TR,
+    STICKY,
+    check_refuted,
+    not_proved,
+    unit_of,
+    verilog_of,
+)
 from tests.volume import one_in
-
-SECONDS = 30.0
 
 
 def refuted(operation: Operation, verilog: str | None = None) -> list[str]:
     """The obligations that are not proved, in one encoding."""
-    text = verilog_of(operation) if verilog is None else verilog
-    questions = unit_questions(unit_of(operation), text)
-    return [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"]
+    return not_proved(unit_of(operation), verilog)
 
 
 @pytest.mark.slow
@@ -41,16 +45,13 @@ def test_a_small_unit_is_proved(encoding: str) -> None:
     questions = unit_questions(unit_of(SMALL, encoding), verilog_of(SMALL, encoding))
     steps = {re.split(r"[ _]\d*", each.name)[0] for each in questions}
     assert {"decode", "multiply", "addend", "specials", "sum", "d"} <= steps
-    assert [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"] == []
+    assert not_proved(unit_of(SMALL, encoding)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", [{"reduction": "adder-tree"}, {"result_exp": "parallel"}], ids=str)
 def test_a_small_unit_that_is_built_otherwise_is_proved(key: dict[str, str]) -> None:
-    unit = Unit(name="unit", operation=SMALL, implementation=Implementation(encoding="sign-magnitude", **key))  # type: ignore[arg-type]
-    questions = unit_questions(unit)
-    assert questions
-    assert [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"] == []
+    assert not_proved(unit_of(SMALL, "sign-magnitude", **key)) == []
 
 
 @pytest.mark.long
@@ -85,13 +86,7 @@ def faulty(verilog: str, pattern: str, becomes: str, module: str) -> str:
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 def test_a_fault_of_the_netlist_is_refuted_and_replayed(fault: str) -> None:
-    verilog, unit = faulty(verilog_of(SMALL), *FAULTS[fault]), unit_of(SMALL)
-    names = refuted(SMALL, verilog)
-    assert names
-    found = next(filter(None, (vector(unit, verilog, name, SECONDS) for name in dict.fromkeys(names))), None)
-    assert found is not None, names
-    assert found.expected == golden_result(unit, found.inputs)
-    assert found.got != found.expected
+    check_refuted(unit_of(SMALL), faulty(verilog_of(SMALL), *FAULTS[fault]))
 
 
 def _mode(name: str) -> Callable[..., Any]:
@@ -205,10 +200,7 @@ FURTHER_FAULTS = {
 def test_faults_of_further_operations_are_refuted(fault: str) -> None:
     operation, *change = FURTHER_FAULTS[fault]
     verilog, unit = faulty(verilog_of(operation), *change), unit_of(operation)
-    names = refuted(operation, verilog)
-    found = next(filter(None, (vector(unit, verilog, name, SECONDS) for name in dict.fromkeys(names))), None)
-    assert found is not None, names
-    assert found.got != found.expected
+    check_refuted(unit, verilog)
 
 
 OF_BITS: dict[str, IDPA] = {
@@ -249,25 +241,21 @@ def test_faults_of_sums_of_bits_are_refuted_and_replayed(fault: str) -> None:
     combination, *change = FAULTS_OF_BITS[fault]
     operation = replace(OF_BITS[combination], L=4)
     verilog, unit = faulty(verilog_of(operation), *change), unit_of(operation)
-    names = refuted(operation, verilog)
-    found = next(filter(None, (vector(unit, verilog, name, SECONDS) for name in dict.fromkeys(names))), None)
-    assert found is not None, names
+    found = check_refuted(unit, verilog)
     assert replayed(unit, found.inputs, verilog).differing
 
 
 @pytest.mark.slow
 def test_a_sticky_bit_that_is_forgotten_is_refuted() -> None:
     """The specification without the key, against a netlist that has it."""
-    questions = unit_questions(unit_of(STICKY[0].changed(sticky=False)), verilog_of(STICKY[0]))
-    assert [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"] == ["d"]
+    assert refuted(STICKY[0].changed(sticky=False), verilog_of(STICKY[0])) == ["d"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["flush_inputs", "flush_results"])
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 def test_a_key_that_the_netlist_has_not_is_refuted(key: str) -> None:
-    questions = unit_questions(unit_of(SMALL.changed(**{key: True})), verilog_of(SMALL))
-    names = [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"]
+    names = refuted(SMALL.changed(**{key: True}), verilog_of(SMALL))
     assert any(name.startswith("decode" if key == "flush_inputs" else "d") for name in names)
 
 
@@ -293,3 +281,17 @@ def test_a_proof_has_its_obligations_in_order() -> None:
     names = [each.name for each in unit_questions(unit_of(SMALL), verilog_of(SMALL))]
     assert names[0].startswith("decode_x_0")
     assert names[-1] == "d"
+
+
+INPUTS = {"a": 0x777, "b": 0x3CF3CF & (1 << 3 * SMALL.b.width) - 1, "c": 0x3C00}
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("is_faulty", [pytest.param(False, marks=pytest.mark.long), True])
+def test_a_vector_is_compared_with_golden(is_faulty: bool) -> None:
+    verilog = verilog_of(SMALL)
+    report = replayed(
+        unit_of(SMALL), INPUTS, faulty(verilog, *FAULTS["a product of significands"]) if is_faulty else verilog
+    )
+    assert report.received == 1
+    assert bool(report.differing) == is_faulty == (report.explanation is not None)

@@ -185,23 +185,6 @@ def test_a_connection_of_another_width_has_no_term(connected: tuple[str, str]) -
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("assign z = ~ a;", "assign z = 1'h0;\n  assign z[1:0] = a[1:0];"),
-        ("assign z = ~ a;", "assign z = a / b;"),
-        ("assign z = ~ a;", "assign z = 4'hx;"),
-        ("assign z = ~ a;", "assign z = z;"),
-        ("assign z = ~ a;", "assign z[2:0] = a;"),
-    ],
-)
-def test_what_has_no_term(old: str, new: str) -> None:
-    text = module({"z": (4, "~ a")})
-    assert read(text, [dict.fromkeys(INPUTS, 5)]) == [[10]]
-    with pytest.raises(NoTerm):
-        read(text.replace(old, new), [dict.fromkeys(INPUTS, 5)])
-
-
-@pytest.mark.parametrize(
     "new",
     [
         "assign z = ~ a;\n  always @* z = 4'h0;",

@@ -1,4 +1,4 @@
-"""The rules that make one claim of values and handshake, and the compositions that they refuse."""
+"""The rules that make one claim of values and handshake, what modules are given, and the compositions that are refused."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,13 +13,14 @@ from mmau.prove.netlist.terms import Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.pipeline.carried_values import Carried, Replacement
 from mmau.prove.pipeline.composition import Composition, Induction
-from mmau.prove.pipeline.intended import Intended, Reference
+from mmau.prove.pipeline.intended import Intended, Reference, alike
 from mmau.prove.pipeline.pipeline import TOP, Pipeline, elements_of
 from mmau.prove.smtlib import question
 from mmau.prove.solvers.installed import solver
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.prove.pipeline.designs import datapath_of, faulty, piped, small_tile, verilog_of
+from tests.mmau.prove.pipeline.test_converted_tiles import converting
 
 KIND = "forged compositions, in the checker of proofs"
 
@@ -184,3 +185,29 @@ def test_an_opaque_module_that_is_another_one_is_refused() -> None:
         pipeline = Pipeline(Terms(manager), design, other)
         with pytest.raises(NotProvable, match=r"^sum_accumulate is another module in the pipeline$"):
             pipeline.proof(datapath_of(design))
+
+
+def test_modules_are_alike_where_only_their_places_differ() -> None:
+    verilog = verilog_of(piped(3))
+    modules, moved = read_netlist(verilog), read_netlist("\n\n" + verilog.replace("unit_round", "unit_round_2"))
+    assert alike(modules, "unit_round", moved, "unit_round_2")
+    other = read_netlist(faulty(verilog, "propagate[11] & generated[10]", "propagate[11] | generated[10]"))
+    assert not alike(modules, "unit_accumulate", other, "unit_accumulate")
+    assert not alike(modules, "unit_accumulate", modules, "unit_round")
+
+
+@pytest.mark.slow
+@pytest.mark.attack("forged compositions, in the checker of proofs")
+def test_a_converter_that_is_to_convert_two_codes_at_once_is_refused() -> None:
+    tile = converting()
+    datapath = read_netlist(datapath_of(tile))
+    with deep_stack() as manager:
+        terms = Terms(manager)
+        modules = read_netlist(verilog_of(tile))
+        netlist = FlatNetlist(terms, modules, TOP)
+        first, second = (replace(each, addend=None) for each in elements_of(tile, terms, netlist))
+        swapped = dict(zip(first.converters, reversed(list(first.converters.values())), strict=True))
+        reference = Reference(FlatNetlist(terms, datapath, TOP), datapath)
+        with pytest.raises(NotProvable, match=r"^convert_a_0 is to have two inputs at once in step 1$"):
+            Intended(terms, netlist, modules, [replace(first, converters=swapped), second], reference, 2)
+        del netlist, reference, first, second, terms

@@ -17,7 +17,7 @@ from rtl.designs.unit_design import UnitDesign
 from tests.mmau.prove.pipeline.designs import datapath_of, faulty, verilog_of
 from tests.mmau.prove.pipeline.test_questions import refuted
 from tests.mmau.prove.provable_units import OPERATIONS, SMALL
-from tests.rtl.datapath.test_cut_steps import points_of
+from tests.rtl.datapath.test_pipeline import points_of
 from tests.volume import one_in, one_of_each
 
 INSIDE = ("multiply_rows", "accumulate_rows", "normalise_count", "encode")

@@ -15,10 +15,14 @@ from golden.arithmetic.specials import combine as golden_combine
 from golden.arithmetic.steps import Term as GoldenTerm
 from golden.arithmetic.steps import align as golden_align
 from golden.arithmetic.steps import flushed, is_truncated
-from mmau.prove.evaluation import Evaluation
+from golden.operations import IDPA, TRFDPA
+from mmau.prove.evaluation import Evaluation, evaluate
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.conversion import converted, leading_one, rounded
+from mmau.prove.specification.headroom import normalised_truncated
+from mmau.prove.specification.idpa import idpa, integer
 from mmau.prove.specification.numbers import Flag, Number, width_of
+from mmau.prove.specification.observer import Observer
 from mmau.prove.specification.step_results import Aligned, Special, Term, Total
 from mmau.prove.specification.steps import accumulate, align, align_lost, combine, decode, multiply
 
@@ -182,3 +186,55 @@ def test_a_large_product_is_an_infinity() -> None:
         overflows += abs(exact) >= 32
         assert infinities.of({codes[0].term: p, codes[1].term: q}) == [exact >= 32, exact <= -32]
     assert overflows > 20
+
+
+F2 = 3
+
+
+@pytest.mark.parametrize("mode", ["RZ", "RD"])
+def test_truncation_where_the_sum_is_normalised(mode: str) -> None:
+    operation = TRFDPA(a="fp16", b="fp16", c="fp32", L=1, F=24, F2=F2, truncation=mode)  # type: ignore[arg-type]
+    terms, e_min = Terms(TermManager()), operation.c.e_min
+    sign, magnitude = Flag(terms, terms.free("sign", 1)), Number(terms, terms.free("total", 6), 0, 63)
+    low, high = e_min - 4, e_min + 2
+    lsb = Number(terms, terms.free("lsb", width_of(low, high)), low, high)
+    kept, exp = normalised_truncated(Total(sign, magnitude), lsb, e_min, F2, mode)  # type: ignore[arg-type]
+    evaluation = Evaluation([kept.total.bits.term, exp.bits.term])
+    for negative, value, place in product(range(2), range(64), range(low, high + 1)):
+        if negative and not value:
+            continue
+        given = {
+            sign.bits.term: negative, magnitude.bits.term: value, lsb.bits.term: place & ((1 << lsb.bits.width) - 1)
+        }  # fmt: skip
+        found_total, found_exp = evaluation.of(given)
+        wanted, last = operation.truncate(-value if negative else value, place)
+        assert found_total == abs(wanted)
+        if value:  # of a zero no exponent counts
+            assert found_exp == last & ((1 << exp.bits.width) - 1)
+
+
+@pytest.mark.parametrize("name", ["int8", "uint8"])
+def test_every_code(name: str) -> None:
+    fmt, terms = FORMATS[name], Terms(TermManager())
+    code = terms.free("code", fmt.width)
+    number = integer(terms, code, fmt)
+    widened = number.held_in(16).term
+    for value in range(fmt.codes):
+        assert evaluate([widened], {code.term: value})[widened] == int(fmt.value(value) or 0) & 0xFFFF
+
+
+@pytest.mark.parametrize("overflow", ["wrap", "saturate"])
+def test_sums_at_the_ends_of_the_range(overflow: str) -> None:
+    operation = IDPA(a="int8", b="int8", c="int32", L=1, overflow=overflow)  # type: ignore[arg-type]
+    terms = Terms(TermManager())
+    ports = {name: terms.free(name, width) for name, width in (("a", 8), ("b", 8), ("c", 32))}
+    d = idpa(terms, operation, ports, Observer())
+    seen = set()
+    for a in (0, 1, 127, 128, 255):
+        for b in (1, 127, 128):
+            for c in (0, 0x7FFFFFFF, 0x80000000, 0x7FFFC000, 0x80003F80, 0x7FFFBFFF):
+                given = {ports["a"].term: a, ports["b"].term: b, ports["c"].term: c}
+                found = evaluate([d.term], given)[d.term]
+                assert found == operation.step([a], [b], c)
+                seen.add(found)
+    assert {0x7FFFFFFF, 0x80000000} <= seen

@@ -33,6 +33,13 @@ def test_a_design_that_is_not_read_is_refuted_by_a_simulation_with_the_complaint
     assert found.counterexample.got != found.counterexample.expected
 
 
+def test_warnings_about_widths_are_said_before_any_work(tmp_path: Path) -> None:
+    dut = Wrong("wire [15:0] q = a; assign d = q == 16'(a) ? r : ~r;", "").described(tmp_path)
+    found = prove_user_design(PRODUCT, dut, SECONDS)
+    assert (found.verdict, found.waivable, found.decided) == (OPEN, ("WIDTHEXPAND",), ())
+    assert found.reason.endswith("; if that is meant, add --waive WIDTHEXPAND")
+
+
 @pytest.mark.long
 def test_a_design_that_is_not_read_and_shows_no_fault_is_not_decided(tmp_path: Path) -> None:
     body = "wire [31:0] q; assign q = a == 8'd9 && a == 8'd10 ? q : r; assign d = q;"

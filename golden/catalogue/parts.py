@@ -1,0 +1,71 @@
+"""Parts by the names that people give them, such as H100 or RTX 4090, and the architecture whose arithmetic each is read as.
+
+>>> from golden.catalogue.parts import find_part
+>>> find_part("RTX 3090").arch
+'sm_80'
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part.
+
+    Attributes:
+        name: the name that it was asked for by. target: the compiler's name of its kind, such as sm_86.
+        arch: the architecture of the catalogue whose arithmetic it is read as; None where no one stands for it.
+        note: what that rests on where the target is another, or empty.
+    """
+
+    name: str
+    target: str
+    arch: str | None
+    note: str = ""
+
+
+@cache
+def _table() -> dict[str, tuple[str, str | None, str]]:
+    """Each spelling of a part, mapped to its target, architecture and note."""
+    rows = tomllib.loads((files(__package__) / "parts.toml").read_text(encoding="utf-8"))["part"]
+    return {
+        words(name): (row["target"], row.get("arch"), row.get("note", ""))
+        for row in rows
+        for name in (row["target"], *row["names"])
+    }
+
+
+_SPELLING = re.compile(r"[A-Za-z0-9]+(?:(?:[ _-]|(?<=[0-9])\.(?=[0-9]))[A-Za-z0-9]+)*")
+_WORD = re.compile(r"[a-z]+|[0-9]+[a-z]*")
+
+_MAKERS = re.compile(r"\b(?:nvidia|amd|geforce|instinct|tesla|(?:sxm|pcie|nvl)\d*|\d+\s?gb|hbm\d\w?)\b")
+"""Words beside the name of a part: makers, families, sockets, sizes of memory."""
+
+
+def words(name: str) -> str:
+    """A name's words in lower case, joined by one blank: `sm_90`, `SM90` and `sm-90` all give `sm 90`."""
+    return " ".join(_WORD.findall(name.lower()))
+
+
+def is_spelt(name: object) -> bool:
+    """Whether something can be the name of an architecture or a part: words joined by a blank, `-` or `_`."""
+    return isinstance(name, str) and _SPELLING.fullmatch(name) is not None
+
+
+def find_part(name: object) -> Part | None:
+    """The part of a name, None if there is no such part. Case, makers and sizes of memory do not matter."""
+    if not isinstance(name, str) or not is_spelt(name):
+        return None
+    plain = name.replace("-", " ").replace("_", " ").lower()
+    found = _table().get(words(name)) or _table().get(words(_MAKERS.sub(" ", plain)))
+    return None if found is None else Part(name, *found)
+
+
+def part_names() -> list[str]:
+    """The names of all parts, as people write them."""
+    rows = tomllib.loads((files(__package__) / "parts.toml").read_text(encoding="utf-8"))["part"]
+    return [name for row in rows for name in (*row["names"], row["target"])]

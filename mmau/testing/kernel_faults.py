@@ -1,0 +1,310 @@
+"""Faults that kernels of matrix products had: pieces of K lost or counted twice, scales that stay, tiles in other places.
+
+Most of them are a matter of each element by itself, and are tried on a few elements before the whole product.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from golden.arithmetic.formats import FORMATS
+from golden.arrays import BitArray
+from golden.products.additions import Additions, widened
+from golden.units.instruction import Instruction
+from golden.variants import Variant
+from mmau.probe.k_width import k_widths
+from mmau.testing.product_under_test import KernelProduct
+
+Change = Variant[KernelProduct]
+
+TILES = (8, 16, 32, 48, 64, 96, 128, 192, 256)
+"""Products along K of a kernel's tile."""
+
+OUTPUT_TILES = (8, 16, 32, 64, 128, 256)
+"""Rows and columns of a kernel's output tile."""
+
+MOST_SLICES = 64
+"""Largest number of parts of K of which one may be lost."""
+
+
+def faults(product: KernelProduct) -> Iterator[Change]:
+    """Faults of whole outputs, of accumulators and of scales."""
+    M, N, _ = product.shape
+    if product.order.starts_from_c and product.c.any():
+        yield Change("c is added twice", _c_twice)
+    for side in (side for side in OUTPUT_TILES if side < max(M, N)):
+        yield Change(f"output tiles of {side} x {side} stand in each other's place, rows for columns", _tiles(side, True))
+        yield Change(f"neighbouring output tiles of {side} x {side} are swapped", _tiles(side, False))
+        if product.order.starts_from_c:
+            yield Change(f"a tile of {side} x {side} starts from the accumulator of the one before", _stale(side))
+    yield from _scale_faults(product)
+
+
+def faults_along_k(product: KernelProduct) -> Iterator[Change]:
+    """Faults and orders that concern each element by itself: what a kernel does with K."""
+    K, k, order = product.shape[2], product.k, product.order
+    lost: dict[int, str] = {}
+    for tile in TILES:
+        if K % tile and tile < K:
+            lost.setdefault(K % tile, f": K mod {tile}")
+    for tile in (1, k // 2, *TILES):
+        if 0 < tile < K:
+            lost.setdefault(tile, ": a whole tile" if tile in TILES else "")
+    for count, what in lost.items():
+        yield _missing(slice(K - count, K), f"the last {count} of K missing{what}")
+        yield _twice(slice(K - count, K), f"the last {count} of K counted twice")
+    plain = order.k_order == "ascending" and order.stripes is None and order.scale_at == "unit"
+    if plain:
+        yield from _orders(product)
+    for tile in TILES:
+        if tile % k == 0 and tile < K <= tile * MOST_SLICES:
+            for number, first in enumerate(range(0, K, tile)):
+                part = slice(first, min(first + tile, K))
+                yield _missing(part, f"products {part.start} to {part.stop - 1} missing: tile {number} of {tile}")
+                yield _twice(part, f"products {part.start} to {part.stop - 1} counted twice: tile {number} of {tile}")
+    yield from _lost_slices(product)
+
+
+def mutants(product: KernelProduct) -> Iterator[Change]:
+    """One fault of each kind, for audits: the first that changes the product's results, else the first."""
+    kinds: dict[str, list[Change]] = {}
+    for change in (*faults(product), *faults_along_k(product)):
+        kinds.setdefault(re.sub(r"\d+", "n", change.words), []).append(change)
+    for changes in kinds.values():
+        yield next((change for change in changes[:MOST_TRIED] if _changes(change, product)), changes[0])
+
+
+MOST_TRIED = 4
+"""Number of faults of one kind of which an audit looks for one that changes the results."""
+
+
+def _changes(change: Change, product: KernelProduct) -> bool:
+    try:
+        return bool((change.results(product) != product.d).any())
+    except ValueError:  # the instruction, or the shape, cannot have it
+        return False
+
+
+def _orders(product: KernelProduct) -> Iterator[Change]:
+    """Residue first, loads of several products, and splits up to 64."""
+    K, k, order = product.shape[2], product.k, product.order
+    for tile in TILES:
+        if tile % k == 0 and K % tile and order.residue == "last" and order.split_k == 1:
+            yield _ordered(f"the residue first: residue = first, k_tile = {tile}", residue="first", k_tile=tile)
+    if isinstance(product.model, Instruction):
+        for permutation in k_widths(product.model):
+            lanes = f"lanes that load several products: k_order of {len(permutation)} products"
+            yield _ordered(lanes, k_order=permutation)
+    seen = set()
+    for tile in (64, 32, 128, 256):
+        for parts in range(2, MOST_SLICES + 1):
+            length = -(-K // (parts * tile)) * tile
+            if tile % k == 0 and length < K and (length not in seen) and order.split_k == 1:
+                seen.add(length)
+                yield _ordered(f"split_k = {parts}, split_tile = {tile}", split_k=parts, split_tile=tile)
+                if product.output.name == "fp32" and product.model.operation.d.name == "fp32":
+                    yield Change(
+                        f"split_k = {parts}, split_tile = {tile}, each part rounded to fp16", _fp16_parts(parts, tile)
+                    )
+
+
+def _lost_slices(product: KernelProduct) -> Iterator[Change]:
+    """One part of a split lost, or counted twice."""
+    K, order = product.shape[2], product.order
+    if order.split_k == 1 or order.split_tile is None:
+        return
+    length = -(-K // (order.split_k * order.split_tile)) * order.split_tile
+    for number, first in enumerate(range(0, K, length)):
+        part = slice(first, min(first + length, K))
+        yield _missing(part, f"part {number} of split_k = {order.split_k} missing")
+        yield _twice(part, f"part {number} of split_k = {order.split_k} counted twice")
+
+
+def _scale_faults(product: KernelProduct) -> Iterator[Change]:
+    """Scales that do not advance, are not applied, or are those of other rows."""
+    a, b = product.scale_a, product.scale_b
+    if a is None or b is None:
+        return
+    blocks = a.shape[1]
+    for every in (2, 4, 8):
+        if blocks > every:
+            taken = np.arange(blocks) // every * every
+            yield _with_scales(f"the scales advance every {every} blocks alone", taken, taken)
+            yield _with_scales(f"the scales of a advance every {every} blocks alone", taken, None)
+            yield _with_scales(f"the scales of b advance every {every} blocks alone", None, taken)
+    if blocks > 1:
+        first, before = np.zeros(blocks, int), np.maximum(np.arange(blocks) - 1, 0)
+        yield _with_scales("the scales of the first block are used for all", first, first)
+        yield _with_scales("the scales are those of the block before", before, before)
+        for side in ("a", "b", "both"):
+            yield Change(f"the scale of the last block of {side} is not applied", _last_not_applied(side))
+    for rows in (row for row in OUTPUT_TILES if row < len(a)):
+        yield Change(f"rows beyond {rows} use the scales of the first {rows}", _wrapped(rows))
+
+
+def _one(product: KernelProduct) -> int:
+    scale = FORMATS["fp32"] if product.order.scale_at == "promotion" else product.model.operation.scale_format
+    assert scale is not None
+    return scale.encode(1)
+
+
+def _last_not_applied(side: str) -> Any:
+    def results(product: KernelProduct) -> BitArray:
+        assert product.scale_a is not None
+        assert product.scale_b is not None
+        a, b = product.scale_a.copy(), product.scale_b.copy()
+        if side != "b":
+            a[:, -1] = _one(product)
+        if side != "a":
+            b[-1] = _one(product)
+        return product.changed(scale_a=a, scale_b=b).d
+
+    return results
+
+
+def _wrapped(rows: int) -> Any:
+    def results(product: KernelProduct) -> BitArray:
+        assert product.scale_a is not None
+        taken = np.arange(len(product.scale_a)) % rows
+        return product.changed(scale_a=np.ascontiguousarray(product.scale_a[taken])).d
+
+    return results
+
+
+def _with_scales(words: str, of_a: Any, of_b: Any) -> Change:
+    """Scales of other blocks; None: their own."""
+
+    def results(product: KernelProduct) -> BitArray:
+        a, b = product.scale_a, product.scale_b
+        assert a is not None
+        assert b is not None
+        a = a if of_a is None else np.ascontiguousarray(a[:, of_a])
+        b = b if of_b is None else np.ascontiguousarray(b[of_b])
+        return product.changed(scale_a=a, scale_b=b).d
+
+    return Change(words, results)
+
+
+def _c_twice(product: KernelProduct) -> BitArray:
+    additions = Additions(product.model.operation, None)
+    wide = product.changed(order=replace(product.order, output=None)).d
+    c = additions.widened(product.c, product.model.operation.c)
+    twice = additions.add(additions.widened(wide, product.model.operation.d), c)
+    return additions.rounded(twice, product.output)
+
+
+def _tiles(side: int, mirrored: bool) -> Any:
+    """The output tiles at exchanged places: (i, j) at (j, i), or every second one of a row of tiles with its neighbour."""
+
+    def results(product: KernelProduct) -> BitArray:
+        d = product.d.copy()
+        M, N = d.shape
+        rows, columns = M // side, N // side
+        for i in range(rows):
+            for j in range(columns):
+                x, y = (j, i) if mirrored else (i, j ^ 1)
+                if x < rows and y < columns:
+                    d[i * side : (i + 1) * side, j * side : (j + 1) * side] = product.d[
+                        x * side : (x + 1) * side, y * side : (y + 1) * side
+                    ]
+        return d
+
+    return results
+
+
+def _stale(side: int) -> Any:
+    """Tiles in row-major order, each from the D of the one before in its column of places."""
+
+    def results(product: KernelProduct) -> BitArray:
+        (M, N, _), d = product.shape, product.d.copy()
+        before: BitArray | None = None
+        for i in range(0, M, side):
+            for j in range(0, N, side):
+                rows, columns = slice(i, min(i + side, M)), slice(j, min(j + side, N))
+                part = product.part(np.arange(M)[rows], np.arange(N)[columns])
+                if before is not None and before.shape == part.c.shape and product.output == product.model.operation.c:
+                    part = part.changed(c=before)
+                before = part.d
+                d[rows, columns] = before
+        return d
+
+    return results
+
+
+def _missing(part: slice, words: str) -> Change:
+    def results(product: KernelProduct) -> BitArray:
+        a = product.a.copy()
+        a[:, part] = 0
+        return product.changed(a=a).d
+
+    return Change(words, results)
+
+
+def _twice(part: slice, words: str) -> Change:
+    """A piece of K after which it comes again, as where two workers take it; block scales are repeated too."""
+
+    def results(product: KernelProduct) -> BitArray:
+        size = product.model.operation.block_size or product.k
+        if part.start % size or (part.stop % size and part.stop != product.shape[2]) or product.order.scale_at != "unit":
+            raise ValueError("not whole instructions")
+        taken = np.concatenate([np.arange(part.stop), np.arange(part.start, product.shape[2])])
+        parts: dict[str, Any] = {"a": product.a[:, taken], "b": product.b[taken]}
+        if product.scale_a is not None and product.scale_b is not None:
+            blocks = taken[::size] // size
+            parts |= {"scale_a": product.scale_a[:, blocks], "scale_b": product.scale_b[blocks]}
+        return product.changed(**{key: np.ascontiguousarray(value) for key, value in parts.items()}).d
+
+    return Change(words, results)
+
+
+def _ordered(words: str, **keys: Any) -> Change:
+    return Change(words, lambda product: product.changed(order=replace(product.order, **keys)).d)
+
+
+def _fp16_parts(parts: int, tile: int) -> Any:
+    """The sums of the parts rounded to fp16, added in fp32."""
+
+    def results(product: KernelProduct) -> BitArray:
+        additions = Additions(product.model.operation, None)
+        K = product.shape[2]
+        length = -(-K // (parts * tile)) * tile
+        total: BitArray | None = None
+        for first in range(0, K, length):
+            cut = slice(first, min(first + length, K))
+            c = product.c if total is None else np.zeros_like(product.c)
+            part = product.changed(a=product.a[:, cut], b=product.b[cut], c=c).d
+            half = widened(additions.rounded(part, FORMATS["fp16"]), FORMATS["fp16"])
+            total = half if total is None else additions.add(total, half)
+        assert total is not None
+        return total
+
+    return results
+
+
+def where(wrong: Any, tiles: Sequence[int] = OUTPUT_TILES) -> str:
+    """The rows, columns or tile in which all wrong elements lie, in words; empty where they lie all over."""
+    rows, columns = np.flatnonzero(wrong.any(1)), np.flatnonzero(wrong.any(0))
+    M, N = wrong.shape
+    side = next(
+        (
+            side
+            for side in tiles
+            if side < max(M, N) and rows[0] // side == rows[-1] // side and columns[0] // side == columns[-1] // side
+        ),
+        None,
+    )
+    if side is not None and (side < M or side < N):
+        return f"all of them in output tile ({rows[0] // side}, {columns[0] // side}) of {side} x {side}"
+    parts = [f"rows {_ranges(rows)}"] if len(rows) < M else []
+    parts += [f"columns {_ranges(columns)}"] if len(columns) < N else []
+    return f"all of them in {' and '.join(parts)}" if parts else ""
+
+
+def _ranges(places: Any) -> str:
+    """`0 to 3, 8` for 0, 1, 2, 3, 8; the first few."""
+    cuts = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    shown = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in cuts[:4]]
+    return ", ".join(shown) + (f" and {len(cuts) - 4} more" if len(cuts) > 4 else "")
