@@ -46,7 +46,7 @@ class Request:
         dut: a user design, Verilog that replaces the generated design; None for the generated design.
         work_dir: folder of the build, which remains; `run_many` makes a folder for each design in it, by the design's name.
             None builds in a temporary folder and leaves only the log of a failure.
-        waves: path for a waveform (VCD from Verilator, FST from Icarus), with a save file for GTKWave beside it; or None.
+        waves: path for a waveform (VCD from Verilator, else FST), with a save file for GTKWave beside it; or None.
         strict: whether an output of a user design that is not compared fails the run, unless its description says so.
         rtl_coverage: whether the report contains the executed lines of the Verilog and the bits that changed; with Verilator
             in cocotb only. Verilator's files coverage-0.dat, coverage-1.dat … remain in `work_dir`.
@@ -132,11 +132,6 @@ class Request:
         if self.rtl_coverage:
             raise ValueError(
                 "coverage of the RTL is counted by Verilator, and this design is VHDL: leave --rtl-coverage out"
-            )
-        if self.waves is not None:
-            raise ValueError(
-                "a waveform is written for Verilog, and this design is VHDL: leave --waves out; with --work DIR the command "
-                "in DIR/simulation.log, with --wave=FILE.ghw added, writes one"
             )
 
     @staticmethod

@@ -94,8 +94,8 @@ def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log
             test_dir=built.folder,
             results_xml=str(built.folder / "results.xml"),
             extra_env={JOB_VARIABLE: str(job_file), **PLAIN_IMPORTS},
-            plusargs=list(plusargs),
-            waves=waves,
+            plusargs=[*plusargs, *([f"--fst={wave_of(built)}"] if waves and built.sources.is_vhdl else [])],
+            waves=waves and not built.sources.is_vhdl,
             timescale=TIMESCALE,
             log_file=log,
         )
@@ -199,10 +199,16 @@ def _coverage_files(folder: Path) -> "CoverageFiles":
     return CoverageFiles(folder)
 
 
+def wave_of(built: Built) -> Path:
+    """The file into which the simulator writes a waveform."""
+    folder = built.folder
+    return folder / "dump.vcd" if built.simulator == "verilator" else folder / "build" / f"{built.sources.top}.fst"
+
+
 def _save_waves(built: Built, waves: Path) -> None:
     from cosim.runner.waves import save_waves  # most runs do without
 
-    save_waves(built, waves)
+    save_waves(built, wave_of(built), waves)
 
 
 @contextmanager

@@ -108,7 +108,7 @@ def groups_of(signals: Sequence[Signal], top: str, ports: Mapping[str, Sequence[
         top: the top module.
         ports: names of the ports of each instance. A user design is the instance `INSTANCE` of the top module.
     """
-    root = next(signal.scope for signal in signals if signal.scope[-1:] == (top,))
+    root = next((signal.scope for signal in signals if signal.scope[-1:] == (top,)), ())  # GHDL does not name the top
     inside = [signal for signal in signals if signal.scope[: len(root)] == root]
     found = list(_port_groups({signal.name: signal for signal in inside if signal.scope == root}))
     user = [s for port in ports.get(INSTANCE, ()) for s in inside if _is_port(s, (*root, INSTANCE), port)]
@@ -182,10 +182,8 @@ def _write_group(writer: GTKWSave, group: Group) -> None:
             _write_group(writer, inner)
 
 
-def save_waves(built: Built, target: Path) -> None:
+def save_waves(built: Built, made: Path, target: Path) -> None:
     """Copy a simulation's waveform to the user's path, and write a save file for GTKWave beside it."""
-    folder = built.folder
-    made = folder / "dump.vcd" if built.simulator == "verilator" else folder / "build" / f"{built.sources.top}.fst"
     copy(made, target)
     if target.is_file():  # a device or a FIFO has nothing beside it
         write_save_file(target.resolve(), built.sources.top, built.sources.instances)

@@ -7,7 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cosim.bench.comparison_rules import Compare
+from cosim.bench.mismatch import BUCKETS
 from cosim.bench.protocol import Timing
+from cosim.bench.stimulus import LENGTHS
 from golden import Format, Operation
 from golden.arithmetic.formats import IntegerFormat
 from golden.arrays import bits_dtype
@@ -124,6 +126,8 @@ def write_plan(
         f"protocol {timing.protocol} {timing.latency} {int(timing.enable)} {timing.reset} {timing.stages}",
         f"results {results}",
         f"compare {rules.nan} {rules.zero_sign}",
+        f"distances {_listed(BUCKETS)}",
+        f"repeats {_listed(LENGTHS)}",
         f"record {' '.join(operand_ports(design))}",
         f"library {library()}",
     ]

@@ -68,10 +68,11 @@ def _run(arguments: argparse.Namespace) -> int:
     given = [spelling for name, spelling in ONE_DESIGN.items() if was_given(getattr(arguments, name))]
     if design is None and given:
         raise ValueError(f"{given[0]} is for one design; {WHICH_DESIGN}")
-    waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
     designs = chosen_job(arguments) if design is None else [design]
     recorded = RecordedEvidence(designs)
     dut = None if design is None else _chosen_dut(design, arguments)
+    simulator = "ghdl" if dut is not None and dut.is_vhdl else arguments.sim
+    waves = wave_file(design.name, simulator) if design is not None and arguments.waves else None
     files = ReportFiles(arguments, len(designs), inputs(arguments, dut), recorded)
     reports: list[Report] = []
     errors: dict[str, str] = {}

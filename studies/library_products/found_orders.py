@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,8 +49,8 @@ class Explanation:
     """How every recorded element of a product is computed.
 
     Attributes:
-        instruction: an instruction of sm_90. operands: one of `OPERANDS`. promote_every, split_k, split_tile: as
-            `golden.GemmOrder`.
+        instruction: an instruction of sm_90. operands: one of `OPERANDS`. promote_every, split_k, split_tile, stripes,
+            stripe_order: as `golden.GemmOrder`.
     """
 
     instruction: str
@@ -57,6 +58,8 @@ class Explanation:
     promote_every: int = 0
     split_k: int = 1
     split_tile: int | None = None
+    stripes: tuple[int, int] | None = None
+    stripe_order: tuple[int, ...] | None = None
 
 
 class Product(NamedTuple):
@@ -109,8 +112,9 @@ def computed(product: Product, explanation: Explanation, rows: slice = slice(Non
     instruction = golden.instruction("sm_90", explanation.instruction)
     a, b = (_converted(codes, form, explanation.operands) for codes, form in ((made.a[rows], case.a), (made.b, case.b)))
     keys: dict[str, Any] = {"promote_every": explanation.promote_every, "split_k": explanation.split_k}
-    if explanation.split_tile is not None:
-        keys["split_tile"] = explanation.split_tile
+    keys |= {
+        key: value for key in ("split_tile", "stripes", "stripe_order") if (value := getattr(explanation, key)) is not None
+    }
     if case.route.startswith("scaled-rows"):
         sums = gemm(instruction, a, b, order=GemmOrder(**keys)).view(np.float32)
         scale_a, scale_b = _scales(case)
@@ -154,11 +158,20 @@ def candidates(product: Product) -> Iterator[Explanation]:
         for promote in every:
             yield Explanation(instruction=name, operands=conversion, promote_every=promote)
             if any("split" in kernel for kernel in product.kernels):
-                for tile in (128,) if case.a in FLOAT_OF_8 else (64,) if case.a in ("bf16", "fp16") else (16, 32, 64):
+                for tile in (128,) if case.a in FLOAT_OF_8 else (64,) if case.a in ("bf16", "fp16") else (16, 32, 64, 4):
                     for parts in range(2, MOST_PARTS + 1):
                         yield Explanation(
                             instruction=name, operands=conversion, promote_every=promote, split_k=parts, split_tile=tile
                         )  # fmt: skip
+        if case.a == "fp64":
+            yield from striped(name)
+
+
+def striped(instruction: str) -> Iterator[Explanation]:
+    """Explanations by four interleaved stripes, as of kernels whose warps share K, in every order of addition."""
+    for width in (16, 32, 64):
+        for order in (order for order in permutations(range(4)) if order[0] < order[1]):
+            yield Explanation(instruction=instruction, operands="as they are", stripes=(4, width), stripe_order=order)
 
 
 def explain(product: Product) -> Explanation | None:

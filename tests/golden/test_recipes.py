@@ -40,6 +40,26 @@ def test_recipes_differ_on_one_product() -> None:
         assert 0 < share < 0.6
 
 
+@pytest.mark.parametrize(("name", "lanes", "chunk"), [("gemmsn", 16, 32), ("gemv-slices", 32, 16)])
+def test_kernels_on_cuda_cores_are_sums_of_three_levels(name: str, lanes: int, chunk: int) -> None:
+    """As NumPy adds: chains of a chunk, their totals in a lane's slice, and the lanes, each from the left."""
+    rng = np.random.default_rng(1)
+    K = 1000
+    A, B = (rng.standard_normal(shape).astype(np.float16) for shape in ((3, K), (K, 5)))
+    products = A.astype(np.float32)[:, :, None] * B.astype(np.float32)[None]
+    size, total = -(-K // lanes), np.zeros((3, 5), np.float32)
+    for first in range(0, K, size):
+        lane = np.zeros((3, 5), np.float32)
+        for base in range(first, min(first + size, K), chunk):
+            part = np.zeros((3, 5), np.float32)
+            for k in range(base, min(base + chunk, first + size, K)):
+                part = part + products[:, k]
+            lane = lane + part
+        total = total + lane
+    got = golden.gemm(None, A, B, order=recipe(f"cublas.gb200.f16.{name}").order)
+    assert (got == total.astype(np.float16)).all()
+
+
 def test_unknown_recipe_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"^recipe 'cublas\.a100\.bf16\.singel' is not one of the \d+ known \(did you mean "

@@ -282,7 +282,7 @@ void Bench::edge(int level) {
 /// Half a clock period, in which the outputs follow the inputs.
 void Bench::settle() {
     model_.eval();
-    model_.wait();
+    model_.wait(schedule_.half_period);
     ++settled_;
 }
 

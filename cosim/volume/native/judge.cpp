@@ -14,7 +14,6 @@ using mmau::Cls;
 constexpr size_t signed_classes = 9;
 constexpr size_t labels = size_t{1} << 16;
 constexpr int no_distance = 99;
-constexpr uint64_t buckets[] = {1, 2, 8, 64, 1024};  // as in cosim/bench/mismatch.py, which names the groups
 
 Cls class_of(const mmau::Format& format, uint64_t code) { return mmau::decode(format, code).cls; }
 
@@ -37,7 +36,7 @@ int64_t place_of(const mmau::Format& d, uint64_t code) {
 }
 
 /// The number of the distance's range, negative where got is lower; `no_distance` where there is no distance.
-int distance(const Product& product, uint64_t got, uint64_t expected) {
+int distance(const Product& product, uint64_t got, uint64_t expected, const std::vector<int64_t>& ends) {
     const mmau::Format& d = product.d;
     if (class_of(product, got) >= Cls::infinity || class_of(product, expected) >= Cls::infinity) return no_distance;
     const int64_t from = place_of(d, expected), to = place_of(d, got);
@@ -46,14 +45,14 @@ int distance(const Product& product, uint64_t got, uint64_t expected) {
     const uint64_t whole = (apart >> d.pad_bits) + ((apart & low_mask(d.pad_bits)) != 0);
     if (whole == 0) return 0;
     int bucket = 1;
-    for (const uint64_t end : buckets) bucket += whole > end;
+    for (const int64_t end : ends) bucket += whole > static_cast<uint64_t>(end);
     return to > from ? bucket : -bucket;
 }
 
 }  // namespace
 
 Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
-    : result_classes(5), result_pairs(signed_classes * signed_classes), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), elements_(plan.elements()),
+    : result_classes(5), result_pairs(signed_classes * signed_classes), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), distances_(plan.distances), elements_(plan.elements()),
       transfers_(plan.transfers()), compared_of_label_(labels), agreed_of_label_(labels) {
     nan_rule_ = nan_ == "unit" ? Nan::unit : nan_ == "any" ? Nan::any : nan_ == "propagate" ? Nan::propagate : Nan::code;
     if (nan_rule_ == Nan::code) nan_code_ = std::strtoull(nan_.c_str(), nullptr, 16);
@@ -162,7 +161,7 @@ void Judge::record_mismatch(const Batch& batch, int64_t vector, int element, uin
     const Product& product = *kinds_[batch.product[vector]].product;
     const uint64_t expected = batch.expected[vector * elements_ + element];
     const Key key{batch.label[vector * elements_ + element], static_cast<int>(class_of(product, expected)),
-                  static_cast<int>(class_of(product, got)), distance(product, got, expected)};
+                  static_cast<int>(class_of(product, got)), distance(product, got, expected, distances_)};
     Group& group = groups_[key];
     ++group.count;
     const bool is_recorded = static_cast<int64_t>(group.rows.size()) < keep_.of_a_group;

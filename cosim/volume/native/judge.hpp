@@ -84,6 +84,7 @@ class Judge {
     const Record& record_;
     const Keep keep_;
     const std::string nan_, zero_sign_;
+    const std::vector<int64_t>& distances_;
     uint64_t nan_code_ = 0;
     enum class Nan { unit, any, propagate, code } nan_rule_;
     int elements_, d_bytes_ = 0, transfers_;

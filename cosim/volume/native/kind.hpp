@@ -65,7 +65,7 @@ inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, co
 class Kind {
   public:
     Kind(const Library& library, const Plan& plan, const Product& product, const Record& record)
-        : library_(library), product_(product), together_(plan.results), c_bits_(plan.c_bits), record_bytes_(record.bytes()) {
+        : library_(library), product_(product), repeats_(plan.repeats), together_(plan.results), c_bits_(plan.c_bits), record_bytes_(record.bytes()) {
         if (product.stimulus.size() * sizeof(int32_t) != sizeof stimulus_) throw Refused("stimulus of another version");
         std::memcpy(&stimulus_, product.stimulus.data(), sizeof stimulus_);
         std::ifstream stream(product.corners, std::ios::binary);
@@ -148,7 +148,7 @@ class Kind {
     /// Give the vectors of runs among the generated ones the operands of the run's first vector.
     void repeat(uint64_t seed, int64_t first, int64_t vectors) {
         for (int64_t period = first / repeats_period; period * repeats_period < first + vectors; ++period) {
-            const Run run = run_of(seed, period, product_.scales > 0);
+            const Run run = run_of(seed, period, product_.scales > 0, repeats_);
             const int64_t begin = std::max(run.first + (product_.steps == 1), first), end = std::min(run.first + run.length, first + vectors);
             if (begin >= end) continue;
             fill(head_, seed, run.first, 1);
@@ -256,6 +256,7 @@ class Kind {
 
     const Library& library_;
     const Product& product_;
+    const std::vector<int64_t>& repeats_;
     int together_, c_bits_, record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
     bool side_by_side_ = false;

@@ -8,8 +8,6 @@
 namespace volume {
 namespace {
 
-constexpr uint64_t half_period = 1'000'000;  // ps, as in cosim/bench/run_vectors.py
-
 class VerilatedDesign final : public Model {
   public:
     explicit VerilatedDesign(const std::vector<std::string>& plusargs) {
@@ -23,7 +21,7 @@ class VerilatedDesign final : public Model {
     }
     void eval() override { top_->eval(); }
     void end() override { top_->final(); }
-    void wait() override { context_.timeInc(half_period); }
+    void wait(int64_t ns) override { context_.timeInc(static_cast<uint64_t>(ns) * 1000); }
 
   private:
     VerilatedContext context_;

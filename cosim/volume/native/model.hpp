@@ -36,7 +36,7 @@ class Model {
     /// @throws Ended
     virtual void end() = 0;
     /// Advance simulated time by half a clock period.
-    virtual void wait() = 0;
+    virtual void wait(int64_t ns) = 0;
     const std::vector<Port>& ports() const { return ports_; }
 
   protected:

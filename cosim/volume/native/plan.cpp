@@ -8,9 +8,10 @@
 namespace volume {
 namespace {
 
-std::vector<int32_t> integers(std::istringstream& words) {
-    std::vector<int32_t> found;
-    for (int32_t value; words >> value;) found.push_back(value);
+template <typename Integer = int32_t>
+std::vector<Integer> integers(std::istringstream& words) {
+    std::vector<Integer> found;
+    for (Integer value; words >> value;) found.push_back(value);
     return found;
 }
 
@@ -59,6 +60,8 @@ Plan read_plan(const std::string& path) {
         {"protocol", [&](auto& words) { words >> plan.protocol >> plan.latency >> plan.enable >> plan.reset >> plan.stages; }},
         {"results", [&](auto& words) { words >> plan.results; }},
         {"c_bits", [&](auto& words) { words >> plan.c_bits; }},
+        {"distances", [&](auto& words) { plan.distances = integers<int64_t>(words); }},
+        {"repeats", [&](auto& words) { plan.repeats = integers<int64_t>(words); }},
         {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},
         {"record", [&](auto& words) { for (std::string port; words >> port;) plan.record.push_back(port); }},
         {"product", [&](auto& words) { plan.products.emplace_back(); read_parameters(plan.products.back(), words); }},
@@ -83,7 +86,7 @@ Plan read_plan(const std::string& path) {
         if (found == keys.end()) throw Refused(path + " is no plan of this version: key " + key);
         found->second(words);
     }
-    if (plan.products.empty() || plan.record.empty()) throw Refused(path + " is no plan of this version");
+    if (plan.products.empty() || plan.record.empty() || plan.distances.empty() || plan.repeats.empty()) throw Refused(path + " is no plan of this version");
     return plan;
 }
 

@@ -47,6 +47,8 @@ struct Plan {
     int results = 1;  // dot products in a vector
     int c_bits = -1;  // low bits of c from which its sign is extended, 0 where c is always 0; -1 for any c
     std::string nan, zero_sign;
+    std::vector<int64_t> distances;  // upper ends of the ranges of distances that groups of mismatches have (ulp)
+    std::vector<int64_t> repeats;    // lengths of runs of native vectors that repeat operands
     std::vector<std::string> record;  // operand ports in the order in which a transfer holds them
     std::vector<Product> products;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "bits.hpp"
 
@@ -22,8 +23,8 @@ struct Run {
 constexpr unsigned hold_a = 1, hold_b = 2, hold_c = 4, hold_scale_a = 8, hold_scale_b = 16;
 
 /// The run in a period of the stream; the same one in whatever batches the vectors are made.
-inline Run run_of(uint64_t seed, int64_t period, bool has_scales) {
-    constexpr int64_t lengths[] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 20, 20, 20, 80};
+/// @param lengths of runs, all equally likely; the last is the longest.
+inline Run run_of(uint64_t seed, int64_t period, bool has_scales, const std::vector<int64_t>& lengths) {
     const int64_t place = period % long_every, group = period / long_every;
     const bool is_long = place >= long_from && place < long_from + long_periods;
     if (is_long) period -= place - long_from;
@@ -33,8 +34,8 @@ inline Run run_of(uint64_t seed, int64_t period, bool has_scales) {
         const unsigned held = group % 2 ? 1 + static_cast<unsigned>(random.below(kinds)) : kinds;
         return {period * repeats_period, long_periods * repeats_period, held};
     }
-    const int64_t first = period * repeats_period + static_cast<int64_t>(random.below(repeats_period - 80));
-    const int64_t length = lengths[random.below(sizeof lengths / sizeof *lengths)];
+    const int64_t first = period * repeats_period + static_cast<int64_t>(random.below(repeats_period - lengths.back()));
+    const int64_t length = lengths[random.below(lengths.size())];
     return {first, length, 1 + static_cast<unsigned>(random.below(kinds))};
 }
 

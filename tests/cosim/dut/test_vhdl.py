@@ -15,6 +15,7 @@ from cosim.dut.tool_log import ElaborationError
 from cosim.dut.vhdl import entity_of, run_ghdl
 from cosim.runner import vhdl_circuit
 from cosim.runner.vhdl_circuit import circuit_of
+from cosim.runner.waves import signals_of
 from golden import Unit
 from golden.operations import IDPA
 from mmau.prove.decision import PROVED, REFUTED
@@ -88,6 +89,16 @@ def test_design_is_compared(text: str, tmp_path: Path) -> None:
     assert report.simulator == "ghdl"
     assert list(report.sources) == [str(tmp_path / "product.vhd")]
     assert [line.partition(" ")[0] for line in report.other_readings] == ["what", "registers"], "what was not looked for"
+
+
+@pytest.mark.needs("ghdl")
+@pytest.mark.simulator
+def test_waveform_has_the_ports(tmp_path: Path) -> None:
+    wave = tmp_path / "product.fst"
+    assert cosim.run(UnitDesign(UNIT), vectors=20, dut=described(tmp_path), waves=wave).passed
+    assert {"a[7:0]", "dut.valid_o"} <= {signal.path for signal in signals_of(wave)}
+    saved = wave.with_suffix(".gtkw").read_text()
+    assert saved.index("ports of the design") < saved.index("dut.valid_o")
 
 
 @pytest.mark.needs("ghdl")
@@ -311,7 +322,6 @@ def test_what_vhdl_does_not_have_is_refused(changes: dict[str, Any], message: st
             {"rtl_coverage": True},
             "coverage of the RTL is counted by Verilator, and this design is VHDL: leave --rtl-coverage o",
         ),
-        ({"waves": Path("a.vcd")}, "a waveform is written for Verilog, and this design is VHDL: leave --waves out; "),
     ],
 )
 def test_what_is_for_verilog_alone_is_refused(option: dict[str, Any], message: str, tmp_path: Path) -> None:

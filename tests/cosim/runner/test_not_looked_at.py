@@ -30,7 +30,7 @@ WRONG = {
     ),
     "flags that mean nothing": Wrong(
         f"logic out_valid; {SENT} assign status_o = {{4'b1010, out_valid, d == 0}};",
-        "outputs that were not compared: status_o[5:2], status_o[0]",
+        "outputs that were not compared: status_o[0], status_o[5:2]",
         "input logic clk, rst, in_valid, output logic [5:0] status_o, ",
         {**KEYS, "ports": {"out_valid": ("status_o[1]",)}},
     ),

@@ -10,17 +10,8 @@ from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.smtlib import question
 from mmau.prove.solvers.installed import PACKAGES, solver
 
-BINARY = [
-    Kind.BV_ADD,
-    Kind.BV_SUB,
-    Kind.BV_MUL,
-    Kind.BV_AND,
-    Kind.BV_OR,
-    Kind.BV_XOR,
-    Kind.BV_XNOR,
-    Kind.BV_SHL,
-    Kind.BV_SHR,
-]
+BINARY = [Kind.BV_ADD, Kind.BV_SUB, Kind.BV_MUL, Kind.BV_AND, Kind.BV_OR, Kind.BV_XOR, Kind.BV_XNOR, Kind.BV_SHL,
+          Kind.BV_SHR]  # fmt: skip
 UNARY = [Kind.BV_NOT, Kind.BV_NEG]
 REDUCED = [Kind.BV_REDOR, Kind.BV_REDAND, Kind.BV_REDXOR]
 ORDERED = [Kind.BV_ULT, Kind.BV_ULE, Kind.BV_UGT, Kind.BV_UGE, Kind.BV_SLT, Kind.BV_SLE, Kind.BV_SGT, Kind.BV_SGE,
