@@ -213,7 +213,7 @@ def _assumed(dut: Dut) -> list[str]:
         found.append(f"{dut.reset.name} is not active{first}")
     if dut.enable is not None and marked:
         found.append(f"{dut.enable} is 1")
-    return found
+    return [*found, *(f"{name} is {value}" for name, value in dut.tie.items())]
 
 
 Asked = tuple[str, tuple[str, ...]]
