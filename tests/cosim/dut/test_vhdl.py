@@ -111,7 +111,7 @@ def test_text_that_synthesis_does_not_read_is_named(tmp_path: Path) -> None:
 def test_waveform_has_the_ports(tmp_path: Path) -> None:
     wave = tmp_path / "product.fst"
     assert cosim.run(UnitDesign(UNIT), vectors=20, dut=described(tmp_path), waves=wave).passed
-    assert {"a[7:0]", "dut.valid_o"} <= {signal.path for signal in signals_of(wave)}
+    assert {"a[7:0]", "dut.valid_o"} <= {signal.path.removeprefix("mmau_dut.") for signal in signals_of(wave)}
     saved = wave.with_suffix(".gtkw").read_text()
     assert saved.index("ports of the design") < saved.index("dut.valid_o")
 
@@ -274,8 +274,8 @@ def test_design_is_decided(tmp_path: Path) -> None:
 @pytest.mark.needs("ghdl")
 def test_error_of_ghdl_is_the_message(tmp_path: Path) -> None:
     dut = described(tmp_path, TEXT.replace("SIGNED_OR_NOT", "nothing"))
-    message = f'ghdl cannot read Product: {dut.sources[0]}:16:60: no declaration for "nothing"'
-    with pytest.raises(ElaborationError, match=f"^{re.escape(message)}$"):
+    message = f"ghdl cannot read Product: {dut.sources[0]}:16:60:"
+    with pytest.raises(ElaborationError, match=f'^{re.escape(message)}(error:)? no declaration for "nothing"$'):
         entity_of(dut)
     other = Dut(top="Produkt", sources=described(tmp_path).sources)
     message = f"none of the sources holds the entity Produkt; got {dut.sources[0]} (did you mean 'Product'?)"
