@@ -307,8 +307,10 @@ def _named(number: int, transfers: int, place: int, results: int) -> str:
 def _inputs(unit: Unit, dut: Dut, decision: Decision, transfers: Transfers) -> dict[str, int]:
     found = {port: decision.values.get(bits.term, 0) for port, bits in transfers.operands.items()}
     c = unit.operation.c
+    if "c" not in found:
+        return found
     codes = np.array([found["c"] >> k * c.width & (c.codes - 1) for k in range(dut.results)], bits_dtype(c))
-    taken = dut.widths.restricted(codes, c).tolist()
+    taken = dut.widths.restricted(codes, unit.operation).tolist()
     return found | {"c": sum(code << k * c.width for k, code in enumerate(taken))}
 
 
@@ -330,18 +332,19 @@ def _comparison(
     mine = {
         port: terms.part(bits, (place + 1) * widths[port] - 1, place * widths[port]) for port, bits in ports.items()
     }  # fmt: skip
-    mine["c"] = _c_of(terms, mine["c"], dut.widths.c_bits)
+    if "c" in mine:
+        mine["c"] = _c_of(terms, mine["c"], dut.widths.c_bits, unit.operation.no_c)
     part = terms.part(got, (place + 1) * widths["d"] - 1, place * widths["d"])
     specified, cases = _specified(terms, unit, mine)
     rows = _rows(unit, dut, ports, variables([part.term, specified.term]))
     return Comparison(terms, part, specified, differs, cases, rows)
 
 
-def _c_of(terms: Terms, c: Bits, c_bits: int | None) -> Bits:
-    """The c that the design takes: all of it, its low bits extended by their sign, or 0."""
+def _c_of(terms: Terms, c: Bits, c_bits: int | None, no_c: int) -> Bits:
+    """The c that the design takes: all of it, its low bits extended by their sign, or the code of none."""
     if c_bits is None:
         return c
-    return terms.extended(terms.part(c, c_bits - 1, 0), c.width, signed=True) if c_bits else terms.number(0, c.width)
+    return terms.extended(terms.part(c, c_bits - 1, 0), c.width, signed=True) if c_bits else terms.number(no_c, c.width)
 
 
 def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bits, list[Case]]:
