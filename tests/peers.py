@@ -32,6 +32,10 @@ PEERS = {
     ),
     "gpu-simulator": Peer("https://github.com/badasherez/gpu-simulator", "30703fc", "MIT"),
     "riscv-isa-sim": Peer("https://github.com/riscv-software-src/riscv-isa-sim", "55b4658", "BSD-3-Clause"),
+    "cvfpu": Peer("https://github.com/openhwgroup/cvfpu", "0ad2cd7", "SHL-0.51"),
+    "pulp-cvfpu": Peer("https://github.com/pulp-platform/cvfpu", "e5aa6a0", "SHL-0.51"),
+    "redmule": Peer("https://github.com/pulp-platform/redmule", "ef6f08a", "SHL-0.51"),
+    "common_cells": Peer("https://github.com/pulp-platform/common_cells", "6aeee85", "SHL-0.51"),
 }
 
 

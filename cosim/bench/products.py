@@ -213,10 +213,11 @@ class DotProducts:
         return judge.agrees(result, expected, self.result, differs, lambda: self.codes(row))
 
     def codes(self, row: int) -> list[tuple[int, Format]]:
-        """The codes of a row's a, b and c, each with its format."""
+        """The codes of a row's operands but scales, each with its format."""
         operands, (a, b) = self.stimulus.operands, self.formats
         pairs = [(code, fmt) for codes, fmt in ((operands.a, a), (operands.b, b)) for code in codes[row].tolist()]
-        return [*((int(code), fmt) for code, fmt in pairs), (int(operands.c[row]), self.operation.c)]
+        c = [(int(operands.c[row]), self.operation.c)] if "c" in self.operation.operands else []
+        return [*((int(code), fmt) for code, fmt in pairs), *c]
 
     def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
         """The codes of a row by operand: a, b, c and, where scaled, scale_a and scale_b."""
@@ -244,7 +245,8 @@ class DotProducts:
             scale = operation.scale_format
             vectors += [("scale_a", operands.scale_a, scale), ("scale_b", operands.scale_b, scale)]
         lines = [line for name, codes, kind in vectors for line in operand_lines(name, codes[row].tolist(), kind, True)]
-        return lines + operand_lines("c", [int(operands.c[row])], operation.c, False)
+        has_c = "c" in operation.operands
+        return lines + (operand_lines("c", [int(operands.c[row])], operation.c, False) if has_c else [])
 
     def rows(self, order: npt.NDArray[Any]) -> "DotProducts":
         """These rows, in this order."""
@@ -424,8 +426,8 @@ class OperandWidths:
     """The widths of c and d of a design, where they are not the unit's.
 
     Attributes:
-        c_bits: bits of c, which is extended by its sign; 0 where the design has no c, which then counts as 0. None for the
-            unit's c.
+        c_bits: bits of c, which is extended by its sign; 0 where the design has no c, which then is the zero that changes no
+            result (`Operation.no_c`). None for the unit's c.
         d: the fixed-point format of d; None for the unit's d.
     """
 
@@ -434,6 +436,8 @@ class OperandWidths:
 
     def check(self, operation: Operation) -> None:
         """Raise ValueError where the unit's operation has no such c or d."""
+        if self.c_bits and "c" not in operation.operands:
+            raise ValueError(f"[operands] c must be left out: {operation.name} has no c")
         if self.c_bits and not (isinstance(operation.c, IntegerFormat) and self.c_bits < operation.c.width):
             raise ValueError(
                 f"[operands] c has fewer bits only where it is an integer: of {operation.name} with c in {operation.c} "
@@ -450,13 +454,15 @@ class OperandWidths:
         if fused and (structure.flushed or getattr(operation, "overflow", None) == "by-mode"):
             raise ValueError('a fixed-point d goes without flush_inputs and overflow = "by-mode"')
 
-    def restricted(self, codes: BitArray, c: Format) -> BitArray:
-        """Codes of c that the design can take: 0, or extended from their low bits."""
-        if self.c_bits is None:
+    def restricted(self, codes: BitArray, operation: Operation) -> BitArray:
+        """Codes of c that the design can take: that of no c, or extended from their low bits."""
+        if self.c_bits is None or "c" not in operation.operands:
             return codes
+        if not self.c_bits:
+            return np.full_like(codes, operation.no_c)
         sign = (1 << self.c_bits) >> 1
         wide = codes.astype(np.int64) & ((1 << self.c_bits) - 1)
-        return (((wide ^ sign) - sign) & (c.codes - 1)).astype(codes.dtype)
+        return (((wide ^ sign) - sign) & (operation.c.codes - 1)).astype(codes.dtype)
 
 
 THE_UNITS = OperandWidths()

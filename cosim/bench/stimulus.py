@@ -236,11 +236,11 @@ class UnitSpecification:
         """Accept any number of vectors."""
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        n, widths, c = self.results, operand_widths(self.unit.operation), self.unit.operation.c
+        n, widths = self.results, operand_widths(self.unit.operation)
         shape = OperandShape.of_operation(self.unit.operation)
         for part, rows in enumerate(chunks(shape, count * n, seed, max(1, CHUNK // n) * n)):
             stimulus, runs = _with_runs(rows, n, [seed, part])
-            operands = stimulus.operands._replace(c=self.widths.restricted(stimulus.operands.c, c))
+            operands = stimulus.operands._replace(c=self.widths.restricted(stimulus.operands.c, self.unit.operation))
             products = unit_products(self.unit, replace(stimulus, operands=operands), engine)
             products = with_rare_results(with_fixed_results(products, self.widths.d), runs, n)
             transfers = unit_transfers(products)

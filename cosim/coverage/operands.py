@@ -27,8 +27,9 @@ def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
     groups = [
         class_group("a", operation.a, L, lambda seen: seen.a),
         class_group("b", operation.b, L, lambda seen: seen.b),
-        class_group("c", operation.c, 1, lambda seen: seen.c[:, :1, None]),
     ]
+    if "c" in operation.operands:
+        groups.append(class_group("c", operation.c, 1, lambda seen: seen.c[:, :1, None]))
     if operation.scale_format is not None:
         groups += scale_groups(operation, operation.scale_format)
     if steps > 1:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from golden import Operation
 from golden.arithmetic.formats import Format
-from golden.operations.structure import Addend, Node, Partial, Product, Structure, Sum, Summand, Zero
+from golden.operations.structure import Addend, Element, Node, Partial, Product, Structure, Sum, Summand, Zero
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP
 
 
@@ -113,6 +113,16 @@ def c_of(operation: Operation, chained: bool, summand: Summand | None = None) ->
     )  # fmt: skip
 
 
+def element_of(operation: Operation, node: Element) -> Kind:
+    """An element of a or b as a term by itself."""
+    operand = operation.a if node.operand == "a" else operation.b
+    bits = operand.man_bits + 1
+    least_bits = bits if flushes(operation, operand) else 1
+    return Kind(
+        node.operand, f"{node.operand}s", 1, operand.e_min, operand.e_max, operand.man_bits, None, 0, least_bits, bits
+    )  # fmt: skip
+
+
 def sums_of(operation: Operation, chained: bool) -> tuple[SumShape, ...]:
     """The shapes of the sums of a step. The sum with c is the last. Equal sums share the shape of the last of them.
 
@@ -146,6 +156,8 @@ def _kinds_of(operation: Operation, of: Sum, chained: bool) -> list[Kind]:
         match first.node:
             case Addend():
                 kinds.append(c_of(operation, chained, first))
+            case Element():
+                kinds.append(element_of(operation, first.node))
             case Product(rounding=None):
                 kinds.append(product_of(operation, count, first.node.scaled, first))
             case _:
@@ -161,6 +173,8 @@ def _name_of(node: Node) -> tuple[str, str]:
             return "addend", "addends"
         case Partial():
             return node.kind, node.kinds
+        case Element():
+            return node.operand, f"{node.operand}s"
         case _:
             return "c", "c"
 

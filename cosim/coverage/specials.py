@@ -1,5 +1,6 @@
 """Covergroups of special values: the number and kind of special terms, and each rule that makes a result special."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -21,6 +22,9 @@ from cosim.coverage.shapes import flushes
 from golden import Operation
 from golden.arithmetic.formats import Format
 
+OF_C = re.compile(r"\bc\b")
+"""A rule that has to do with c."""
+
 SPECIALS = ("+infinity", "-infinity", "NaN")
 
 
@@ -31,8 +35,7 @@ def special_groups(operation: Operation) -> list[Covergroup]:
     limits = _special_limits(operation)
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:
-        products, c = _special_products(seen), _special_of(seen.c)[..., None]
-        terms = np.concatenate([products, c], axis=-1)
+        terms = _special_terms(seen)
         plus, minus, nan = ((terms == n).sum(axis=-1) for n in range(3))
         makeup = chosen(
             (plus > 0) & (minus + nan == 0),
@@ -57,13 +60,13 @@ def special_groups(operation: Operation) -> list[Covergroup]:
 
 def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
     """The reason why this number of terms cannot be special in this combination; None if they can."""
-    a, b, L = operation.a, operation.b, operation.length
+    a, b, count = operation.a, operation.b, len(_term_names(operation))
     infinite = a.infinity is not None or b.infinity is not None
     special = infinite or a.nan is not None or b.nan is not None
 
     def limits(least: int, makeup: str) -> Reason:
-        if least > L + 1:
-            return f"a step has {L + 1} terms"
+        if least > count:
+            return f"a step has {count} term{'s' * (count > 1)}"
         if least > 1 and not special:
             return f"products of {a} and {b} are finite, so that c alone can be special"
         of_infinities = makeup in ("+infinity", "-infinity", "infinities of both signs")
@@ -72,6 +75,22 @@ def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
         return None
 
     return limits
+
+
+def _term_names(operation: Operation) -> list[str]:
+    """What each term of a step that an operand can make special is called."""
+    if operation.structure.last.node == "add" and operation.structure.rho is not None:
+        return ["a", "b"]
+    return [*(f"product {k}" for k in range(operation.length)), *(["c"] if "c" in operation.operands else [])]
+
+
+def _special_terms(seen: Seen) -> IntArray:
+    """Index in `SPECIALS` of each term [rows, steps, terms]; −1 for a finite one."""
+    names, c = _term_names(seen.operation), _special_of(seen.c)[..., None]
+    if names == ["a", "b"]:
+        return np.concatenate([_special_of(seen.a), _special_of(seen.b)], axis=-1)
+    products = _special_products(seen)
+    return np.concatenate([products, c], axis=-1) if names[-1] == "c" else products
 
 
 def _special_of(cls: IntArray) -> IntArray:
@@ -108,7 +127,8 @@ def _infinite(cls: IntArray) -> IntArray:
 
 def rule_group(operation: Operation) -> Covergroup:
     """Each rule of numerics.md, section 3, in rows where it alone makes the result special."""
-    rules = _rules(operation)
+    rules = _rules_of_elements() if _term_names(operation) == ["a", "b"] else _rules(operation)
+    rules = [rule for rule in rules if "c" in operation.operands or not OF_C.search(rule[0])]
     reasons = {name: why for name, _, why in rules}
 
     def sample(seen: Seen) -> Sequence[IntArray]:
@@ -124,6 +144,7 @@ class _Facts:
     def __init__(self, seen: Seen) -> None:
         a, b = _read(seen, seen.operation.a, seen.a), _read(seen, seen.operation.b, seen.b)
         products, c = _special_products(seen), seen.c
+        self.of_a, self.of_b = (_special_of(cls).max(axis=-1) for cls in (a, b))
         self.nan_a, self.nan_b = _any(a == NAN), _any(b == NAN)
         self.nan_c = c == NAN
         zero_a, zero_b = _zero(a) & _infinite(b), _infinite(a) & _zero(b)
@@ -155,6 +176,23 @@ class _Facts:
         of_products = (_zero(alpha) | _zero(beta))[..., seen.blocks()]
         under_zero = of_products & np.isin(products, (0, 1)) & seen.operation.structure.scales_groups
         return _any(alpha == NAN), _any(beta == NAN), _any(under_zero)
+
+
+def _rules_of_elements() -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
+    """The same of a + b, whose formats have infinities and NaNs."""
+
+    def both(a: int, b: int) -> Callable[[_Facts], IntArray]:
+        return lambda f: (f.of_a == a) & (f.of_b == b)
+
+    rules = {
+        "NaN in a": lambda f: (f.of_a == 2) & (f.of_b < 2), "NaN in b": lambda f: (f.of_b == 2) & (f.of_a < 2),
+        "NaN in a and b": both(2, 2),
+        "+infinity and -infinity": both(0, 1), "-infinity and +infinity": both(1, 0),
+        "+infinity in both": both(0, 0), "-infinity in both": both(1, 1),
+        "+infinity in a": both(0, -1), "-infinity in a": both(1, -1),
+        "+infinity in b": both(-1, 0), "-infinity in b": both(-1, 1),
+    }  # fmt: skip
+    return [(name, condition, None) for name, condition in rules.items()]
 
 
 def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:

@@ -76,6 +76,8 @@ def _own_finest(operation: Operation, chained: bool) -> int:
     """The exponent value of the lowest possible bit of a sum."""
     *_, last = sums_of(operation, chained)
     of = operation.structure.last
+    if of.is_exact:
+        return min(kind.lowest - kind.frac for kind in last.kinds)
     if of.floor is None:
         product, c = _products(operation), c_of(operation, chained)
         return min(product.lowest - product.frac, c.lowest - c.frac)
@@ -106,9 +108,13 @@ def _width(operation: Operation, chained: bool, finest: int) -> int:
 
 def _largest(operation: Operation, chained: bool) -> tuple[Fraction, Fraction]:
     """Upper bounds of the magnitude of a positive and of a negative sum."""
-    exact = _largest_products(operation)
-    exact += max(_largest_finite(each) for each in ((operation.c, operation.d) if chained else (operation.c,)))
     of = operation.structure.last
+    if of.node == "add":
+        exact = _largest_finite(operation.a) + _largest_finite(operation.b)
+    else:
+        exact = _largest_products(operation)
+    if "c" in operation.operands:
+        exact += max(_largest_finite(each) for each in ((operation.c, operation.d) if chained else (operation.c,)))
     if of.in_frame:  # of every product that is inverted, zeros among them
         *_, last = sums_of(operation, chained)
         highest = max(max(kind.highest, *(kind.zeros or ())) for kind in last.kinds)

@@ -171,6 +171,9 @@ BEGINS_AS_X = (
     "hold instead was not tried, and is in Verilator"
 )
 
+_HIDES = re.compile(r"--.*\btranslate_off\b", re.IGNORECASE)
+"""A comment of VHDL behind which synthesis does not read, but a simulation does."""
+
 UNREAD_VHDL = (
     "what other tools may read as another circuit was not looked for, as in Verilog: latches, initial values, incomplete "
     "sensitivity lists, undefined values, conditions that vectors hardly meet"
@@ -216,7 +219,10 @@ def other_readings(sources: Sources, folder: Path, simulator: str = "verilator")
         ElaborationError: Verilator cannot preprocess the sources.
     """
     if sources.is_vhdl:
-        return (UNREAD_VHDL, BEGINS_AS_U)[: 1 + (sources.timing.protocol != "combinational" and simulator == "ghdl")]
+        begins = sources.timing.protocol != "combinational" and simulator == "ghdl"
+        hides = any(_HIDES.search(file.read_text(encoding="utf-8", errors="replace")) for file in sources.files)
+        hidden = f"its text differs without what translate_off hides; {NOT_SIMULATED}"
+        return (*([hidden] if hides else []), UNREAD_VHDL, *([BEGINS_AS_U] if begins else []))
     options = [word for word in sources.verilator_args if not word.startswith(PLAIN)]
     lines = [BEGINS_AS_X] if simulator == "icarus" and sources.timing.protocol != "combinational" else []
     lines += [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []

@@ -72,9 +72,10 @@ def judged(
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:
     """The bits of the operands of one vector, of all transfers of a tile."""
     if not isinstance(design, TileDesign):
-        absent = 0 if widths.c_bits is None else design.operation.c.width - widths.c_bits
-        inputs = [port.width for port in design.ports if port.name in OPERANDS and port.direction == "input"]
-        return results * (sum(inputs) - absent)
+        inputs = {port.name: port.width for port in design.ports if port.name in OPERANDS and port.direction == "input"}
+        if "c" in inputs and widths.c_bits is not None:
+            inputs["c"] = widths.c_bits
+        return results * sum(inputs.values())
     i = design.instruction
     scales = 0 if i.scale is None or i.block_size is None else (i.m + i.n) * -(-i.k // i.block_size) * i.scale.width
     return i.k * (i.m * i.a.width + i.n * i.b.width) + i.m * i.n * i.c.width + scales

@@ -72,7 +72,7 @@ class Decoder:
         copy, cell = divmod(element, p.m * p.n)
         i, j = copy * p.m + cell // p.n, copy * p.n + cell % p.n
         scale = p.shape.scale
-        c = _codes(transfers[p.c_step]["c"], p.operation.c.width, element, 1)[0]
+        c = _codes(transfers[p.c_step].get("c", 0), p.operation.c.width, element, 1)[0]
         return Codes(
             a=_in_order(p, [_codes(t["a"], p.a.width, i * p.operation.length, p.operation.length) for t in transfers]),
             b=_in_order(p, [_codes(t["b"], p.b.width, j * p.operation.length, p.operation.length) for t in transfers]),

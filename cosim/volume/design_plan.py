@@ -132,7 +132,7 @@ def write_plan(
         f"library {library()}",
     ]
     if c_bits is not None:
-        lines.append(f"c_bits {c_bits}")
+        lines.append(f"c_bits {c_bits} {design.operation.no_c}")
     for number, product in enumerate(products_of(design)):
         lines += _product_lines(product)
         lines += [] if seed is None else _stimulus_lines(product, folder / f"corners{number}.bin", seed)

@@ -1,11 +1,12 @@
 """The elementary operations, one file each, and their names.
 
-Eight are those of GPUs (paper 000, table 1), two of RDNA (numerics.md, section 5), three of processors (section 11).
+Eight are those of GPUs (paper 000, table 1), two of RDNA (numerics.md, section 5), three of processors (section 11); MUL and
+ADD are for designs of your own (section 13).
 """
 
 from golden.operations.base import Operation
 from golden.operations.e_fdpa import EFDPA
-from golden.operations.fma import FMA
+from golden.operations.fma import ADD, FMA, MUL
 from golden.operations.ftz_addmul import FTZAddMul
 from golden.operations.ftz_eo_fma import FTZEOFMA
 from golden.operations.ftz_fma import FTZFMA
@@ -34,10 +35,13 @@ OPERATIONS: dict[str, type[Operation]] = {
         FTZFMA,
         FTZEOFMA,
         IDPA,
+        MUL,
+        ADD,
     )
 }
 
 __all__ = [
+    "ADD",
     "EFDPA",
     "FMA",
     "FTZEOFMA",
@@ -45,6 +49,7 @@ __all__ = [
     "GSTFDPA",
     "GTRFDPA",
     "IDPA",
+    "MUL",
     "OCFDPA",
     "OPERATIONS",
     "PSFDPA",

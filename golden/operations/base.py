@@ -40,6 +40,9 @@ class Operation(ABC):
     name: ClassVar[str]
     rank: ClassVar[int] = UNRANKED
     """Place among operations that explain the same results: the probe names the one with the lowest."""
+    operands: ClassVar[tuple[str, ...]] = ("a", "b", "c")
+    """The operands that a step reads. Any other of a, b and c has no key, no port and no bin: it is a code that no result
+    depends on, of a format that the operation sets."""
     own_keys: ClassVar[tuple[str, ...]] = ()
     """Optional keys of a unit file, shown only if they differ from their defaults: the keys for user designs (numerics.md,
     section 13), and `nan` of FMA."""
@@ -62,7 +65,8 @@ class Operation(ABC):
 
     def __post_init__(self) -> None:
         for key, choices in (("a", self._multiplicands()), ("b", self._multiplicands()), ("c", self._accumulators())):
-            object.__setattr__(self, key, format_of(key, getattr(self, key), choices))
+            if key in self.operands:
+                object.__setattr__(self, key, format_of(key, getattr(self, key), choices))
         self._validate()
 
     def _multiplicands(self) -> Collection[str]:
@@ -89,6 +93,14 @@ class Operation(ABC):
     @abstractmethod
     def structure(self) -> Structure:
         """The sums of one step as data (golden.operations.structure)."""
+
+    @property
+    def no_c(self) -> int:
+        """The code of c with which a step gives ρ(Σ a_k·b_k): the zero that changes no sum, nor the sign of one that is
+        zero."""
+        rho = self.structure.rho
+        is_negative = self.structure.zero == "ieee" and not (rho is not None and rho.mode == "RD")
+        return self.c.negative_zero if is_negative else 0
 
     @property
     def product_frac(self) -> int:
@@ -131,6 +143,8 @@ class Operation(ABC):
         Raises:
             ValueError: the operation cannot take its own result as c.
         """
+        if "c" not in self.operands:
+            raise ValueError(f"{self.name} has no c, so that it cannot be chained: K must be {self.length}")
         if self.c is self.d:
             return self
         if self.d.name not in self._accumulators():
@@ -151,12 +165,12 @@ class Operation(ABC):
         """
         cls = type(self)
         derived: type[Self] = type(cls.__name__, (cls,), steps)
-        return derived(**{f.name: getattr(self, f.name) for f in fields(self)})
+        return derived(**{f.name: getattr(self, f.name) for f in fields(self) if f.init})
 
     @classmethod
     def unit_keys(cls) -> dict[str, bool]:
         """The keys of a unit file, each with whether it is required; the optional ones come last."""
-        required = {f.name: f.default is MISSING for f in fields(cls)}
+        required = {f.name: f.default is MISSING for f in fields(cls) if f.init}
         names = [name for name in required if name not in cls.own_keys]
         return {name: required[name] for name in (*names, *cls.own_keys)}
 

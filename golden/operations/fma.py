@@ -1,17 +1,26 @@
-"""FMA: IEEE 754 fused multiply-add (paper 000, algorithm 3, which rounds to nearest even)."""
+"""IEEE 754's multiply-add, FMA (paper 000, algorithm 3, which rounds to nearest even), and its parts: MUL and ADD."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 from golden.arithmetic.conversion import Conversion, check_conversion, conversion, conversions_to
-from golden.arithmetic.formats import BF16, FP32
-from golden.arithmetic.specials import first_nan, invalid_nan, quiet_nan, sum_special
+from golden.arithmetic.formats import BF16, FP32, Format
+from golden.arithmetic.specials import (
+    addend_special,
+    combine,
+    first_nan,
+    invalid_nan,
+    product_special,
+    quiet_nan,
+    sum_special,
+)
 from golden.checks import check_choice
+from golden.operations.base import UNRANKED
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
-from golden.operations.structure import C, Product, Structure, fma
+from golden.operations.structure import C, Element, Product, Structure, Sum, add, exact, fma
 
 FORMATS = ("fp16", "bf16", "fp32", "fp64")
 
@@ -47,18 +56,22 @@ class FMA(FusedOperation):
 
     def _validate(self) -> None:
         super()._validate()
-        widens = (self.a, self.c) == (BF16, FP32)
-        if self.a != self.b or not (self.a == self.c or widens):
-            raise ValueError(
-                f"FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; "
-                f"got a={self.a}, b={self.b}, c={self.c}"
-            )
+        self._check_formats()
         if self.rho is None:
             object.__setattr__(self, "rho", self._default("rho"))
         check_conversion(self.rho, conversions_to(self.c))
         check_choice("nan", self.nan, NANS)
         if self.nan == "first" and self.a != self.c:
             raise ValueError(f"nan = first needs one format for a, b and c; got a={self.a}, c={self.c}")
+
+    def _check_formats(self) -> None:
+        """Raise ValueError for formats that the operation does not take together."""
+        widens = (self.a, self.c) == (BF16, FP32)
+        if self.a != self.b or not (self.a == self.c or widens):
+            raise ValueError(
+                f"FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; "
+                f'got a={self.a}, b={self.b}, c={self.c}; E-FDPA with L = 1 and zero = "ieee" takes others'
+            )
 
     def _default(self, key: str) -> Any:
         return f"RNE-{self.c.name.upper()}" if key == "rho" else super()._default(key)
@@ -79,10 +92,11 @@ class FMA(FusedOperation):
 
     @cached_property
     def structure(self) -> Structure:
-        return Structure(
-            sums=(fma(Product(0), C, self.rounding, alike="products and c"),),
-            rho=self.conversion, flushed=self.flushed_formats, zero="ieee", nan=self.nan,
-        )  # fmt: skip
+        return Structure(sums=(self._sum(),), rho=self.conversion, flushed=self.flushed_formats, zero="ieee", nan=self.nan)
+
+    def _sum(self) -> Sum:
+        """The one sum of a step."""
+        return fma(Product(0), C, self.rounding, alike="products and c")
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
@@ -90,20 +104,77 @@ class FMA(FusedOperation):
         x, y, z = self.decoded(a, b, c)
         special = sum_special(x, y, z)
         if special is not None:
-            return self.encode_special(special, self.d, self.written_nan(a[0], b[0], c))
+            return self.encode_special(special, self.d, self.written_nan((a[0], b[0], c)))
         # 1. exact terms
         product = self.multiply(x[0], y[0], self.product_frac, self.product_exp_min)
         # 2. accumulate
         total, lsb = self.exact_sum([product, self.addend(z, self.c, self.c.e_min)])
         # 3. round; an exact zero gets its sign from IEEE 754
+        return self.rounded(total, lsb, (x[0].sign ^ y[0].sign, z.sign))
+
+    def rounded(self, total: int, lsb: int, signs: Sequence[int]) -> int:
+        """ρ of `total · 2**lsb`; an exact zero has the sign of its terms, which `signs` are, by IEEE 754, section 6.3."""
         if total == 0:
-            signs = (x[0].sign ^ y[0].sign, z.sign)
             return self.d.negative_zero if is_zero_negative(signs, self.conversion.mode) else 0
         return self.converted(total, lsb)
 
-    def written_nan(self, a: int, b: int, c: int) -> int:
-        """The NaN result for these operands."""
+    def written_nan(self, operands: Sequence[int]) -> int:
+        """The NaN result for these operands, all of the format of d."""
         if self.nan == "quiet":
             return quiet_nan(self.d)
-        first = first_nan((a, b, c), self.d)
+        first = first_nan(operands, self.d)
         return invalid_nan(self.d) if first is None else first
+
+
+@dataclass(frozen=True, kw_only=True)
+class MUL(FMA):
+    """d = ρ(a·b): a zero has the sign of the product in every rounding mode.
+
+    Attributes:
+        a, b: one format for both, fp16, bf16, fp32 or fp64. d as a.
+        The other keys: `FMA`.
+    """
+
+    name: ClassVar[str] = "MUL"
+    rank = UNRANKED
+    operands = ("a", "b")
+
+    c: Format = field(init=False)
+
+    def _check_formats(self) -> None:
+        if self.a != self.b:
+            raise ValueError(f"{self.name} takes one format for a and b; got a={self.a}, b={self.b}")
+        object.__setattr__(self, "c", self.a)
+
+    def _sum(self) -> Sum:
+        return exact("product", (Product(0),), rounding=self.rounding)
+
+    def step(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        x, y, _ = self.decoded(a, b, c)
+        special = product_special(x[0], y[0])
+        if special is not None:
+            return self.encode_special(special, self.d, self.written_nan((a[0], b[0])))
+        total, lsb = self.exact_sum([self.multiply(x[0], y[0], self.product_frac, self.product_exp_min)])
+        return self.rounded(total, lsb, (x[0].sign ^ y[0].sign,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ADD(MUL):
+    """d = ρ(a + b). The keys: `MUL`."""
+
+    name: ClassVar[str] = "ADD"
+
+    def _sum(self) -> Sum:
+        return add(Element("a"), Element("b"), self.rounding, alike="a and b")
+
+    def step(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        x, y, _ = self.decoded(a, b, c)
+        special = combine(map(addend_special, (*x, *y)))
+        if special is not None:
+            return self.encode_special(special, self.d, self.written_nan((a[0], b[0])))
+        total, lsb = self.exact_sum([self.addend(z, self.d, self.d.e_min) for z in (*x, *y)])
+        return self.rounded(total, lsb, (x[0].sign, y[0].sign))

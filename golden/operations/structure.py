@@ -4,15 +4,15 @@ Every operation declares its structure once, next to its arithmetic. Whoever nee
 results reads it here and nowhere else: traces take the names of terms and sums from it, coverage its bins, the analysis of
 errors its bounds, the native engine its parameters, the probe its families, and the variants of a model what may be wrong.
 
-The vocabulary is small. A step adds *terms*: exact products (`Product`), the accumulator (`Addend`), the totals of earlier
-sums (`Partial`), and +0 where a chain begins (`Zero`). Four functions make the sums:
+The vocabulary is small. A step adds *terms*: exact products (`Product`), the accumulator (`Addend`), an element by itself
+(`Element`), the totals of earlier sums (`Partial`), and +0 where a chain begins (`Zero`). Four functions make the sums:
 
 | node | meaning | operations |
 | --- | --- | --- |
-| `exact` | the terms are added as they are | E-FDPA, FMA, IDPA, the groups of GST-FDPA |
+| `exact` | the terms are added as they are | E-FDPA, MUL, IDPA, the groups of GST-FDPA |
 | `align` | each term is cut to F fraction bits at the largest exponent | T-, ST-, GST-, TR-, GTR-, OC-, PS-FDPA |
-| `add` | two terms are added exactly and rounded to a format at once | FTZ-AddMul, FTZ-EO-FMA |
-| `fma` | the same for a product and one term | FTZ-FMA, FTZ-EO-FMA |
+| `add` | two terms are added exactly and rounded to a format at once | ADD, FTZ-AddMul, FTZ-EO-FMA |
+| `fma` | the same for a product and one term | FMA, FTZ-FMA, FTZ-EO-FMA |
 
 A group is a sum whose total is a `Partial` of a later one. A step is the list of its sums, so T-FDPA is one `align`,
 GST-FDPA some `exact` and an `align` of their totals, and FTZ-FMA a list of `fma`. `Structure.rho` is the one conversion of
@@ -89,6 +89,13 @@ class Addend:
 
 
 @dataclass(frozen=True)
+class Element:
+    """An element of a or b that is added by itself."""
+
+    operand: Literal["a", "b"]
+
+
+@dataclass(frozen=True)
 class Zero:
     """The +0 that a chain begins with."""
 
@@ -109,7 +116,7 @@ class Partial:
     scaled: bool = False
 
 
-Node = Product | Addend | Zero | Partial
+Node = Product | Addend | Element | Zero | Partial
 
 
 @dataclass(frozen=True)
@@ -194,7 +201,7 @@ class Structure:
     """One step of an operation.
 
     Attributes:
-        sums: the sums, in the order in which they are made; the last one contains c.
+        sums: the sums, in the order in which they are made; the last one contains c, if the operation has one.
         rho: conversion of the last total, if nothing else rounds; None if every sum rounds, or none does.
         flushed: formats of operands whose subnormals are read as zeros.
         widened: format to which elements are converted, exactly, before they are multiplied; None if they are not.
@@ -240,7 +247,7 @@ class Structure:
     @property
     def is_exact_dot_product(self) -> bool:
         """Whether the step is the exact sum of any number of products and c, rounded by ρ."""
-        return self.is_exact and self.last.node == "exact"
+        return self.is_exact and self.last.node == "exact" and self.last.has_c
 
     @property
     def is_aligned(self) -> bool:

@@ -9,7 +9,7 @@ from golden.checks import check_int, check_least, check_type
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.codes import GeneratorDraws, IntArray
 from golden.stimulus.corners import CORNERS
-from golden.stimulus.shape import OperandShape, Stimulus, concatenated
+from golden.stimulus.shape import OperandShape, Stimulus, concatenated, fitted
 
 ROUND_ROWS = 16384
 """Number of rows generated at once; so many that NumPy's overhead per call does not count."""
@@ -91,6 +91,7 @@ def _round(shape: OperandShape, start: int, rows: int, seed: int, walk: IntArray
             continue
         draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label + (label >= ORDER), number])))
         operands = CLASSES[name](shape, draws, share, ()) if name in CLASSES else CORNERS[name].make(shape, draws, case)
+        operands = fitted(shape, operands, as_products=name != "bits")
         parts.append(Stimulus(operands, np.full(share, label, np.uint8), NAMES))
     order = np.random.default_rng(np.random.SeedSequence([seed, ORDER, number])).permutation(rows)
     return concatenated(parts).rows(order)

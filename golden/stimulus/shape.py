@@ -10,8 +10,11 @@ import numpy.typing as npt
 from golden.arithmetic.conversion import conversion
 from golden.arithmetic.formats import Format
 from golden.arrays import BitArray, bits_dtype
+from golden.chains.chain import Chain
 from golden.checks import check_least, check_type
-from golden.operations import Operation
+from golden.engines.engine import Batch, run
+from golden.operations import MUL, Operation
+from golden.operations.structure import Element
 from golden.units.model import Model
 
 Tile = tuple[()] | tuple[int, int]
@@ -31,6 +34,7 @@ class OperandShape:
         block_size: elements that share a scale, None if unscaled.
         headroom: exponents that a product counts above its own (h of OC- and PS-FDPA), None elsewhere.
         neighbours: products that are added before they are aligned (PS-FDPA's P), 1 elsewhere.
+        has_c: whether c is an operand; else it is +0 in every row. adds: whether a and b are terms themselves (ADD).
     """
 
     a: Format
@@ -42,6 +46,8 @@ class OperandShape:
     block_size: int | None = None
     headroom: int | None = None
     neighbours: int = 1
+    has_c: bool = True
+    adds: bool = False
 
     def __post_init__(self) -> None:
         for key in ("a", "b", "c", "d"):
@@ -67,6 +73,8 @@ class OperandShape:
             K=operation.length if K is None else K,
             scale=operation.scale_format,
             block_size=operation.block_size,
+            has_c="c" in operation.operands,
+            adds=any(isinstance(node, Element) for node in operation.structure.last.nodes),
             **_groups(operation),
         )
 
@@ -107,6 +115,22 @@ class Operands(NamedTuple):
     def rows(self, index: slice | npt.NDArray[np.integer]) -> "Operands":
         """The rows that `index` selects."""
         return Operands(*(None if array is None else array[index] for array in self))  # type: ignore[arg-type]
+
+
+def fitted(shape: OperandShape, operands: Operands, as_products: bool) -> Operands:
+    """Rows of products and c as rows of what a shape has: without c, and of its a and b, where these are terms themselves.
+
+    Args:
+        as_products: whether a becomes the product, and b what was c, so that the two lie as these did.
+    """
+    if shape.adds and as_products:
+        product = MUL(a=shape.a, b=shape.a, rho=f"RZ-{shape.a.name.upper()}")
+        terms = run(None, Chain(product), Batch(operands.a, operands.b, operands.c))
+        infinity = shape.a.signed_infinity(0)
+        is_nan = (terms & shape.a.negative_zero - 1) > infinity
+        a = np.where(is_nan, operands.a[:, 0], terms)
+        operands = operands._replace(a=a.reshape(-1, 1), b=operands.c.reshape(-1, 1))
+    return operands if shape.has_c else operands._replace(c=np.zeros_like(operands.c))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from golden.arithmetic.format import Cls, Decoded, Format
 from golden.arithmetic.rounding import Mode, shift_and_round
 from golden.arithmetic.specials import NAN, addend_special
 from golden.arithmetic.specials import Special as SpecialResult
-from golden.operations.structure import Addend, Node, Partial, Product, Structure, Zero
+from golden.operations.structure import Addend, Element, Node, Partial, Product, Structure, Zero
 from golden.trace.records import Exact, Part, Rounding, Special, Sum, Term
 from golden.trace.watch import Event
 
@@ -19,10 +19,13 @@ def reasons_of(
     """The terms that are not finite, in words, and the result that they determine."""
     found = [(name, x, y, special) for name, x, y in pairs if (special := of_product(x, y)) is not None]
     reasons = [(_why(name, x, y, special), special) for name, x, y, special in found]
-    special = None if c is None else addend_special(c)
-    if special is not None:
-        reasons.append(("c is NaN" if special == NAN else f"c is {infinity_text(special)}", special))
-    return reasons
+    return reasons if c is None else [*reasons, *reasons_of_term("c", c)]
+
+
+def reasons_of_term(name: str, x: Decoded) -> list[tuple[str, SpecialResult]]:
+    """A term that is one operand, where it is not finite, in words, and the result that it determines."""
+    special = addend_special(x)
+    return [] if special is None else [(f"{name} is {'NaN' if special == NAN else infinity_text(special)}", special)]
 
 
 def _why(name: str, x: Decoded, y: Decoded, special: SpecialResult) -> str:
@@ -63,6 +66,8 @@ def node_name(structure: Structure, node: Node, products: Sequence[int]) -> str:
             return structure.sums[node.of].total or f"products {products[leaves[0]]} … {products[leaves[-1]]}"
         case Zero():
             return "+0"
+        case Element():
+            return f"{node.operand}[{products[0]}]"
         case Addend():
             return "c"
 

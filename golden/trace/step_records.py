@@ -16,7 +16,7 @@ from golden.arithmetic.rounding import Mode
 from golden.arithmetic.specials import NAN, addend_special, product_special
 from golden.arithmetic.specials import Special as SpecialResult
 from golden.operations import Operation
-from golden.operations.structure import Structure
+from golden.operations.structure import C, Element, Structure
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP
 from golden.trace.addition_records import addition_parts
 from golden.trace.parts import (
@@ -27,6 +27,7 @@ from golden.trace.parts import (
     infinity_text,
     node_name,
     reasons_of,
+    reasons_of_term,
     rounded_record,
     rounding_record,
     special_record,
@@ -105,11 +106,8 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
     *inner, step = events
     arguments = (*step.arguments, (), ())[:5]  # scales may be omitted
     a, b, c, scale_a, scale_b = arguments
-    operands = [
-        *_operands("a", a, operation.a, products),
-        *_operands("b", b, operation.b, products),
-        Operand.of("c", c, operation.c),
-    ]
+    operands = [*_operands("a", a, operation.a, products), *_operands("b", b, operation.b, products)]
+    operands += [Operand.of("c", c, operation.c)] if "c" in operation.operands else []
     if operation.scale_format is not None:
         operands += _operands("scale_a", scale_a, operation.scale_format, range(len(scale_a)))
         operands += _operands("scale_b", scale_b, operation.scale_format, range(len(scale_b)))
@@ -142,12 +140,13 @@ class _Parts(EventReader):
         super().__init__()
         self._operation, self._products, self._arguments = operation, products, arguments
         self._structure = operation.structure
+        self._elements = [node for node in self._structure.last.nodes if isinstance(node, Element)]
         self._x: Sequence[Decoded] = ()
         self._y: Sequence[Decoded] = ()
         self._z = Decoded(0, 0, 0, Cls.ZERO)
         self._known: list[steps.Term] = []  # keeps them alive, so that ids stay theirs
         self._totals: list[steps.Term] = []  # terms that are sums of something that is not zero
-        self._multiplied = self._made = self._rounded_products = 0
+        self._multiplied = self._added = self._made = self._rounded_products = 0
         self._open: list[steps.Term] = []
         self._aligned: list[tuple[steps.Term, int, int]] = []
         self._framed: list[int] = []
@@ -174,7 +173,12 @@ class _Parts(EventReader):
             self._name(term, f"a[{k}]·b[{k}]", "xor")
 
     def _addend(self, term: steps.Term, c: Decoded, *_: Any) -> None:
-        self._name(term, "c", class_text(c))
+        node = self._elements[self._added] if self._elements else C
+        self._added += 1
+        self._name(term, node_name(self._structure, node, self._products), class_text(c))
+
+    def _of(self, node: Element) -> Decoded:
+        return (self._x if node.operand == "a" else self._y)[0]
 
     def _scaled(self, term: steps.Term, product: steps.Term, alpha: Decoded, beta: Decoded) -> None:
         name, classes = self._names[id(product)]
@@ -322,6 +326,9 @@ class _Parts(EventReader):
 
     def _reasons(self) -> list[tuple[str, SpecialResult]]:
         """The operands that determine a special result, by the operation's rules for products and NaNs."""
+        if self._elements:
+            alone = [(node_name(self._structure, node, self._products), self._of(node)) for node in self._elements]
+            return [reason for name, x in alone for reason in reasons_of_term(name, x)]
         pairs = [(f"a[{k}]·b[{k}]", p, q) for k, p, q in zip(self._products, self._x, self._y, strict=True)]
         if self._structure.nan == "cause":
             return self._causes(pairs)

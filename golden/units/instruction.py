@@ -254,7 +254,9 @@ class Instruction(Model):
             raise ValueError(f"{self.name} is dense and takes no metadata")
         return selected(self.name, to_bits("b", b, self.b), metadata, self.selections, self.k)
 
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None) -> "Trace":
+    def explain(
+        self, a: Any, b: Any, c: Any = None, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None
+    ) -> "Trace":
         """Trace the steps of one dot product.
 
         Args:

@@ -94,7 +94,7 @@ class Model(ABC):
         Args:
             a, b: operands [..., K]. An instruction's K is its k. A unit's is at most L or a multiple of L: with K > L,
                 steps are chained in order of k or as the unit's table [chain] specifies.
-            c: accumulators [...]; None: +0.
+            c: accumulators [...]; None: +0. MUL and ADD have no c, and take no other.
             scale_a, scale_b: scales [..., ⌈K/K_block⌉] if the operation has scales, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
 
@@ -107,7 +107,7 @@ class Model(ABC):
         K = self.products_of(a, "[..., K]")
         return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine)
 
-    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> "Trace":
+    def explain(self, a: Any, b: Any, c: Any = None, scale_a: Any = None, scale_b: Any = None) -> "Trace":
         """Trace the steps of one dot product.
 
         Args:

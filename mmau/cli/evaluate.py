@@ -46,7 +46,7 @@ def input_arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Na
         check_dtypes(headers, formats)
         check_shapes(headers, model)
 
-    return read_npz(arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"), check)
+    return read_npz(arguments.input, model.operation.operands, ("scale_a", "scale_b"), check)
 
 
 def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.Unit:
@@ -65,7 +65,8 @@ def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.U
 def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden.Format]:
     """The format of each array of the input."""
     operation = model.operation
-    formats = {"a": model.a, "b": model.b, "c": operation.c}
+    found = {"a": model.a, "b": model.b, "c": operation.c}
+    formats = {name: found[name] for name in operation.operands}
     if operation.scale_format is not None:
         formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
     return formats
@@ -106,7 +107,8 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     lead = shape[:-1]
     check_shape("a", headers["a"], (*lead, K), "the last axis is K")
     check_shape("b", headers["b"], (*lead, K), "that of a")
-    check_shape("c", headers["c"], lead, "that of a without K")
+    if "c" in operation.operands:
+        check_shape("c", headers["c"], lead, "that of a without K")
     for name in ("scale_a", "scale_b"):
         if operation.block_size is None or name not in headers:
             scale_codes(name, headers.get(name), operation, (), "")  # refuses what is missing or too many

@@ -231,9 +231,10 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
     order = [name for name in ("a", "b", "scale_a", "scale_b") if name in formats]
     columns = [f"{name}[0] … {name}[{counts[name] - 1}] {formats[name]}" for name in order]
     nan = "a NaN is this one" if operation.nan_is_fixed() else "any NaN may stand for a NaN"
+    columns += [f"c {formats['c']}"] if "c" in formats else []
     lines = [
         f"## mmau {about['version']}: test vectors of {model.label}, one a line",
-        f"## {', '.join(columns)}, c {formats['c']}, d {operation.d}: hexadecimal codes; {nan}",
+        f"## {', '.join(columns)}, d {operation.d}: hexadecimal codes; {nan}",
         f"## seed = {about['seed']}",
         f"## level = {about['level']}" if about["level"] else f"## vectors = {about['vectors']}",
     ]
@@ -265,7 +266,8 @@ def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[
     """A .npz file: a, b, c [, scale_a, scale_b], d, the label of each row's class, and `metadata`, JSON in UTF-8."""
     made = list(parts)
     stimulus = concatenated([part for part, _ in made])
-    arrays = {name: codes for name, codes in stimulus.operands._asdict().items() if codes is not None}
+    read = (*model.operation.operands, "scale_a", "scale_b")
+    arrays = {name: codes for name, codes in stimulus.operands._asdict().items() if codes is not None and name in read}
     arrays |= {"d": np.concatenate([d for _, d in made]), "label": stimulus.label}
     metadata = {**about, "unit_toml": unit_to_toml(step_unit(model)), "classes": stimulus.names}
     return npz_bytes({**arrays, "metadata": np.frombuffer(json.dumps(metadata).encode(), np.uint8)})

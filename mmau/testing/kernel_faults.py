@@ -3,6 +3,7 @@
 Most of them are a matter of each element by itself, and are tried on a few elements before the whole product.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -48,12 +49,12 @@ def faults_along_k(product: KernelProduct) -> Iterator[Change]:
     lost: dict[int, str] = {}
     for tile in TILES:
         if K % tile and tile < K:
-            lost.setdefault(K % tile, f"K mod {tile}")
+            lost.setdefault(K % tile, f": K mod {tile}")
     for tile in (1, k // 2, *TILES):
         if 0 < tile < K:
-            lost.setdefault(tile, "a whole tile")
+            lost.setdefault(tile, ": a whole tile" if tile in TILES else "")
     for count, what in lost.items():
-        yield _missing(slice(K - count, K), f"the last {count} of K missing: {what}")
+        yield _missing(slice(K - count, K), f"the last {count} of K missing{what}")
         yield _twice(slice(K - count, K), f"the last {count} of K counted twice")
     plain = order.k_order == "ascending" and order.stripes is None and order.scale_at == "unit"
     if plain:
@@ -65,6 +66,26 @@ def faults_along_k(product: KernelProduct) -> Iterator[Change]:
                 yield _missing(part, f"products {part.start} to {part.stop - 1} missing: tile {number} of {tile}")
                 yield _twice(part, f"products {part.start} to {part.stop - 1} counted twice: tile {number} of {tile}")
     yield from _lost_slices(product)
+
+
+def mutants(product: KernelProduct) -> Iterator[Change]:
+    """One fault of each kind, for audits: the first that changes the product's results, else the first."""
+    kinds: dict[str, list[Change]] = {}
+    for change in (*faults(product), *faults_along_k(product)):
+        kinds.setdefault(re.sub(r"\d+", "n", change.words), []).append(change)
+    for changes in kinds.values():
+        yield next((change for change in changes[:MOST_TRIED] if _changes(change, product)), changes[0])
+
+
+MOST_TRIED = 4
+"""Number of faults of one kind of which an audit looks for one that changes the results."""
+
+
+def _changes(change: Change, product: KernelProduct) -> bool:
+    try:
+        return bool((change.results(product) != product.d).any())
+    except ValueError:  # the instruction, or the shape, cannot have it
+        return False
 
 
 def _orders(product: KernelProduct) -> Iterator[Change]:

@@ -9,6 +9,7 @@ import golden
 from golden.arrays import from_bits
 from mmau.testing.assertion import differing
 from mmau.testing.changes import wrong_kernels
+from mmau.testing.kernel_faults import faults, faults_along_k, mutants
 from mmau.testing.product_under_test import kernel_product
 
 PASSES = "P"
@@ -49,20 +50,23 @@ class Audit:
         return "\n".join(f"{name:{width}}  {outcome}" for name, outcome in self.outcomes.items())
 
 
-def audit(test: Callable[[Kernel], None], *, arch: str, instr: str, order: golden.GemmOrder | None = None) -> Audit:
+def audit(
+    test: Callable[[Kernel], None], *, arch: str, instr: str, order: golden.GemmOrder | None = None, faults: bool = False
+) -> Audit:
     """Run a test with the right kernel and with kernels that are wrong on purpose.
 
     Args:
         test: called with a kernel, which it calls as kernel(a, b, c=None, scale_a=None, scale_b=None), as often as it
             likes; it raises AssertionError where it finds the result wrong.
         arch, instr, order: what the right kernel computes; operands must have the instruction's formats.
+        faults: whether to try a kernel with each kind of fault that `assert_gemm` knows, beside the eight wrong ones.
 
     Raises:
         ValueError: the test never calls the kernel. What else a test raises is passed on.
     """
     outcomes, failures = {}, {}
-    for name in _kernels(test, arch, instr, order):
-        asked = _Asked(arch, instr, order, name)
+    for name in _kernels(test, arch, instr, order, faults):
+        asked = _Asked(arch, instr, order, name, faults)
         try:
             test(asked)
             outcome = PASSES if asked.differed or name == RIGHT else SAME_BITS
@@ -75,9 +79,11 @@ def audit(test: Callable[[Kernel], None], *, arch: str, instr: str, order: golde
     return Audit(outcomes, failures)
 
 
-def _kernels(test: Callable[[Kernel], None], arch: str, instr: str, order: golden.GemmOrder | None) -> list[str]:
+def _kernels(
+    test: Callable[[Kernel], None], arch: str, instr: str, order: golden.GemmOrder | None, faults: bool
+) -> list[str]:
     """The right kernel and the wrong ones that exist for a test's operands."""
-    asked = _Asked(arch, instr, order, RIGHT)
+    asked = _Asked(arch, instr, order, RIGHT, faults)
     with suppress(AssertionError):
         test(asked)
     return [RIGHT, *asked.wrong]
@@ -86,7 +92,8 @@ def _kernels(test: Callable[[Kernel], None], arch: str, instr: str, order: golde
 class _Asked:
     """A kernel that a test calls, and whether its results differed from the right one's."""
 
-    def __init__(self, arch: str, instr: str, order: golden.GemmOrder | None, name: str) -> None:
+    def __init__(self, arch: str, instr: str, order: golden.GemmOrder | None, name: str, faults: bool) -> None:
+        self.faults = faults
         self.arch, self.instr, self.order, self.name = arch, instr, order, name
         self.calls = 0
         self.differed = False
@@ -99,7 +106,12 @@ class _Asked:
         d = product.d
         changes = {change.words: change for change in wrong_kernels(product)}
         self.wrong |= dict.fromkeys(changes)
+        if self.faults and self.name == RIGHT:
+            self.wrong |= dict.fromkeys(change.words for change in mutants(product))
+        elif self.faults:
+            changes |= {change.words: change for change in (*faults(product), *faults_along_k(product))}
         if self.name in changes:
-            d = changes[self.name].results(product)
+            with suppress(ValueError):  # the shape cannot have it: the right bits
+                d = changes[self.name].results(product)
             self.differed |= bool(differing(product, d, product.d).any())
         return from_bits(d, product.output, a if c is None else c)

@@ -13,6 +13,7 @@ from rtl.datapath.fused_records import Code, Operands
 from rtl.datapath.pipeline import Pipeline, balanced_boundaries
 from rtl.datapath.step import Build, Step, Steps, cut_inside
 from rtl.steps.component import AnyComponent, SharedModules
+from rtl.steps.step_record import Record
 
 OPERANDS = "operands"
 """Name of the boundary in front of the first step."""
@@ -33,7 +34,7 @@ class Datapath(AnyComponent):
     Members:
         a, b: In(length·w), element k in bits [k·w, (k+1)·w), w the format's width.
         scale_a, scale_b: In(scales·w), where the operation has scales.
-        c: In(width of c). d: Out(width of d).
+        c: In(width of c), where the operation has one. d: Out(width of d).
         in_valid, in_ready, out_valid, out_ready: with stages > 0; a transfer happens when valid and ready are both high.
     """
 
@@ -66,6 +67,7 @@ class Datapath(AnyComponent):
             "b": In(operation.length * operation.b.width),
             "c": In(operation.c.width),
         }
+        members = {name: members[name] for name in operation.operands}
         if operation.scale_format is not None:
             scales = operation.scales_per_step * operation.scale_format.width
             members |= {"scale_a": In(scales), "scale_b": In(scales)}
@@ -75,7 +77,7 @@ class Datapath(AnyComponent):
     def steps(self) -> Steps[Any, Code]:
         """The steps in order, from the operands to the result."""
 
-    def operands(self) -> Operands:
+    def operands(self) -> Record:
         """The operand ports as the record that the first step takes."""
         return Operands(**{name: getattr(self, name) for name in self.inputs})
 

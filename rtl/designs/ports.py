@@ -56,13 +56,12 @@ def step_operands(operation: Operation) -> dict[str, Elements]:
     scales = {}
     if operation.scale_format is not None:
         scales = dict.fromkeys(("scale_a", "scale_b"), Elements(operation.scale_format, operation.scales_per_step))
-    return {
+    operands = {
         "a": Elements(operation.a, operation.length),
         "b": Elements(operation.b, operation.length),
         "c": Elements(operation.c),
-        **scales,
-        "d": Elements(operation.d),
     }
+    return {**{name: operands[name] for name in operation.operands}, **scales, "d": Elements(operation.d)}
 
 
 def tile_operands(instruction: Instruction) -> dict[str, Elements]:

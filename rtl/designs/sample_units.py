@@ -12,6 +12,7 @@ from golden import Implementation, Operation, Unit
 from golden.arithmetic.conversion import CONVERSIONS
 from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT8, INT32, UINT8
 from golden.operations import (
+    ADD,
     EFDPA,
     FMA,
     FTZEOFMA,
@@ -19,6 +20,7 @@ from golden.operations import (
     GSTFDPA,
     GTRFDPA,
     IDPA,
+    MUL,
     OCFDPA,
     PSFDPA,
     STFDPA,
@@ -121,6 +123,7 @@ FURTHER: tuple[Operation, ...] = (
         IDPA(a=UINT8, b=INT8, c=INT32, L=64, overflow="wrap"),
         IDPA(a=UINT8, b=UINT8, c=INT32, L=7, overflow="saturate"),
     ),
+    *[of(a=f, b=f) for of in (MUL, ADD) for f in (FP16, FP32, FP64, BF16)],
 )
 """Operations that the catalogue does not have."""
 
@@ -181,6 +184,10 @@ def _sums(*keys: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**common, "L": L, **own} for common, L, own in zip(_SUMS, _LENGTHS, keys, strict=True)]
 
 
+def _ieee(of: type[MUL], name: str, rho: str, **keys: Any) -> MUL:
+    return of(a=name, b=name, rho=f"{rho}-{name.upper()}", **keys)  # type: ignore[arg-type]
+
+
 def _fma(name: str, rho: str, **keys: Any) -> FMA:
     return FMA(a=name, b=name, c=name, rho=f"{rho}-{name.upper()}", **keys)  # type: ignore[arg-type]
 
@@ -219,6 +226,17 @@ OWN_KEYS: tuple[Operation, ...] = (
     *(
         *(PSFDPA(**keys, **groups) for keys, groups in zip(_sums(*_HEADROOMS), _PAIRED, strict=True)),
         PSFDPA(**_RDNA, L=4, P=2),
+    ),
+    *(
+        _ieee(of, *keys, **own)
+        for of in (MUL, ADD)
+        for *keys, own in (
+            ("fp16", "RO", {"overflow": "by-mode"}),
+            ("bf16", "RNA", {"overflow": "saturate", "flush_inputs": True}),
+            ("fp32", "RD", {"overflow": "by-mode", "flush_results": True}),
+            ("fp16", "RU", {"nan": "first", "flush_inputs": True, "flush_results": True}),
+            ("bf16", "RZ", {"overflow": "by-mode"}),
+        )
     ),
 )
 """Operations with properties that no published unit has: a sticky bit, flushes, other overflow, RO, RNA, e4m3ieee.
@@ -264,6 +282,8 @@ _SMALL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("FTZ-FMA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 1}),
     ("FTZ-EO-FMA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 2}),
     ("IDPA", {"a": "uint8", "b": "int8", "c": "int32", "L": 2, "overflow": "saturate"}),
+    ("MUL", {"a": "fp16", "b": "fp16"}),
+    ("ADD", {"a": "fp16", "b": "fp16"}),
 )  # fmt: skip
 """Operation and keys of the small sample units."""
 
@@ -285,6 +305,8 @@ _OF_ONES_OWN: tuple[tuple[str, dict[str, Any]], ...] = (
         "truncation": "RO", "flush_inputs": True, "overflow": "by-mode",
     }),
     ("TR-FDPA", {"a": "bf16", "b": "bf16", "c": "fp32", "L": 2, "F": 24, "F2": 31, "truncation": "RZ", **_RANGE}),
+    ("MUL", {"a": "fp32", "b": "fp32", "rho": "RD-FP32", "nan": "first"}),
+    ("ADD", {"a": "fp32", "b": "fp32", "rho": "RD-FP32", "nan": "first"}),
 )  # fmt: skip
 """Operation and keys of sample units that use keys for user designs."""
 

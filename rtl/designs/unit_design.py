@@ -39,11 +39,12 @@ class UnitDesign(FromComponent):
     @property
     def meanings(self) -> dict[str, str]:
         operation, operands = self.operation, self.operands
-        meanings = {name: str(operands[name]) for name in ("a", "b")}
+        vectors = [name for name in operation.operands if name != "c"]
+        meanings = {name: str(operands[name]) for name in vectors}
         if operation.scale_format is not None:
             each = f"each for {operation.block_size} elements"
             meanings |= {name: f"{operands[name]}, {each}" for name in ("scale_a", "scale_b")}
-        return meanings | {name: str(operands[name].format) for name in ("c", "d")}
+        return meanings | {name: str(operands[name].format) for name in ("c", "d") if name in operands}
 
     @property
     def operands(self) -> dict[str, Elements]:
@@ -53,7 +54,8 @@ class UnitDesign(FromComponent):
     def paragraphs(self) -> tuple[Paragraph, ...]:
         chained = f"One step of {self.operation.length} products; longer ones are chained: d of one step is c of the next."
         ports = (f"{VECTORS}):", *indented(self.port_lines))
-        return (("Unit:", *unit_lines(self.unit)), ports, (chained,), (one_a_cycle(self.latency),))
+        steps = ((chained,),) if "c" in self.operation.operands else ()
+        return (("Unit:", *unit_lines(self.unit)), ports, *steps, (one_a_cycle(self.latency),))
 
     def component(self) -> Datapath:
         return unit_datapath(self.unit)

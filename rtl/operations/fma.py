@@ -1,21 +1,24 @@
-"""FMA: IEEE 754 fused multiply-add (golden: operations/fma.py)."""
+"""IEEE 754's multiply-add, FMA, and its parts: MUL and ADD (golden: operations/fma.py)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from amaranth import Const, Mux, Value
 
 from golden import Implementation
 from golden.arithmetic.specials import invalid_nan
-from golden.operations import FMA
+from golden.operations import ADD, FMA, MUL
 from golden.units.unit import MULTIPLIERS
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import Compared, Decoded, Operands, Terms
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps, part
-from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
-from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
+from rtl.datapath.vector_steps import add_rows, addend, combine_specials, decode, multiply_pairs, subnormal_inputs
+from rtl.steps.interfaces import ExpRange, Operand, Special, Term, TermFormat
+from rtl.steps.multiply import addend_format
+from rtl.steps.step_record import Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +78,25 @@ class FMADatapath(FusedDatapath):
     def term_count(self) -> int:
         return 2
 
-    def term_steps(self) -> Steps[Operands, SignedProducts]:
+    def term_steps(self) -> Steps[Any, SignedProducts]:
         decoded = Steps(Step("decode", depths.DECODE, self.decode))
         return decoded.then(Step("multiply", self.multiply_depth(), self.multiply, self._multiply_parts()))
 
     def decode(self, build: Build, operands: Operands) -> DecodedWithNaN:
         """Step decode. Beside it: the first NaN of a, b and c, made quiet; without one, the NaN of an invalid operation."""
         decoded = super().decode(build, operands)
-        nan: Value | None = None
-        if self.operation.nan == "first":
-            d = self.operation.d
-            nan = Const(invalid_nan(d), d.width)
-            pairs = ((decoded.z, operands.c), (decoded.y[0], operands.b), (decoded.x[0], operands.a))
-            for operand, code in pairs:
-                nan = Mux(operand.nan, code | 1 << (d.man_bits - 1), nan)
+        nan = self._written_nan([(decoded.x[0], operands.a), (decoded.y[0], operands.b), (decoded.z, operands.c)])
         return DecodedWithNaN(**{f.name: getattr(decoded, f.name) for f in fields(decoded)}, nan=nan)
+
+    def _written_nan(self, operands: Sequence[tuple[Operand, Value]]) -> Value | None:
+        """The code of a NaN result, if it depends on the operands, which are given with their codes."""
+        d = self.operation.d
+        if self.operation.nan == "quiet":
+            return None
+        nan: Value = Const(invalid_nan(d), d.width)
+        for operand, code in reversed(operands):
+            nan = Mux(operand.nan, code | 1 << (d.man_bits - 1), nan)
+        return nan
 
     def multiply(self, build: Build, decoded: DecodedWithNaN) -> SignedProducts:
         """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent.
@@ -114,14 +121,23 @@ class FMADatapath(FusedDatapath):
         """The adder of step multiply."""
         return replace(terms, prod=add_rows(build, terms.prod, self.implementation))
 
-    def _products(self, build: Build, decoded: DecodedWithNaN, in_rows: bool) -> SignedProducts:
+    def _products(self, build: Build, decoded: "DecodedWithNaN | Factors", in_rows: bool) -> SignedProducts:
         operation, built = self.operation, self.implementation
         prod, specials = multiply_pairs(
             build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=built, in_rows=in_rows
         )
-        c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
+        c, c_special = self._addend(build, decoded)
+        return self._signed(prod, c, combine_specials(build, [*specials, c_special]), decoded.nan)
+
+    def _addend(self, build: Build, decoded: "DecodedWithNaN | Factors") -> tuple[Term, Special]:
+        """c as a term, and its special."""
+        assert isinstance(decoded, DecodedWithNaN)
+        return addend(build, "addend", decoded.z, self.operation.c, self.operation.c.e_min)
+
+    def _signed(self, prod: tuple[Term, ...], c: Term, special: Special, nan: Value | None) -> SignedProducts:
+        """The terms, with the sign of their sum where it is zero."""
         zero_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign
-        return SignedProducts(prod, c, zero_negative, combine_specials(build, [*specials, c_special]), decoded.nan)
+        return SignedProducts(prod, c, zero_negative, special, nan)
 
     def max_exp(  # type: ignore[override]  # it takes what this class's own `term_steps` gives
         self, build: Build, terms: SignedProducts
@@ -138,3 +154,72 @@ class FMADatapath(FusedDatapath):
         have beside subnormal factors, there is room for all of c below the product's last bit, where the two may cancel."""
         F = terms[0].frac + 3 + (0 if self.operation.a == self.operation.c else self.operation.d.man_bits + 2)
         return [Precision(F, "unshifted"), Precision(F, "RO")]
+
+
+@dataclass(frozen=True, eq=False)
+class Elements(Record):
+    """The operand ports of an operation without c."""
+
+    a: Value
+    b: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Factors(Record):
+    """Record after step decode of MUL: the factors, and `DecodedWithNaN.nan`."""
+
+    x: tuple[Operand, ...]
+    y: tuple[Operand, ...]
+    nan: Value | None
+
+
+class MULDatapath(FMADatapath):
+    """d = ρ(a·b): a multiply-add with the zero that changes no product in the place of c."""
+
+    operation: MUL
+
+    def operands(self) -> Elements:
+        return Elements(self.a, self.b)
+
+    def decode(self, build: Build, operands: Elements) -> Factors:  # type: ignore[override]  # its operands have no c
+        """Step decode."""
+        x, y = (
+            decode(build, f"decode_{name}_0", code, self.operation.a, subnormal_inputs(self.operation))
+            for name, code in (("x", operands.a), ("y", operands.b))
+        )
+        return Factors((x,), (y,), self._written_nan([(x, operands.a), (y, operands.b)]))
+
+    def multiply(self, build: Build, decoded: Factors) -> SignedProducts:  # type: ignore[override]
+        return self._products(build, decoded, self._sums_rows)
+
+    def multiply_rows(self, build: Build, decoded: Factors) -> SignedProducts:  # type: ignore[override]
+        return self._products(build, decoded, in_rows=True)
+
+    def _addend(self, build: Build, decoded: DecodedWithNaN | Factors) -> tuple[Term, Special]:
+        c = self.operation.c
+        shape = addend_format(c, c.e_min)
+        sign, no = Const(self.operation.no_c >> (c.width - 1), 1), Const(0, 1)
+        return Term(sign, Const(c.e_min, shape.exps.shape), Const(0, shape.sig_bits), shape), Special(no, no, no)
+
+
+class ADDDatapath(FMADatapath):
+    """d = ρ(a + b): a multiply-add with a itself in the place of the product, and b in that of c."""
+
+    operation: ADD
+
+    def operands(self) -> Elements:
+        return Elements(self.a, self.b)
+
+    def term_steps(self) -> Steps[Elements, SignedProducts]:
+        return Steps(Step("decode", depths.DECODE, self.decode_terms))
+
+    def decode_terms(self, build: Build, operands: Elements) -> SignedProducts:
+        """Step decode; a and b are terms as they are."""
+        operation, decoded, terms, specials = self.operation, [], [], []
+        for name, code in (("x", operands.a), ("y", operands.b)):
+            decoded.append(decode(build, f"decode_{name}_0", code, operation.d, subnormal_inputs(operation)))
+            term, special = addend(build, f"addend_{name}", decoded[-1], operation.d, operation.d.e_min)
+            terms.append(term)
+            specials.append(special)
+        nan = self._written_nan([(decoded[0], operands.a), (decoded[1], operands.b)])
+        return self._signed((terms[0],), terms[1], combine_specials(build, specials), nan)

@@ -166,7 +166,7 @@ REASONS: tuple[Reason, ...] = (
         "A list of one has the same element first and last",
         ALL,
         (
-            r"operations\.fma\.FMA\.step: `0` → `-1`.*",
+            r"operations\.fma\.(FMA|MUL|ADD)\.step: `0` → `-1`.*",
             r"operations\.ftz_addmul\.FTZAddMul\.step: `0` → `-1` #2",
             r"operations\.headroom_fdpa\.HeadroomFDPA\.decoded: `0` → `-1`",
         ),

@@ -83,6 +83,10 @@ _CHOSEN: tuple[Mapping[str, Any], ...] = (
     {"operation": "IDPA", "a": "uint8", "b": "int8", "c": "int32", "L": 2},
     {"operation": "IDPA", "a": "int4", "b": "uint4", "c": "int32", "L": 4, "overflow": "saturate"},
     {"operation": "IDPA", "a": "b1", "b": "b1", "c": "int32", "L": 4, "combination": "xor"},
+    {"operation": "MUL", "a": "fp16", "b": "fp16", "nan": "first"},
+    {"operation": "MUL", "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_results": True, "overflow": "by-mode"},
+    {"operation": "ADD", "a": "fp16", "b": "fp16", "nan": "first"},
+    {"operation": "ADD", "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_inputs": True, "overflow": "by-mode"},
 )  # fmt: skip
 
 UNITS = (

@@ -76,7 +76,7 @@ def _codes(operation: Operation) -> Iterator[tuple[str, Operands]]:
         yield f"an end of {operation.a} in a", _row(operation, [(code, one_b)])
     for code in ends(operation.b):
         yield f"an end of {operation.b} in b", _row(operation, [(one_a, code)])
-    for code in ends(operation.c):
+    for code in ends(operation.c) if "c" in operation.operands else []:
         yield f"an end of {operation.c} in c", _row(operation, [], code)
         yield f"an end of {operation.c} in c", _row(operation, [(one_a, one_b)], code)
 
@@ -84,8 +84,11 @@ def _codes(operation: Operation) -> Iterator[tuple[str, Operands]]:
 def _specials(operation: Operation) -> Iterator[tuple[str, Operands]]:
     """Every combination of zeros, numbers, infinities and NaNs of both signs in one product and c, and in two products."""
     a, b, c = (kinds(fmt) for fmt in (operation.a, operation.b, operation.c))
-    positive = [code for code in b if code < operation.b.codes // 2]
-    for x, y, z in product(a, positive, c):
+    if "c" in operation.operands:
+        b = [code for code in b if code < operation.b.codes // 2]
+    else:
+        c = [0]
+    for x, y, z in product(a, b, c):
         yield "special values and signs of zeros", _row(operation, [(x, y)], z)
     if operation.length > 1:
         one_b = one(operation.b)

@@ -9,10 +9,7 @@ import golden
 from tests.docs.documents import ROOT
 
 NUMERICS = ROOT / "docs" / "numerics.md"
-CITING = (
-    "golden", "jobs", "rtl", "cosim", "formal", "hwtests", "probe", "analysis", "explore", "mmau", "benchmarks", "tests",
-    "docs", "README.md",
-)  # fmt: skip
+CITING = ("golden", "rtl", "cosim", "hwtests", "mmau", "studies", "tests", "docs", "README.md")
 SUFFIXES = {".py", ".hpp", ".cpp", ".h", ".sv", ".toml", ".md"}
 CITATION = re.compile(r"numerics\.md,\s+sections?\s+(\d+)(?:(?:,|\s+and|\s+to)\s+(\d+))?")
 

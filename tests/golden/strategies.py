@@ -74,6 +74,15 @@ def fma_keys(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def ieee_keys(draw: st.DrawFn) -> dict[str, Any]:
+    """One format for a and b; ρ to that format, or left out."""
+    formats = draw(same_formats(("fp16", "bf16", "fp32", "fp64"), "ab"))
+    rho = draw(st.sampled_from((None, *MODES)))
+    formats = formats if rho is None else formats | {"rho": f"{rho}-{formats['a'].upper()}"}
+    return formats | {"nan": draw(st.sampled_from(("quiet", "first")))}
+
+
+@st.composite
 def headroom_keys(draw: st.DrawFn) -> dict[str, Any]:
     """c is what ρ gives; e_zero mostly e_min of c, as published."""
     rho = draw(st.sampled_from(("RNE-FP32", "RNE-FP16", TO_BF16)) | st.sampled_from((*RHO, TO_BF16)))
@@ -141,6 +150,8 @@ KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         L=LENGTHS,
         overflow=st.sampled_from(("wrap", "saturate")),
     ),
+    "MUL": keys(ieee_keys(), **AROUND_RANGE),
+    "ADD": keys(ieee_keys(), **AROUND_RANGE),
 }
 
 
@@ -155,6 +166,8 @@ def products(draw: st.DrawFn, operation: golden.Operation) -> int:
     A TR-FDPA whose ρ is not fp32 cannot run twice, for its c is fp32.
     """
     L = operation.length
+    if operation.name in ("MUL", "ADD"):
+        return 1
     if operation.name in ("TR-FDPA", "GTR-FDPA") and operation.d is not operation.c:
         return L
     if operation.name in ("T-FDPA", "E-FDPA") and draw(st.integers(0, 3)) == 0:

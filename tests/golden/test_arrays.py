@@ -118,7 +118,6 @@ WRONG: list[tuple[golden.Instruction, dict[str, Any], type[Exception], str]] = [
     (HOPPER, {"c": np.zeros(2, np.float64)}, TypeError, "c must have dtype uint32 or float32 for fp32, got float64"),
     (HOPPER, {"a": [[0] * 16] * 2}, TypeError, "a must be a NumPy array of uint16 or float16, got list"),
     (HOPPER, {"c": 0}, TypeError, "c must be a NumPy array of uint32 or float32, got int"),
-    (HOPPER, {"c": None}, TypeError, "c must be a NumPy array of uint32 or float32, got NoneType"),
     (
         HOPPER, {"a": np.ma.masked_array(U16.view(np.float16), mask=True)}, TypeError,
         "a must be an array without a mask, which no unit has; got a masked array: fill it first",

@@ -40,7 +40,32 @@ def _has_fp32s_subnormals(operation: FusedOperation) -> bool:
     return isinstance(operation, HeadroomFDPA) and FP32.e_min in (operation.a.e_min, operation.b.e_min)
 
 
+def _without_c(operation: FusedOperation, rng: random.Random) -> Row:
+    """a and b of a product or a sum near an end of the range, of any sign and fraction; some of any bits."""
+    of = operation.a
+    a, b = rng.getrandbits(of.width), rng.getrandbits(of.width)
+    if rng.random() < 0.8:
+        adds = operation.structure.last.node == "add"
+        below = rng.randint(-3, 1 if adds else of.man_bits + 2)
+        end = of.e_max + rng.randint(-1, 1) if rng.random() < 0.5 else of.e_min - below
+        first = end if adds else rng.randint(max(of.e_min, end - of.e_max), min(of.e_max, end - of.e_min + of.man_bits))
+        second = end - rng.randint(0, 3) if adds else end - first
+        if not adds and rng.random() < 0.2:  # a subnormal factor, of a product that is none
+            first, second = of.e_min - 1, rng.randint(of.man_bits, of.e_max)
+        a, b = (_at(of, exp, rng) for exp in (first, second))
+    return Row([a], [b], 0, [], [])
+
+
+def _at(of: Format, exp: int, rng: random.Random) -> int:
+    """A code of that exponent, or of the nearest that the format has, with a fraction of few or of many bits."""
+    stored = min(max(exp, of.e_min - 1), of.e_max) + of.bias
+    fraction = rng.getrandbits(of.man_bits) & -(1 << rng.choice((0, rng.randint(0, of.man_bits))))
+    return rng.getrandbits(1) << of.width - 1 | stored << of.man_bits | fraction
+
+
 def _row(operation: FusedOperation, rng: random.Random) -> Row:
+    if "c" not in operation.operands:
+        return _without_c(operation, rng)
     if rng.random() < 0.25:
         return _at_an_end(operation, rng)
     zero = rng.random() < 0.1

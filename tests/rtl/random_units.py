@@ -9,6 +9,7 @@ from golden.arithmetic.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, conv
 from golden.arithmetic.formats import FORMATS
 from golden.arithmetic.rounding import OVERFLOWS
 from golden.operations import (
+    ADD,
     EFDPA,
     FMA,
     FTZEOFMA,
@@ -16,6 +17,7 @@ from golden.operations import (
     GSTFDPA,
     GTRFDPA,
     IDPA,
+    MUL,
     OCFDPA,
     OPERATIONS,
     PSFDPA,
@@ -87,6 +89,14 @@ def fma(rng: random.Random) -> Operation:
     return FMA(a=name, b=name, c=name, rho=rng.choice(conversions_to(FORMATS[name])))  # type: ignore[arg-type]
 
 
+def ieee(of: type[MUL]) -> Callable[[random.Random], Operation]:
+    def make(rng: random.Random) -> Operation:
+        name = rng.choice(["fp16", "bf16", "fp32", "fp64"])
+        return of(a=name, b=name, rho=rng.choice(conversions_to(FORMATS[name])))  # type: ignore[arg-type]
+
+    return make
+
+
 def ftz_addmul(rng: random.Random) -> Operation:
     name = rng.choice(["fp16", "bf16"])
     return FTZAddMul(a=name, b=name, c="fp32", P=rng.choice([1, 2, 4]))  # type: ignore[arg-type]
@@ -118,6 +128,8 @@ MAKERS: dict[str, Callable[[random.Random], Operation]] = {
     "FTZ-FMA": lambda rng: FTZFMA(**flushed(rng, [1, 2, 3])),
     "FTZ-EO-FMA": lambda rng: FTZEOFMA(**flushed(rng, [2, 4])),
     "IDPA": idpa,
+    "MUL": ieee(MUL),
+    "ADD": ieee(ADD),
 }
 """Operation name to a maker of random operations."""
 

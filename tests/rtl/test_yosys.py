@@ -40,12 +40,18 @@ def test_an_error_ends_the_child_alone_and_its_log_is_kept(script: str, message:
 @pytest.mark.parametrize(
     ("program", "limit", "message"),
     [
+        ("raise RuntimeError('trap\\n  in module 3')", None, "pyosys exited with status 1: in module 3"),
+        ("import no_such", None, "pyosys exited with status 1: ModuleNotFoundError: No module named 'no_such'"),
+        (
+            f"open('{LOG}', 'w').write('ERROR: no flip-flops\\n'); raise SystemExit(1)", None,
+            "pyosys exited with status 1: ERROR: no flip-flops",
+        ),
         ("import os; os.abort()", None, "pyosys exited with status -6: no message"),
         ("pass", None, "pyosys exited with status 0: no message"),
         ("import time; time.sleep(100)", 0.2, "pyosys did not end within 0.2 s: no message"),
     ],
-    ids=["killed", "no result", "hangs"],
-)
+    ids=["exception", "no runtime", "error in its log", "killed", "no result", "hangs"],
+)  # fmt: skip
 def test_a_child_that_is_killed_or_gives_nothing_is_an_error(
     program: str, limit: float | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,9 @@ from tests.twin.twin_numbers import (
     two_to,
 )
 
+IEEE = ("FMA", "MUL", "ADD")
+"""The operations of one product or none, rounded once as IEEE 754 says."""
+
 Step = Callable[[Any, list[Number], list[Number], Number, list[Number], list[Number]], int]
 
 NO_PRODUCT = -999
@@ -53,9 +56,10 @@ def dot(
         y = [operand(operation, operation.b.name, code) for code in b[k : k + L]]
         z = operand(operation, c_format, d)
         step = STEPS[operation.name](operation, x, y, z, alpha[k : k + L], beta[k : k + L])
-        if operation.name == "FMA" and operation.nan == "first" and is_nan(operation.d.name, step):
+        if operation.name in IEEE and operation.nan == "first" and is_nan(operation.d.name, step):
             layout = LAYOUTS[operation.d.name]
-            step = x86_twin.kept_nan((a[k], b[k], d), (layout.mantissa_bits, layout.exponent_bits))
+            read = (a[k], b[k], d) if operation.name == "FMA" else (a[k], b[k])
+            step = x86_twin.kept_nan(read, (layout.mantissa_bits, layout.exponent_bits))
         d = step
         c_format = operation.d.name
     return d
@@ -69,7 +73,7 @@ def operand(operation: Any, name: str, code: int) -> Number:
 
 
 def length(operation: Any) -> int:
-    length: int = 1 if operation.name == "FMA" else operation.P if operation.name == "FTZ-AddMul" else operation.L
+    length: int = 1 if operation.name in IEEE else operation.P if operation.name == "FTZ-AddMul" else operation.L
     return length
 
 
@@ -237,14 +241,27 @@ def ieee_sum(d: str, terms: Sequence[Number]) -> int:
 
 def fma(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
     """An exact zero is that of both terms where they agree, else +0, rounding downward −0."""
-    d, terms = operation.d.name, [times(x[0], y[0]), z]
+    return rounded_once(operation, [times(x[0], y[0]), z])
+
+
+def mul(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    return rounded_once(operation, [times(x[0], y[0])])
+
+
+def add(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    return rounded_once(operation, [x[0], y[0]])
+
+
+def rounded_once(operation: Any, terms: Sequence[Number]) -> int:
+    """The exact sum of one or two terms, rounded; a zero as `fma` says, of one term with its sign."""
+    d = operation.d.name
     if special := special_sum(terms):
         return special_code(d, special, any_nan_code(d))
-    total = terms[0].value + terms[1].value
+    total = sum(term.value for term in terms)
     if total:
         return convert(operation, total)
-    agree = terms[0].negative == terms[1].negative
-    negative = z.negative if agree else operation.rho.startswith("RD")
+    agree = terms[0].negative == terms[-1].negative
+    negative = terms[0].negative if agree else operation.rho.startswith("RD")
     return infinity_code(d, negative) - infinity_code(d, False)
 
 
@@ -278,4 +295,6 @@ STEPS: dict[str, Step] = {
     "GST-FDPA": gst_fdpa,
     "TR-FDPA": tr_fdpa,
     "GTR-FDPA": tr_fdpa,
+    "MUL": mul,
+    "ADD": add,
 }

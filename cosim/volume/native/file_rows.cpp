@@ -17,6 +17,10 @@ Record::Record(const std::vector<std::string>& ports, const std::vector<int>& by
     }
 }
 
+bool Record::has(const std::string& port) const {
+    return std::any_of(fields_.begin(), fields_.end(), [&](const Field& field) { return field.port == port; });
+}
+
 int Record::offset(const std::string& port) const {
     for (const Field& field : fields_) {
         if (field.port == port) return field.offset;

@@ -153,7 +153,7 @@ bool Judge::is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* tr
     };
     look(product.a, product.parameters.a, product.L());
     look(product.b, product.parameters.b, product.L());
-    look(product.c, product.parameters.c, 1);
+    if (record_.has(product.c.port)) look(product.c, product.parameters.c, 1);
     return any ? found : (got & quiet_bit) != 0;
 }
 

@@ -65,7 +65,8 @@ inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, co
 class Kind {
   public:
     Kind(const Library& library, const Plan& plan, const Product& product, const Record& record)
-        : library_(library), product_(product), repeats_(plan.repeats), together_(plan.results), c_bits_(plan.c_bits), record_bytes_(record.bytes()) {
+        : library_(library), product_(product), repeats_(plan.repeats), together_(plan.results), c_bits_(plan.c_bits), no_c_(plan.no_c),
+          record_bytes_(record.bytes()) {
         if (product.stimulus.size() * sizeof(int32_t) != sizeof stimulus_) throw Refused("stimulus of another version");
         std::memcpy(&stimulus_, product.stimulus.data(), sizeof stimulus_);
         std::ifstream stream(product.corners, std::ios::binary);
@@ -77,7 +78,8 @@ class Kind {
         std::iota(identity_.begin(), identity_.end(), 0);
         a_offset_ = record.offset(product.a.port);
         b_offset_ = record.offset(product.b.port);
-        c_offset_ = record.offset(product.c.port);
+        has_c_ = record.has(product.c.port);
+        if (has_c_) c_offset_ = record.offset(product.c.port);
         if (product.scales) {
             scale_a_offset_ = record.offset(product.scale_a.port);
             scale_b_offset_ = record.offset(product.scale_b.port);
@@ -109,7 +111,7 @@ class Kind {
         if (side_by_side_) {
             copy(transfers + a_offset_, made_.a, index, p.L() * p.a.storage);
             copy(transfers + b_offset_, made_.b, index, p.L() * p.b.storage);
-            copy(transfers + c_offset_, made_.c, index, p.c.storage);
+            if (has_c_) copy(transfers + c_offset_, made_.c, index, p.c.storage);
             if (p.scales) {
                 copy(transfers + scale_a_offset_, made_.scale_a, index, p.scales * p.scale_a.storage);
                 copy(transfers + scale_b_offset_, made_.scale_b, index, p.scales * p.scale_b.storage);
@@ -188,14 +190,14 @@ class Kind {
         if (held & hold_scale_a) scales(made_.scale_a, head_.scale_a, p.m, p.scale_a.storage);
         if (held & hold_scale_b) scales(made_.scale_b, head_.scale_b, p.n, p.scale_b.storage);
     }
-    /// Make each c a number that the design can take: 0, or extended by the sign from its low bits.
+    /// Make each c a number that the design can take: that of no c, or extended by the sign from its low bits.
     void restrict_c() {
         const int bytes = product_.c.storage;
         for (size_t at = 0; at < made_.c.size(); at += static_cast<size_t>(bytes)) {
             int64_t code = 0;
             std::memcpy(&code, made_.c.data() + at, static_cast<size_t>(bytes));
             const int unused = 64 - c_bits_;
-            code = c_bits_ ? static_cast<int64_t>(static_cast<uint64_t>(code) << unused) >> unused : 0;
+            code = c_bits_ ? static_cast<int64_t>(static_cast<uint64_t>(code) << unused) >> unused : static_cast<int64_t>(no_c_);
             std::memcpy(made_.c.data() + at, &code, static_cast<size_t>(bytes));
         }
     }
@@ -236,6 +238,7 @@ class Kind {
                 put_scales(record + scale_b_offset_, scale_b, p.scale_b, made_.scale_b, j, step);
             }
             const int cells = p.m * p.n;
+            if (!has_c_) continue;
             if (step == p.c_step) {
                 put_elements(record + c_offset_, c, p.c, made_.c.data() + tile * cells * p.c.storage, identity_.data(), cells);
             } else {
@@ -257,9 +260,11 @@ class Kind {
     const Library& library_;
     const Product& product_;
     const std::vector<int64_t>& repeats_;
-    int together_, c_bits_, record_bytes_;
+    int together_, c_bits_;
+    uint64_t no_c_;
+    int record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
-    bool side_by_side_ = false;
+    bool side_by_side_ = false, has_c_ = true;
     Stimulus stimulus_{};
     std::vector<uint64_t> corners_;
     std::vector<int> identity_;

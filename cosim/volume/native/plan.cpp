@@ -59,7 +59,7 @@ Plan read_plan(const std::string& path) {
         {"library", [&](auto& words) { plan.library = rest(words); }},
         {"protocol", [&](auto& words) { words >> plan.protocol >> plan.latency >> plan.enable >> plan.reset >> plan.stages; }},
         {"results", [&](auto& words) { words >> plan.results; }},
-        {"c_bits", [&](auto& words) { words >> plan.c_bits; }},
+        {"c_bits", [&](auto& words) { words >> plan.c_bits >> plan.no_c; }},
         {"distances", [&](auto& words) { plan.distances = integers<int64_t>(words); }},
         {"repeats", [&](auto& words) { plan.repeats = integers<int64_t>(words); }},
         {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},

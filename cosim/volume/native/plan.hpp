@@ -45,7 +45,8 @@ struct Plan {
     std::string reset;
     int stages = 0;
     int results = 1;  // dot products in a vector
-    int c_bits = -1;  // low bits of c from which its sign is extended, 0 where c is always 0; -1 for any c
+    int c_bits = -1;  // low bits of c from which its sign is extended, 0 where there is no c; -1 for any c
+    uint64_t no_c = 0;  // the code of c where there is none
     std::string nan, zero_sign;
     std::vector<int64_t> distances;  // upper ends of the ranges of distances that groups of mismatches have (ulp)
     std::vector<int64_t> repeats;    // lengths of runs of native vectors that repeat operands

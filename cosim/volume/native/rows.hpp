@@ -23,6 +23,7 @@ class Record {
     const std::vector<Field>& fields() const { return fields_; }
     /// @throws Refused if there is no such port.
     int offset(const std::string& port) const;
+    bool has(const std::string& port) const;
 
   private:
     std::vector<Field> fields_;

@@ -42,6 +42,8 @@ enum mmau_operation {
     MMAU_FTZ_FMA,
     MMAU_FTZ_EO_FMA,
     MMAU_IDPA,
+    MMAU_MUL,
+    MMAU_ADD,
     MMAU_OPERATIONS /* how many */
 };
 
@@ -124,7 +126,8 @@ enum mmau_fp16_order { MMAU_NOT_CONVERTED, MMAU_IN_ORDER, MMAU_PAIRS_OF_FOUR, MM
 /* A dot product over K products. Keys that an operation does not have are ignored. sticky, flush_inputs,
  * flush_results and overflow are for user designs (numerics.md, section 13), except IDPA's overflow and the flushes of RDNA3
  * (OC-FDPA); every other published unit has 0.
- * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA has L = 1, FTZ-AddMul calls it P.
+ * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA, MUL and ADD have L = 1, FTZ-AddMul calls
+ * it P. MUL and ADD have no c: an array c holds any codes, and K is 1.
  * order: 0, the steps take the products by k; or a run r of 1, 2, 4 or 8 products, for OC-, PS-FDPA and IDPA: first the k with
  * k mod 2r < r, then the others. */
 typedef struct mmau_parameters {
@@ -132,7 +135,7 @@ typedef struct mmau_parameters {
     int32_t a;          /* enum mmau_format: what the array a holds */
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
-    int32_t rho;        /* enum mmau_rho; it determines d's format (for FMA that of c); without a rho d has c's format */
+    int32_t rho;        /* enum mmau_rho; it determines d's format (for FMA, MUL and ADD that of c); without a rho d has c's format */
     int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated; MMAU_RO in T-, ST- and GST-FDPA alone */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
@@ -147,7 +150,7 @@ typedef struct mmau_parameters {
     int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (operations with a rho; OC- and PS-FDPA: as fp32) */
     int32_t flush_results; /* 1: so is a subnormal d (operations with a rho) */
     int32_t overflow;      /* enum mmau_overflow (operations with a rho; IDPA: MMAU_SATURATE or MMAU_WRAP) */
-    int32_t nan;           /* enum mmau_nan (FMA) */
+    int32_t nan;           /* enum mmau_nan (FMA, MUL, ADD) */
     int32_t h;             /* how far a product counts above its own exponent (OC-, PS-FDPA) */
     int32_t order;         /* products of a run, above */
     int32_t combination;   /* enum mmau_combination (IDPA) */
@@ -224,7 +227,7 @@ typedef struct mmau_seen_rounding {
 } mmau_seen_rounding;
 
 /* How many records a step writes. Its sums in order, their terms one sum after the other:
- *   FMA, E-, T-, ST-, OC-FDPA: the products and c;
+ *   FMA, E-, T-, ST-, OC-FDPA: the products and c; MUL: the product; ADD: a and b;
  *   GST-FDPA: the products of each group, times the significands of its scales; the groups and c;
  *   PS-FDPA: the products of each group; the groups and c;
  *   TR-FDPA: the products; their sum T and c. GTR-FDPA: the even products; the odd ones; both sums; T and c.

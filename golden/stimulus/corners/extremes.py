@@ -119,12 +119,29 @@ def overflow(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Oper
     lead = np.full(rows, min(shape.c.e_max, shape.d.e_max))
     half = lead - shape.d.man_bits - 3 + step
     near = _rounded_at(shape, draws, lead, half, beside, draws.integers(0, 8, rows), frac)
+    if not shape.has_c and not shape.adds:
+        near = _product_below_overflow(shape, draws, near)
     top = shape.d.e_max - int(np.log2(shape.K)) + draws.integers(-1, 2, rows)
     together = window(shape, draws, top, draws.choice(SPREADS[:3], rows))
     one_sign = draws.integers(0, 2, rows)
     together.sign = np.broadcast_to(one_sign[:, None], together.sign.shape)
     c = number(shape.c, one_sign ^ (beside == 2), top - draws.integers(0, 4, rows), fractions(draws, shape.c, (rows,)))
     return either(ulps > 2, operands_of(shape, draws, together, c), near)
+
+
+def _product_below_overflow(shape: OperandShape, draws: GeneratorDraws, rows: Operands) -> Operands:
+    """The rows with the product (1 + 2^−k)·(2 − 2^(1−k)) at the largest exponent of a result: of few bits it is a result, of
+    more it rounds to the power of two above all results."""
+    a, b, count = shape.a, shape.b, len(rows.c)
+    most = min(a.man_bits, b.man_bits)
+    bits = draws.integers(1, most, count, endpoint=True)
+    low, high = max(a.e_min, shape.d.e_max - b.e_max), min(a.e_max, shape.d.e_max - b.e_min)
+    lead = draws.integers(low, high, count, endpoint=True)
+    x = number(a, draws.integers(0, 2, count), lead, np.int64(1) << (a.man_bits - bits))
+    y = number(
+        b, draws.integers(0, 2, count), shape.d.e_max - lead, (1 << b.man_bits) - (np.int64(2) << (b.man_bits - bits))
+    )
+    return rows._replace(a=x.reshape(-1, 1), b=y.reshape(-1, 1))
 
 
 def _rounded_at(

@@ -54,9 +54,14 @@ class Decoded:
     beta: list[Operand]
 
 
+def subnormals_of(operation: FusedOperation) -> Subnormals:
+    """How subnormal elements of a, b and c are read; scales are never flushed."""
+    return "±0" if operation.flush_inputs else "kept"
+
+
 def decoded_operands(terms: Terms, operation: FusedOperation, ports: Mapping[str, Bits], observer: Observer) -> Decoded:
-    """Step decode; scales are never flushed."""
-    subnormals: Subnormals = "±0" if operation.flush_inputs else "kept"
+    """Step decode."""
+    subnormals = subnormals_of(operation)
     x = decoded(terms, observer, "x", ports["a"], operation.a, operation.length, subnormals)
     y = decoded(terms, observer, "y", ports["b"], operation.b, operation.length, subnormals)
     z = observer.value("decode_z", decode(terms, operation.c, ports["c"], subnormals))

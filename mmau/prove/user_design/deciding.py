@@ -57,11 +57,17 @@ class Comparison:
     cases: Sequence[Case]
     rows: Mapping[Term, Column]
 
-    def decision(self, limits: Limits, report: Callable[[str], None] = lambda case: None) -> Decision:
+    def decision(
+        self,
+        limits: Limits,
+        report: Callable[[str], None] = lambda case: None,
+        tried: Callable[[], Mapping[Term, int]] = dict,
+    ) -> Decision:
         """Decide the comparison.
 
         Args:
             report: takes each case that is decided, with its method, at once.
+            tried: values of variables for which results may differ, or nothing; asked before the first hard question.
 
         Raises:
             IncompleteCases: operands in none of the cases.
@@ -82,6 +88,10 @@ class Comparison:
                 decided += found.decided
                 report(*found.decided)
                 continue
+            if part.shared is None:
+                values = dict.fromkeys(variables([differs]), 0) | dict(tried())
+                if evaluate([differs], values)[differs]:
+                    return Decision("sometimes", tuple(decided), count, values=values)
             parts = [] if limits.over else self._parts(part, limits)
             if parts:
                 check_complete(self.terms, [each.case for each in parts], part.case)

@@ -149,6 +149,7 @@ class Handshake:
         self._waits, self._controls = protocol == "valid-ready", controls
         self._tokens: list[Operands] = [operands]
         self._loose: dict[tuple[str, int], Term] = {}
+        self._names: dict[tuple[str, Term], Term] = {}
         self._supports: dict[Term, frozenset[Term]] = {}
         self._results: dict[Term, Bits] = {}
 
@@ -284,9 +285,11 @@ class Handshake:
         """Name the undefined bits of a part by place and order only, so that equal states compare equal."""
         if not self._support(part) & self._machine.undefined:
             return part
-        loose = [term for term in variables([part]) if term in self._machine.undefined]
-        by = dict(zip(loose, (self._undefined(f"{place} {k}", width(term)) for k, term in enumerate(loose)), strict=True))
-        return Folding(self._terms.manager, by).of(part)
+        if (place, part) not in self._names:
+            loose = [term for term in variables([part]) if term in self._machine.undefined]
+            by = {term: self._undefined(f"{place} {k}", width(term)) for k, term in enumerate(loose)}
+            self._names[place, part] = Folding(self._terms.manager, by).of(part)
+        return self._names[place, part]
 
     def _undefined(self, name: str, bits: int) -> Term:
         key = (name, bits)

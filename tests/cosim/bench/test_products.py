@@ -15,7 +15,7 @@ from cosim.bench.stimulus import UnitSpecification
 from golden import FORMATS, Cls, Format, Unit
 from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT32
 from golden.arrays import bits_dtype
-from golden.operations import EFDPA, IDPA
+from golden.operations import EFDPA, FMA, IDPA
 
 INTEGERS = IDPA(a="int8", b="int8", c="int32", L=1)  # type: ignore[arg-type]
 NEAREST = EFDPA(a="e5m2", b="e4m3", c="fp32", L=3)  # type: ignore[arg-type]
@@ -61,9 +61,18 @@ def test_results_of_a_stream_are_the_exact_fractions(operation: IDPA | EFDPA) ->
 
 def test_c_is_extended_from_its_low_bits() -> None:
     codes = np.array([0x12348000, 0x7FFF, 0xFFFF], np.uint32)
-    assert OperandWidths(16).restricted(codes, INT32).tolist() == [0xFFFF8000, 0x7FFF, 0xFFFFFFFF]
-    assert OperandWidths(0).restricted(codes, INT32).tolist() == [0, 0, 0]
-    assert OperandWidths().restricted(codes, INT32) is codes
+    assert OperandWidths(16).restricted(codes, INTEGERS).tolist() == [0xFFFF8000, 0x7FFF, 0xFFFFFFFF]
+    assert OperandWidths(0).restricted(codes, INTEGERS).tolist() == [0, 0, 0]
+    assert OperandWidths().restricted(codes, INTEGERS) is codes
+
+
+@pytest.mark.parametrize(("rho", "code"), [("RNE-FP32", 0x80000000), ("RU-FP32", 0x80000000), ("RD-FP32", 0)])
+def test_no_c_is_the_zero_that_changes_no_zero(rho: str, code: int) -> None:
+    operation = FMA(a="fp32", b="fp32", c="fp32", rho=rho)  # type: ignore[arg-type]
+    assert OperandWidths(0).restricted(np.array([1], np.uint32), operation).tolist() == [code]
+    for sign in (0, 0x80000000):
+        assert operation.step([sign], [0x3F800000], code) == sign
+    assert NEAREST.no_c == 0
 
 
 @pytest.mark.parametrize("operand", FORMATS.values(), ids=FORMATS.keys())

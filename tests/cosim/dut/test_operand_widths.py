@@ -10,11 +10,12 @@ import cosim
 from cosim.bench.products import FixedPoint, OperandWidths
 from cosim.dut.description import Dut, widths_from_table
 from golden import Unit
-from golden.operations import EFDPA, IDPA
+from golden.operations import EFDPA, FMA, IDPA, MUL
 from golden.operations.base import Operation
 from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.prove.user_design.proof import decided_by_solvers
 from rtl import UnitDesign
+from rtl.verilog.emit import to_verilog
 
 INTEGERS = Unit(name="integers", operation=IDPA(a="int8", b="int8", c="int32", L=2))  # type: ignore[arg-type]
 NUMBERS = Unit(name="numbers", operation=EFDPA(a="e3m2", b="e3m2", c="fp32", L=2))  # type: ignore[arg-type]
@@ -133,6 +134,40 @@ def test_native_vectors_have_the_c_of_the_design(c: Any, tmp_path: Path) -> None
     report = cosim.run(UnitDesign(INTEGERS), vectors=40_000, dut=dut, mode="volume")
     assert (report.received, report.mismatches) == (40_000, 0)
     assert report.input_bits == (32 if c == "none" else 48)
+
+
+PRODUCT = "module mine(input [15:0] a, b, output [15:0] d); {text} endmodule\n"
+WITH_ITS_SIGN = PRODUCT.format(text="fma f(.a(a), .b(b), .c(16'h8000), .d(d));")
+WITHOUT_SIGNS_OF_ZEROS = PRODUCT.format(
+    text="wire [15:0] x; fma f(.a(a), .b(b), .c(16'h8000), .d(x)); assign d = x[14:0] == 0 ? 16'h0 : x;"
+)
+MULTIPLY_ADD = Unit(name="fma", operation=FMA(a="fp16", b="fp16", c="fp16"))  # type: ignore[arg-type]
+MULTIPLIER = Unit(name="mul", operation=MUL(a="fp16", b="fp16"))  # type: ignore[arg-type]
+
+
+def multiplier(text: str, folder: Path, unit: Unit) -> Dut:
+    """A multiplier that is a multiply-add with its c tied to −0, described as a unit with c or as one without."""
+    operands = {"c": "none"} if "c" in unit.operation.operands else {}
+    return dut_of(to_verilog(MULTIPLY_ADD, "fma") + text, folder, **operands)
+
+
+@pytest.mark.simulator
+@pytest.mark.attack("designs by hand, in cosim")
+@pytest.mark.parametrize("unit", [MULTIPLY_ADD, MULTIPLIER], ids=["FMA without c", "MUL"])
+@pytest.mark.parametrize("mode", ["cocotb", pytest.param("volume", marks=pytest.mark.long)])
+def test_zero_product_has_its_own_sign(unit: Unit, mode: str, tmp_path: Path) -> None:
+    """The right multiplier passes without a waiver, and the one that loses the sign of every zero fails."""
+    assert mismatches(unit, multiplier(WITH_ITS_SIGN, tmp_path, unit), mode=mode) == 0
+    assert mismatches(unit, multiplier(WITHOUT_SIGNS_OF_ZEROS, tmp_path, unit), mode=mode) > 0
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+@pytest.mark.attack("designs by hand, in prove")
+@pytest.mark.parametrize("unit", [MULTIPLY_ADD, MULTIPLIER], ids=["FMA without c", "MUL"])
+def test_zero_product_has_its_own_sign_in_a_proof(unit: Unit, tmp_path: Path) -> None:
+    assert decided_by_solvers(unit, multiplier(WITH_ITS_SIGN, tmp_path, unit), 100.0).verdict == PROVED
+    assert decided_by_solvers(unit, multiplier(WITHOUT_SIGNS_OF_ZEROS, tmp_path, unit), 100.0).verdict == REFUTED
 
 
 @pytest.mark.simulator

@@ -17,11 +17,6 @@ ARCHITECTURES = (
     "gfx1151, RDNA3.5, gfx1201, RDNA4, x86-amx, AMX, x86-avx512, AVX-512, "
     "aarch64, Arm64, armv9-sme, SME, SME2, riscv-zvbdota, Zvbdota"
 )
-WGMMA_TYPES = {
-    "k8": ("f32.tf32.tf32",),
-    "k16": ("f32.f16.f16", "f32.bf16.bf16", "f16.f16.f16"),
-    "k32": tuple(f"{d}.{a}.{b}" for d in ("f32", "f16") for a in FP8 for b in FP8),
-}
 
 
 def test_count_by_architecture() -> None:
@@ -58,32 +53,13 @@ def test_names_are_unique_within_an_architecture() -> None:
     assert max(Counter((i.arch, i.name) for i in golden.instructions()).values()) == 1
 
 
-@pytest.mark.parametrize("n", range(8, 257, 8))
-def test_wgmma_of_every_n_has_the_arithmetic_of_n8(n: int) -> None:
-    for k, types in WGMMA_TYPES.items():
-        for suffix in types:
-            variant = golden.instruction("sm_90", f"wgmma.m64n{n}{k}.{suffix}")
-            sibling = golden.instruction("sm_90", f"wgmma.m64n8{k}.{suffix}")
-            assert (variant.operation, variant.chain, variant.k) == (sibling.operation, sibling.chain, sibling.k)
-            assert (variant.m, variant.n, f"k{variant.k}") == (64, n, k)
-
-
-def tcgen05_tails() -> list[tuple[str, str]]:
-    """The part of the name after the shape's N, with the shape's M, of every tcgen05 entry of n8."""
-    pattern = re.compile(r"tcgen05\.m(64|128)n8(k.*)")
-    return [match.groups() for i in golden.instructions("sm_100") if (match := pattern.fullmatch(i.name))]  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("n", range(8, 257, 8))
-def test_tcgen05_of_every_m_and_n_has_the_arithmetic_of_n8(n: int) -> None:
-    tails = tcgen05_tails()
-    assert Counter(m for m, _ in tails) == {"64": 54, "128": 54 + 29}
-    assert {tail for m, tail in tails if m == "64"} == {tail for _, tail in tails if ".block" not in tail}
-    for m, tail in tails:
-        variant = golden.instruction("sm_100", f"tcgen05.m{m}n{n}{tail}")
-        sibling = golden.instruction("sm_100", f"tcgen05.m{128 if '.block' in tail else 64}n8{tail}")
-        assert (variant.operation, variant.chain, variant.k) == (sibling.operation, sibling.chain, sibling.k)
-        assert (variant.m, variant.n) == (int(m), n)
+def test_every_m_and_n_of_wgmma_and_tcgen05_has_the_arithmetic_of_the_smallest() -> None:
+    for i in golden.instructions():
+        if (named := re.fullmatch(r"(wgmma|tcgen05)\.m(\d+)n(\d+)k(\d+)(\..*)", i.name)) is not None:
+            smallest = f"{named[1]}.m{128 if '.block' in i.name else 64}n8k{named[4]}{named[5]}"
+            sibling = golden.instruction(i.arch, smallest)
+            assert (i.operation, i.chain, i.k) == (sibling.operation, sibling.chain, sibling.k), i.name
+            assert (i.m, i.n, i.k) == tuple(map(int, named.group(2, 3, 4))), i.name
 
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])

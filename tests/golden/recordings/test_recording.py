@@ -151,14 +151,6 @@ def test_header_that_is_none_is_refused(header: bytes, plain: Recording, tmp_pat
         read(path)
 
 
-def test_pickled_recording_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / file_name(*PLAIN)
-    objects: dict[str, Any] = {name: np.array([{}], object) for name in ("a", "b", "c", "d", "label", "header")}
-    np.savez(path, **objects)
-    with pytest.raises(ValueError, match="holds Python objects, which are never loaded"):
-        read(path)
-
-
 def test_what_is_no_recording_is_not_written(plain: Recording, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^a must have shape \(199, 16\)"):
         write(tmp_path, dataclasses.replace(plain, d=plain.d[:-1], label=plain.label[:-1], operands=plain.operands))

@@ -116,7 +116,18 @@ KINDS = ", ".join(golden.OPERATIONS)
         (FTZ | {"b": "bf16"}, ValueError, "FTZ-AddMul takes one format for a and b; got a=fp16, b=bf16"),
         (
             {"name": "u", "operation": "FMA", "a": "fp32", "b": "fp64", "c": "fp32"}, ValueError,
-            "FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; got a=fp32, b=fp64, c=fp32",
+            "FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; got a=fp32, b=fp64, c=fp32; "
+            'E-FDPA with L = 1 and zero = "ieee" takes others',
+        ),
+        (
+            {"name": "u", "operation": "MUL", "a": "fp32", "b": "fp16"},
+            ValueError,
+            "MUL takes one format for a and b; got a=fp32, b=fp16",
+        ),
+        (
+            {"name": "u", "operation": "ADD", "a": "fp32", "b": "fp32", "c": "fp32"},
+            ValueError,
+            "ADD key must be one of a, b, rho, nan, flush_inputs, flush_results, overflow; got 'c'",
         ),
     ],
 )  # fmt: skip

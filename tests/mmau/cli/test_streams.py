@@ -67,13 +67,7 @@ def test_status_and_message(redirected: str, line: str, status: int, said: str, 
 @pytest.mark.parametrize("lines", [pytest.param(1, marks=pytest.mark.long), 100_000])
 @pytest.mark.parametrize(
     ("redirected", "status"),
-    [
-        ("", 1),
-        (">/dev/full", 2),
-        ("2>/dev/full", 1),
-        ("| true; exit ${PIPESTATUS[0]}", 1),
-        (READ_NO_FURTHER, 1),
-    ],
+    [("", 1), (">/dev/full", 2), ("2>/dev/full", 1), ("| true; exit ${PIPESTATUS[0]}", 1), (READ_NO_FURTHER, 1)],
 )
 def test_run_that_differed_is_never_a_success(redirected: str, status: int, lines: int) -> None:
     done = shell(redirected, sys.executable, "-c", DIFFERING.format(lines=lines))

@@ -11,10 +11,7 @@ from tests.mmau.explore import sample
 from tests.mmau.explore.browser_page import Opened
 from tests.mmau.explore.test_records import by_definition
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.needs("chromium"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.needs("chromium")]
 
 DONE = 25
 POINTS = 28
@@ -79,10 +76,7 @@ def test_axes_change_the_plot_and_its_front(opened: Opened) -> None:
 
 @pytest.mark.parametrize(
     ("x", "y", "signs"),
-    [
-        ("cost.area_um2", "accuracy.normal.relative_error.p99", (1, 1)),
-        ("cost.delay_ns", "accuracy.normal.snr_db", (1, -1)),
-    ],
+    [("cost.area_um2", "accuracy.normal.relative_error.p99", (1, 1)), ("cost.delay_ns", "accuracy.normal.snr_db", (1, -1))],
 )
 def test_front_is_the_exact_one(opened: Opened, x: str, y: str, signs: tuple[int, int]) -> None:
     opened.choose("#x", x)

@@ -87,13 +87,7 @@ def test_run_that_is_wrong_without_a_mismatch_is_no_co_simulation(monkeypatch: p
 
 @pytest.mark.parametrize(
     ("counts", "verdict"),
-    [
-        ((9, 9, 9, 0), True),
-        ((9, 9, 9, 1), False),
-        ((9, 9, 8, 0), False),
-        ((9, 8, 8, 0), False),
-        ((0, 0, 0, 0), None),
-    ],
+    [((9, 9, 9, 0), True), ((9, 9, 9, 1), False), ((9, 9, 8, 0), False), ((9, 8, 8, 0), False), ((0, 0, 0, 0), None)],
 )
 def test_verified_is_what_was_sent_came_back_and_agreed(counts: tuple[int, ...], verdict: bool | None) -> None:
     told = dict(zip(("vectors", "sent", "received", "mismatches"), counts, strict=True))

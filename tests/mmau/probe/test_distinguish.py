@@ -8,17 +8,7 @@ import pytest
 
 import golden
 from golden.stimulus import generate
-from mmau.probe.distinguish import (
-    Alike,
-    Difference,
-    Side,
-    Verdict,
-    asked_prover,
-    differs,
-    distinguish,
-    sides,
-    text_of,
-)
+from mmau.probe.distinguish import Alike, Difference, Side, Verdict, asked_prover, differs, distinguish, sides, text_of
 from tests.mmau.probe.devices import TINY, unit
 from tests.volume import one_in
 

@@ -65,8 +65,13 @@ def test_a_family_without_a_start_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
         test_a_search_begins_at_every_operation("PS-FDPA")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", golden.OPERATIONS)
+SOON = ("FMA", "FTZ-FMA", "IDPA", "T-FDPA", "OC-FDPA")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [name if name in SOON else pytest.param(name, marks=pytest.mark.long) for name in golden.OPERATIONS]
+)
 def test_a_random_unit_of_every_operation_is_found(name: str) -> None:
     unit = drawn(name)[0]
     dut = dut_of(unit)
@@ -83,21 +88,13 @@ def test_integers_of_one_bit_and_of_four_are_found(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "keys"),
-    [
-        ("OC-FDPA", {"h": 2}),
-        ("PS-FDPA", {"h": 1, "P": 4}),
-        ("T-FDPA", {"truncation": "RO"}),
-    ],
+    ("name", "keys"), [("OC-FDPA", {"h": 2}), ("PS-FDPA", {"h": 1, "P": 4}), ("T-FDPA", {"truncation": "RO"})]
 )
 def test_c_added_last_behind_converted_products_is_found(name: str, keys: dict[str, Any]) -> None:
     keys = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 8, "F": 26, "rho": "RO-FP32", "e_zero": -126, **keys}
     table = ChainTable(convert="fp16", add_c="last", addition="RO")
     unit = Unit(
-        name="converted",
-        operation=operation_from_table({"operation": name, **keys}),
-        chain=table,
-        converted=(E5M2, E5M2),
+        name="converted", operation=operation_from_table({"operation": name, **keys}), chain=table, converted=(E5M2, E5M2)
     )
     dut = dut_of(unit)
     assert verdict(probe(dut, 2000), dut, unit.chain_over(dut.shape.K)) in RECOVERED

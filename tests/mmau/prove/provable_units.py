@@ -8,6 +8,7 @@ from typing import Any
 from golden import Implementation, Operation, Unit
 from golden.arithmetic.formats import Format
 from golden.operations import (
+    ADD,
     EFDPA,
     FMA,
     FTZEOFMA,
@@ -15,6 +16,7 @@ from golden.operations import (
     GSTFDPA,
     GTRFDPA,
     IDPA,
+    MUL,
     OCFDPA,
     PSFDPA,
     STFDPA,
@@ -72,6 +74,10 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"operation": FTZAddMul, "a": "fp16", "b": "fp16", "c": "fp32", "P": 2},
     {"operation": FTZFMA, "a": "bf16", "b": "bf16", "c": "fp32", "L": 2},
     {"operation": FTZEOFMA, "a": "fp16", "b": "fp16", "c": "fp32", "L": 2},
+    {"operation": MUL, "a": "fp16", "b": "fp16", "nan": "first"},
+    {"operation": MUL, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_inputs": True},
+    {"operation": ADD, "a": "fp16", "b": "fp16", "nan": "first"},
+    {"operation": ADD, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_results": True, "overflow": "by-mode"},
 )  # fmt: skip
 """Operations with their keys, the smallest first."""
 

@@ -1,26 +1,18 @@
 """Scripts: the same text for the same formula, and the same meaning as by evaluation."""
 
+from itertools import product
 from random import Random
 
 import pytest
-from bitwuzla import Kind, Term, TermManager
+from bitwuzla import Bitwuzla, Kind, Term, TermManager
 
 from mmau.prove.evaluation import evaluate
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.smtlib import question
 from mmau.prove.solvers.installed import PACKAGES, solver
 
-BINARY = [
-    Kind.BV_ADD,
-    Kind.BV_SUB,
-    Kind.BV_MUL,
-    Kind.BV_AND,
-    Kind.BV_OR,
-    Kind.BV_XOR,
-    Kind.BV_XNOR,
-    Kind.BV_SHL,
-    Kind.BV_SHR,
-]
+BINARY = [Kind.BV_ADD, Kind.BV_SUB, Kind.BV_MUL, Kind.BV_AND, Kind.BV_OR, Kind.BV_XOR, Kind.BV_XNOR, Kind.BV_SHL,
+          Kind.BV_SHR]  # fmt: skip
 UNARY = [Kind.BV_NOT, Kind.BV_NEG]
 REDUCED = [Kind.BV_REDOR, Kind.BV_REDAND, Kind.BV_REDXOR]
 ORDERED = [Kind.BV_ULT, Kind.BV_ULE, Kind.BV_UGT, Kind.BV_UGE, Kind.BV_SLT, Kind.BV_SLE, Kind.BV_SGT, Kind.BV_SGE,
@@ -64,6 +56,21 @@ def test_solvers_and_evaluation_agree(name: str) -> None:
             if verdict == "sometimes":
                 values = {variable: answer.values[f"v{k}"] for k, variable in enumerate(variables)}
                 assert evaluate([formula], values)[formula] == 1
+
+
+@pytest.mark.parametrize("kind", [*BINARY, *ORDERED], ids=str)
+def test_every_operation_on_two_bits_is_evaluated_as_the_solver_does(kind: Kind) -> None:
+    terms = Terms(TermManager())
+    words = [terms.free(name, 2).term for name in "xy"]
+    simplify = Bitwuzla(terms.manager).simplify_term
+    formula, make = terms.manager.mk_term(kind, words), terms.manager.mk_term
+    for codes in product(range(4), repeat=2):
+        found = evaluate([formula], dict(zip(words, codes, strict=True)))[formula]
+        value = (
+            terms.number(found, 2).term if kind in BINARY else (terms.manager.mk_true, terms.manager.mk_false)[not found]()
+        )
+        known = make(kind, [terms.number(code, 2).term for code in codes])
+        assert simplify(make(Kind.EQUAL, [known, value])) == terms.manager.mk_true(), codes
 
 
 def test_names_do_not_matter() -> None:

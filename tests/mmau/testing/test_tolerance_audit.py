@@ -40,6 +40,18 @@ def test_usual_tolerance_catches_gross_faults_alone() -> None:
     assert str(found).split("\n")[1] == "zero output           caught"
 
 
+@pytest.mark.slow
+def test_faults_of_kernels_are_mutants_too() -> None:
+    """A usual tolerance catches what is lost, and lets orders and roundings pass."""
+    found = audit(with_tolerance(0.1), arch="sm_80", instr=MMA, faults=True)
+    assert len(found.outcomes) > 16
+    assert found.outcomes["the last 16 of K counted twice"] == CAUGHT
+    assert found.outcomes["neighbouring output tiles of 8 x 8 are swapped"] == CAUGHT
+    orders = [name for name in found.passed if name.startswith(("split_k", "lanes that load"))]
+    assert len(orders) == 3
+    assert not [name for name in found.passed if "missing" in name or "twice" in name]
+
+
 def test_data_on_which_a_wrong_kernel_is_right() -> None:
     """Operands of one: the transposed operand is the same, and nothing is lost below F."""
 

@@ -35,7 +35,7 @@ def vectors(unit: Unit, count: int, seed: int) -> tuple[list[Inputs], list[int]]
     """The packed values of the ports, and the golden model's results."""
     operation = unit.operation
     operands = generate(OperandShape.of_operation(operation), count, seed).operands
-    formats = {"a": operation.a, "b": operation.b, "c": operation.c}
+    formats = {name: {"a": operation.a, "b": operation.b, "c": operation.c}[name] for name in operation.operands}
     if operation.scale_format is not None:
         formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
     rows = []

@@ -37,7 +37,8 @@ def ports(operation: FusedOperation, row: Row) -> Inputs:
     operands = {"a": (row.a, operation.a), "b": (row.b, operation.b)}
     if operation.scale_format is not None:
         operands |= {"scale_a": (row.scale_a, operation.scale_format), "scale_b": (row.scale_b, operation.scale_format)}
-    return {name: packed(codes, operand.width) for name, (codes, operand) in operands.items()} | {"c": row.c}
+    c = {"c": row.c} if "c" in operation.operands else {}
+    return {name: packed(codes, operand.width) for name, (codes, operand) in operands.items()} | c
 
 
 def golden_of(operation: FusedOperation, rows: list[Row]) -> list[int]:

@@ -150,7 +150,7 @@ def check_unpacked(out: Path, folder: Path) -> None:
 
 @pytest.mark.attack("a kernel that writes one element of a tile wrong")
 def test_wrong_result_is_found_and_tried_again_where_it_is_asked_for(machine: Path, tmp_path: Path) -> None:
-    process = started(machine, tmp_path, MMAU_STAND_IN=f"wrong:{SPARSE}")
+    process = started(machine, tmp_path, MMAU_STAND_IN=SPARSE)
     lines_until(process, f"instructions: {SPARSE}: ")
     process.kill()
     process.communicate()

@@ -22,7 +22,7 @@ struct Plan {
     Mode truncation;
     bool sticky, flush_inputs, flush_results;
     int overflow;                         // enum mmau_overflow
-    bool first_nan;                       // FMA: MMAU_FIRST_NAN
+    bool first_nan;                       // FMA, MUL, ADD: MMAU_FIRST_NAN
     bool ieee_zero;                       // E-FDPA: MMAU_IEEE_ZERO
     bool own_keys;                        // a key is set that lanes do not know
     bool machine_fma;                     // FMA as the machine has it: fp32 or fp64, RNE
@@ -33,6 +33,8 @@ struct Plan {
     int blocks;                           // scales of A, and of B, in a row
     bool narrow;                          // every exact sum fits int64_t
 };
+
+MMAU_FN constexpr bool within(int value, int low, int high) { return low <= value && value <= high; }
 
 /// Fraction bits of an exact product's significand.
 MMAU_FN constexpr int product_frac(const Plan& plan) { return plan.a.man_bits + plan.b.man_bits; }
@@ -48,12 +50,15 @@ MMAU_FN constexpr bool flushes(const Plan& plan, const Format& format) {
 }
 
 /// The operations that processors run: without ρ, with rules of their own for subnormals, NaN and overflow.
-MMAU_FN constexpr bool is_of_processors(int operation) { return operation >= MMAU_FTZ_FMA; }
+MMAU_FN constexpr bool is_of_processors(int operation) { return within(operation, MMAU_FTZ_FMA, MMAU_IDPA); }
+
+/// FMA, MUL and ADD: one product or none, rounded as IEEE 754 says.
+MMAU_FN constexpr bool is_ieee(int operation) {
+    return operation == MMAU_FMA || operation == MMAU_MUL || operation == MMAU_ADD;
+}
 
 /// Whether a ρ ends the operation.
 MMAU_FN constexpr bool has_rho(int operation) { return operation != MMAU_FTZ_ADDMUL && !is_of_processors(operation); }
-
-MMAU_FN constexpr bool within(int value, int low, int high) { return low <= value && value <= high; }
 
 MMAU_FN constexpr bool is_multiplicand(int format) { return within(format, MMAU_TF32, MMAU_E2M1) || format == MMAU_E4M3IEEE; }
 
@@ -68,6 +73,8 @@ MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
             const bool widens = p.a == MMAU_BF16 && p.c == MMAU_FP32 && p.nan == MMAU_QUIET_NAN;
             return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && (p.c == p.a || widens);
         }
+        case MMAU_MUL:
+        case MMAU_ADD: return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && p.c == p.a;
         case MMAU_FTZ_FMA:
         case MMAU_FTZ_EO_FMA:
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
@@ -81,12 +88,13 @@ MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
 MMAU_FN constexpr bool fits_fp16(int format) { return format == MMAU_E4M3 || format == MMAU_E5M2; }
 
 MMAU_FN constexpr int fitted_length(const mmau_parameters& p) {
-    return p.operation == MMAU_FMA ? 1 : smaller(p.L, p.K);
+    return is_ieee(p.operation) ? 1 : smaller(p.L, p.K);
 }
 
 MMAU_FN constexpr int check_lengths(const mmau_parameters& p) {
     if (!within(p.K, 1, max_K)) return MMAU_BAD_K;
     if (p.operation == MMAU_FMA) return MMAU_OK;
+    if (is_ieee(p.operation)) return p.K == 1 ? MMAU_OK : MMAU_BAD_K;
     const int L = fitted_length(p);
     if (!within(p.L, 1, max_length) || p.K % L) return MMAU_BAD_L;
     if (p.operation == MMAU_FTZ_ADDMUL && (p.L & (p.L - 1) || L & (L - 1))) return MMAU_BAD_L;
@@ -108,11 +116,11 @@ MMAU_FN constexpr bool accumulates(const mmau_parameters& p) {
     return !takes_fp32_alone || p.K == fitted_length(p) || conversion_of(p.rho).d == MMAU_FP32;
 }
 
-/// Whether the operation has that ρ: FMA those to c's format, OC- and PS-FDPA too, the others those to fp32, fp16 and bf16.
+/// Whether the operation has that ρ: FMA, MUL and ADD those to c's format, OC- and PS-FDPA too, the others those to fp32, fp16 and bf16.
 MMAU_FN constexpr bool rho_fits(const mmau_parameters& p) {
     if (!within(p.rho, 0, MMAU_RHOS - 1)) return false;
     const bool to_lesser = p.rho < MMAU_RZ_FP64, to_c = conversion_of(p.rho).d == p.c;
-    if (p.operation == MMAU_FMA) return p.rho != MMAU_RZ_E8M13 && p.rho != MMAU_RNE_FP32_RZ_BF16 && to_c;
+    if (is_ieee(p.operation)) return p.rho != MMAU_RZ_E8M13 && p.rho != MMAU_RNE_FP32_RZ_BF16 && to_c;
     if (has_headroom(p.operation)) return (to_lesser || p.rho == MMAU_RNE_FP32_RZ_BF16) && to_c;
     return to_lesser;
 }
@@ -172,7 +180,7 @@ MMAU_FN constexpr int check(const mmau_parameters& p) {
         const bool fits = p.operation == MMAU_T_FDPA && fits_fp16(p.a) && fits_fp16(p.b) && p.K % 4 == 0;
         if (!fits || p.c == MMAU_BF16 || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
     }
-    if (p.operation == MMAU_FMA) return within(p.nan, 0, MMAU_NANS - 1) ? MMAU_OK : MMAU_BAD_NAN;
+    if (is_ieee(p.operation)) return within(p.nan, 0, MMAU_NANS - 1) ? MMAU_OK : MMAU_BAD_NAN;
     if (p.operation == MMAU_E_FDPA) return within(p.zero, 0, MMAU_ZEROS - 1) ? MMAU_OK : MMAU_BAD_ZERO;
     if (has_headroom(p.operation)) return check_headroom(p);
     if (const int status = check_truncation(p)) return status;
@@ -213,7 +221,7 @@ MMAU_FN constexpr int sum_bits(const Plan& plan) {
         }
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return larger(plan.F2 + 1, plan.F) + 4 + carries;
-        default: return 1 << 30;  // E-FDPA, FMA: too many for any machine integer; others have sums of their own
+        default: return 1 << 30;  // E-FDPA, FMA, MUL, ADD: too many for any machine integer; others have sums of their own
     }
 }
 
@@ -235,7 +243,7 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     plan.flush_inputs = rounds && p.flush_inputs;
     plan.flush_results = rounds && p.flush_results;
     plan.overflow = rounds || p.operation == MMAU_IDPA ? p.overflow : int{MMAU_INFINITY};
-    plan.first_nan = p.operation == MMAU_FMA && p.nan == MMAU_FIRST_NAN;
+    plan.first_nan = is_ieee(p.operation) && p.nan == MMAU_FIRST_NAN;
     plan.ieee_zero = p.operation == MMAU_E_FDPA && p.zero == MMAU_IEEE_ZERO;
     const bool new_mode = plan.rho.mode == Mode::RO || plan.rho.mode == Mode::RNA;
     const bool flushes_any = plan.flush_inputs || plan.flush_results;

@@ -40,6 +40,8 @@ struct Operands {
 
     MMAU_FN Decoded a(int k) const { return operand(plan.stored_a, plan.a, row.a, k); }
     MMAU_FN Decoded b(int k) const { return operand(plan.stored_b, plan.b, row.b, k); }
+    MMAU_FN uint64_t a_code(int k) const { return load(plan.stored_a, row.a, index(k)); }
+    MMAU_FN uint64_t b_code(int k) const { return load(plan.stored_b, row.b, index(k)); }
     MMAU_FN Decoded scale_a(int k) const { return scale(row.scale_a, k); }
     MMAU_FN Decoded scale_b(int k) const { return scale(row.scale_b, k); }
 

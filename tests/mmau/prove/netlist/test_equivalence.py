@@ -7,15 +7,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.units.unit_file import operation_from_table
-from mmau.prove.netlist.equivalence import (
-    DIFFERENT,
-    EQUAL,
-    UNDECIDED,
-    Side,
-    compare,
-    either_nan,
-    reset_registers,
-)
+from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED, Side, compare, either_nan, reset_registers
 from mmau.prove.netlist.expressions import NoTerm
 from mmau.prove.netlist.verilog_text import read_netlist
 from rtl.verilog.emit import to_verilog

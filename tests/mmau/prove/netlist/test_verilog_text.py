@@ -8,7 +8,7 @@ from golden import Implementation, Unit
 from golden.units.unit_file import operation_from_table
 from mmau.prove.netlist.equivalence import Side, compare
 from mmau.prove.netlist.expressions import NoTerm
-from mmau.prove.netlist.syntax import Binary, Choice, Constant, Signed, Slice, Unary
+from mmau.prove.netlist.syntax import Binary, Choice, Constant, Slice
 from mmau.prove.netlist.verilog_text import UnreadableVerilog, read_netlist
 from rtl.verilog.emit import to_verilog
 
@@ -79,11 +79,6 @@ def test_operands_have_their_widths() -> None:
     assert isinstance(second.expression, Choice)
     assert [operand.width for operand in second.expression.operands] == [1, 4, 5]
     assert (second.target.width, module.signed, module.width("kept")) == (5, {"y"}, 5)
-
-
-def test_a_reduction_is_unary_and_a_signed_operand_is_marked() -> None:
-    read = read_netlist(FILE.replace("x > 4'h3", "| $signed(x)"))["top"].assignments[0].expression
-    assert read == Unary("|", Signed(Slice("x", 3, 0, True)))
 
 
 @pytest.mark.parametrize(

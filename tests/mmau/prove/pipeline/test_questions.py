@@ -144,11 +144,7 @@ def test_a_sound_pipeline_has_no_trace() -> None:
 @pytest.mark.parametrize(
     ("there", "instead", "problem"),
     [
-        (
-            "in_ready ? in_valid : valid_max_exp",
-            "in_ready ? 1'h1 : valid_max_exp",
-            "0 registers in a row are valid bits",
-        ),
+        ("in_ready ? in_valid : valid_max_exp", "in_ready ? 1'h1 : valid_max_exp", "0 registers in a row are valid bits"),
         (
             "in_ready = \\$1  | takes_accumulate",
             "in_ready = \\$1  | a[0]",

@@ -66,30 +66,25 @@ GAPS = {
     "FTZ-FMA fp16": (FTZFMA(a="fp16", b="fp16", c="fp32", L=1), range(-90, 90, 9)),  # type: ignore[arg-type]
     "FTZ-FMA bf16": (FTZFMA(a="bf16", b="bf16", c="fp32", L=1), range(-60, 60, 9)),  # type: ignore[arg-type]
     "FTZ-AddMul": (FTZAddMul(a="bf16", b="bf16", c="fp32", P=1), range(-30, 31, 6)),  # type: ignore[arg-type]
-}
-"""Operations of one product, and gaps."""
-
-ALL_GAPS = {
     "FMA fp32": (FMA(a="fp32", b="fp32", c="fp32"), range(-380, 381, 7)),  # type: ignore[arg-type]
     "FMA fp64": (FMA(a="fp64", b="fp64", c="fp64"), (*range(-180, 181, 12), *range(-3068, 3069, 236))),  # type: ignore[arg-type]
 }
-"""The same, of wide formats."""
+"""Operations of one product, and gaps."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", one_in(2, GAPS))
+@pytest.mark.parametrize("name", one_in(2, [name for name in GAPS if not name.endswith(("32", "64"))]))
 def test_every_gap(name: str) -> None:
     operation, gaps = GAPS[name]
     specified = Specified(operation)
     rows = [row for gap in gaps for row in rows_at_gap(operation, gap)]
-    results = {specified.check(*row) for row in rows[:: max(1, len(rows) // 350)]}
-    assert len(results) > 40
+    assert len({specified.check(*row) for row in rows[:: max(1, len(rows) // 350)]}) > 40
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ALL_GAPS)
+@pytest.mark.parametrize("name", ["FMA fp32", "FMA fp64"])
 def test_every_gap_of_wide_formats(name: str) -> None:
-    operation, gaps = ALL_GAPS[name]
+    operation, gaps = GAPS[name]
     specified = Specified(operation)
     rows = [row for gap in gaps for row in list(rows_at_gap(operation, gap))[gap % 5 :: 17]]
     assert len({specified.check(*row) for row in rows}) > 200

@@ -1,14 +1,18 @@
 """Sample vectors beside a proof."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cosim.build.errors import SimulationError
+from cosim.dut.description import load_dut
+from golden import load_unit
+from mmau.prove.counterexample import golden_result
 from mmau.prove.decision import OPEN, PROVED, REFUTED, UserDesignDecision, WrongCycles, WrongResult
 from mmau.prove.user_design import proof, samples
 from mmau.prove.user_design.proof import prove_user_design
-from mmau.prove.user_design.samples import VECTORS, sampled
+from mmau.prove.user_design.samples import VECTORS, first_wrong, sampled
 from tests.mmau.prove.user_design.design_by_hand import PRODUCT, SHIFT, Wrong, clocked
 from tests.mmau.prove.user_design.wrong_designs import ALL
 
@@ -59,6 +63,20 @@ def test_what_two_tools_read_differently_is_not_proved(tmp_path: Path) -> None:
         found.reason
         == "the circuit that Yosys reads is right, but the circuit that Verilator reads from the same text is not"
     )
+
+
+FMA_BY_HAND = Path(__file__).parent / "designs" / "fma_ieee"
+
+
+@pytest.mark.parametrize(
+    "bugs", [("BUG_SIGN_OF_A_ZERO_THAT_CANCELS",), pytest.param((), marks=pytest.mark.long)], ids=["wrong", "right"]
+)
+def test_many_vectors_are_tried_before_a_hard_question(bugs: tuple[str, ...]) -> None:
+    unit, dut = load_unit(FMA_BY_HAND / "unit.toml").step, load_dut(FMA_BY_HAND / "dut.toml")
+    found = first_wrong(unit, replace(dut, defines=dict.fromkeys(bugs, "")))
+    assert (found is None) is (not bugs)
+    if found is not None:
+        assert golden_result(unit, found) == 0  # a zero of the other sign
 
 
 @pytest.mark.long

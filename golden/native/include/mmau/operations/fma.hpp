@@ -1,4 +1,4 @@
-// FMA: IEEE 754 fused multiply-add (golden/operations/fma.py; paper 000, algorithm 3).
+// FMA: IEEE 754 fused multiply-add; MUL and ADD, its parts (golden/operations/fma.py; paper 000, algorithm 3).
 #pragma once
 
 #include "../steps.hpp"
@@ -56,43 +56,83 @@ MMAU_FN int leading_exp(const Term<Widest>& term) {
 /// keeps that of what goes only being inexact is left to see (bits).
 constexpr int fma_window = 300;
 
-/// Whether an exact sum of zero is −0 (IEEE 754, section 6.3).
-MMAU_FN bool is_zero_negative(int x_sign, int y_sign, Mode mode) {
-    return mode == Mode::RD ? x_sign || y_sign : x_sign && y_sign;
-}
-
 /// Which NaN is written: the quiet one; or the first of the operands', made quiet, and without one the negative quiet one.
-MMAU_FN uint64_t written_nan(const Plan& plan, uint64_t a, uint64_t b, uint64_t c) {
+template <int count>
+MMAU_FN uint64_t written_nan(const Plan& plan, const uint64_t (&operands)[count]) {
     const Format& d = plan.d;
     if (!plan.first_nan) return d.quiet_nan();
-    const uint64_t codes[] = {a, b, c};
-    for (const uint64_t code : codes) {
+    for (const uint64_t code : operands) {
         if ((code & ~d.sign_bit()) > d.infinity()) return code | (uint64_t{1} << (d.man_bits - 1));
     }
     return d.sign_bit() | d.quiet_nan();
+}
+
+/// A term and its sign, which a zero has too.
+struct SignedTerm {
+    Term<Widest> term;
+    int sign;
+};
+
+MMAU_FN SignedTerm signed_product(const Plan& plan, const Decoded& x, const Decoded& y) {
+    const int sign = x.sign ^ y.sign;
+    const Widest sig = sig_product(x.sig, y.sig);
+    return {{sign ? -sig : sig, x.exp + y.exp, product_frac(plan)}, sign};
+}
+
+MMAU_FN SignedTerm signed_addend(const Decoded& z, const Format& format) {
+    return {{Widest(signed_sig(z)), z.exp, format.man_bits}, z.sign};
+}
+
+/// ρ of the exact sum of one or two terms; the sign of an exact zero is that of IEEE 754, section 6.3.
+template <int count, class Observer>
+MMAU_FN uint64_t rounded_terms(const Plan& plan, const SignedTerm (&terms)[count], Observer& see) {
+    int leading = leading_exp(terms[0].term), negative = terms[0].sign;
+    for (int k = 1; k < count; ++k) leading = larger(leading, leading_exp(terms[k].term));
+    const int lsb = leading - fma_window;
+    Widest total = align<Widest>(terms[0].term, lsb, 0, Mode::RO);
+    for (int k = 1; k < count; ++k) {
+        total += align<Widest>(terms[k].term, lsb, 0, Mode::RO);
+        negative = plan.rho.mode == Mode::RD ? negative | terms[k].sign : negative & terms[k].sign;
+    }
+    const auto term = [&](int k) { return terms[k].term; };
+    see.exact_sum(0, 0, count, total, lsb, term, [&](int k) { return align<Widest>(term(k), lsb, 0, Mode::RO); });
+    if (bit_length(magnitude(total))) return convert(plan, total, lsb, see);
+    return negative ? plan.d.sign_bit() : 0;
 }
 
 /// One step in any format and rounding mode.
 template <class Observer>
 MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code, Observer& see) {
     const Plan& plan = operands.plan;
-    const Decoded x = operands.a(0), y = operands.b(0), z = decode(plan.c, c_code, plan.flush_inputs);
+    const Decoded z = decode(plan.c, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
     if (special.any()) {
-        const uint64_t a = load(plan.a, operands.row.a, operands.first), b = load(plan.b, operands.row.b, operands.first);
-        return special.encode(plan.d, written_nan(plan, a, b, c_code));
+        return special.encode(plan.d, written_nan(plan, {operands.a_code(0), operands.b_code(0), c_code}));
     }
-    const int sign = x.sign ^ y.sign;
-    const Widest sig = sig_product(x.sig, y.sig);
-    const Term<Widest> product{sign ? -sig : sig, x.exp + y.exp, product_frac(plan)};
-    const Term<Widest> c{Widest(signed_sig(z)), z.exp, plan.c.man_bits};
-    const int lsb = larger(leading_exp(product), leading_exp(c)) - fma_window;
-    Widest total = align<Widest>(product, lsb, 0, Mode::RO);
-    total += align<Widest>(c, lsb, 0, Mode::RO);
-    const auto term = [&](int k) { return k ? c : product; };
-    see.exact_sum(0, 0, 2, total, lsb, term, [&](int k) { return align<Widest>(term(k), lsb, 0, Mode::RO); });
-    if (bit_length(magnitude(total))) return convert(plan, total, lsb, see);
-    return is_zero_negative(sign, z.sign, plan.rho.mode) ? plan.d.sign_bit() : 0;
+    return rounded_terms(plan, {signed_product(plan, operands.a(0), operands.b(0)), signed_addend(z, plan.c)}, see);
+}
+
+/// a·b.
+template <class Observer>
+MMAU_FN uint64_t mul_step(const Operands& operands, Observer& see) {
+    const Plan& plan = operands.plan;
+    const Decoded x = operands.a(0), y = operands.b(0);
+    Special special;
+    special.add_product(x, y);
+    if (special.any()) return special.encode(plan.d, written_nan(plan, {operands.a_code(0), operands.b_code(0)}));
+    return rounded_terms(plan, {signed_product(plan, x, y)}, see);
+}
+
+/// a + b.
+template <class Observer>
+MMAU_FN uint64_t add_step(const Operands& operands, Observer& see) {
+    const Plan& plan = operands.plan;
+    const Decoded x = operands.a(0), y = operands.b(0);
+    Special special;
+    special.add_term(x);
+    special.add_term(y);
+    if (special.any()) return special.encode(plan.d, written_nan(plan, {operands.a_code(0), operands.b_code(0)}));
+    return rounded_terms(plan, {signed_addend(x, plan.a), signed_addend(y, plan.b)}, see);
 }
 
 MMAU_APART_FN uint64_t fma_steps(const Plan& plan, const Row& row, uint64_t c) {
