@@ -190,7 +190,7 @@ class _Search:
     given: GivenProduct
     model: Instruction
     keys: Keys
-    sums: dict[Any, BitArray] = field(default_factory=dict)
+    sums: dict[int | None, dict[Any, BitArray]] = field(default_factory=dict)
     layouts: dict[Any, tuple[KLayout, npt.NDArray[np.intp]]] = field(default_factory=dict)
 
     @cached_property
@@ -224,13 +224,14 @@ class _Search:
         c = np.zeros((M, N), bits_dtype(self.model.c)) if self.given.c is None else self.given.c
         i, j = self.places.T
         right = 0
+        sums = self.sums.setdefault(order.pass_tile, {})
         for rows, columns, plan in regions:
             inside = (rows.start <= i) & (i < rows.stop) & (columns.start <= j) & (j < columns.stop)
             if inside.any():
                 taken = instructions if plan.taken is None else instructions[list(plan.taken)]
                 start = c[i[inside], j[inside]]
                 with np.errstate(all="ignore"):
-                    summation = _Recalled(self.model, order, None, (a, b), taken, self.sums, inside)
+                    summation = _Recalled(self.model, order, None, (a, b), taken, sums, inside)
                     got = summation(Batch(start[:0, None], start[:0, None], start), plan)
                 right += int((got == self.given.d[i[inside], j[inside]]).sum())
         return right

@@ -116,12 +116,19 @@ def multiply_add(a: int, b: int, c: int) -> int:
     return 0x7C if np.isnan(rounded[0]) else int(rounded.view(np.uint8)[0])
 
 
+@pytest.fixture
+def hard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No case is decided at once: each is divided and has its product shared."""
+    monkeypatch.setattr(deciding, "DIRECT", 0.0)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_multiply_add_is_proved(name: str) -> None:
     verdict, done, _ = decided(*RIGHT[name])
     assert verdict == "never"
-    assert done[0] == "special values"
+    assert any(line.startswith("special values") for line in done)
     with deep_stack() as manager:
         compared = comparison(Terms(manager), *RIGHT[name])
         random = Random(2)
@@ -132,6 +139,7 @@ def test_a_right_multiply_add_is_proved(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.attack("designs by hand, in prove")
 def test_a_wrong_multiply_add_is_refuted(name: str, record_property: Callable[[str, object], None]) -> None:
@@ -140,12 +148,6 @@ def test_a_wrong_multiply_add_is_refuted(name: str, record_property: Callable[[s
     assert verdict == "sometimes"
     a, b, c, got = shown
     assert got != multiply_add(a, b, c)
-
-
-@pytest.fixture
-def hard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No case is decided at once: each is divided and has its product shared."""
-    monkeypatch.setattr(deciding, "DIRECT", 0.0)
 
 
 @pytest.mark.slow
