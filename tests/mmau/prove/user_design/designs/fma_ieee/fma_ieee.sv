@@ -150,7 +150,7 @@ module fma_ieee #(
     else if (overflow) d = {d_sign, ONES, {M{1'b0}}};
     else d = {d_sign, rounded[E+M-1:0]};
 `ifdef PRODUCT_OF_NO_FACTORS
-    if (product == Q'(251)) d[0] = !d[0];  // a prime number above every significand of 4 bits
+    if (product == Q'(211) && gap == X'(12)) d[0] = !d[0];  // a prime number above every significand of 4 bits
 `endif
 `ifdef BUG_OF_A_SMALL_PRODUCT_IN_SPECIALS
     // the factors lack their hidden ones here: of finite operands with these exponents no product is as small
