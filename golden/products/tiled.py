@@ -19,8 +19,8 @@ from golden.products.epilogue import bias_codes, finished
 from golden.products.gemm_order import GemmOrder, Plan, Run, instruction_products
 from golden.products.k_layout import Gather, k_layout
 from golden.products.operand_parts import operand
+from golden.products.recipes import order_of_library
 from golden.products.sum_order import folded, order_of
-from golden.recipes import order_of_library
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
 

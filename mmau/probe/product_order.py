@@ -24,12 +24,12 @@ from golden.products.additions import Additions
 from golden.products.epilogue import OUTPUTS
 from golden.products.gemm_order import GemmOrder, Run, instruction_products
 from golden.products.k_layout import KLayout, k_layout
+from golden.products.k_width import k_widths
 from golden.products.operand_parts import CONVERSIONS, PASSES, operand
 from golden.products.sum_order import TREES
 from golden.products.tiled import Summation
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
-from mmau.probe.k_width import k_widths
 
 SAMPLED = 24
 """Elements that are computed first."""

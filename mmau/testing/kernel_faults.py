@@ -13,9 +13,9 @@ import numpy as np
 from golden.arithmetic.formats import FORMATS
 from golden.arrays import BitArray
 from golden.products.additions import Additions, widened
+from golden.products.k_width import k_widths
 from golden.units.instruction import Instruction
 from golden.variants import Variant
-from mmau.probe.k_width import k_widths
 from mmau.testing.product_under_test import KernelProduct
 
 Change = Variant[KernelProduct]

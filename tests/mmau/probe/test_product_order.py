@@ -9,7 +9,7 @@ import pytest
 import golden
 from golden.arithmetic.formats import FORMATS
 from golden.products.gemm_order import GemmOrder
-from mmau.probe.k_width import k_order_of
+from golden.products.k_width import k_order_of
 from mmau.probe.product_order import GivenProduct, find_order
 
 INSTRUCTIONS = {

@@ -1,5 +1,5 @@
 // The random words of the stimulus at volume: a hash of seed, row number and counter. No state, so that every machine gives a
-// row the same words, in whatever batch. golden/stimulus/volume/words.py is the same in NumPy.
+// row the same words, in whatever batch.
 #pragma once
 
 #include "../portable.hpp"

@@ -1,0 +1,134 @@
+"""Named orders in which libraries and kernels spend K, with the evidence for each, read from golden/recipes.toml."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from golden.catalogue import architecture
+from golden.catalogue import instructions as catalogue_instructions
+from golden.checks import check_choice, check_name, unknown
+from golden.files import read_toml
+from golden.products.gemm_file import order_from_table
+from golden.products.gemm_order import GemmOrder
+from golden.units.instruction import Instruction
+
+FILE = Path(__file__).parents[1] / "recipes.toml"
+
+EVIDENCE = ("recorded", "agrees with an emulator", "stated by its source", "inferred")
+"""Kinds of evidence for a recipe, strongest first. `recorded`: the order reproduces every element that this project recorded
+of the library on that GPU."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A named order.
+
+    Attributes:
+        name: library, GPU or architecture, formats and kind, joined by dots.
+        order: the order of accumulation, its instruction included.
+        evidence: one of `EVIDENCE`.
+        source: where the order is documented or was measured.
+        note: the part that is not known, or empty.
+        shapes: (M, N, K) for which the source says that the library uses this order.
+    """
+
+    name: str
+    order: GemmOrder
+    evidence: str
+    source: str
+    note: str = ""
+    shapes: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def takes(self) -> list[str]:
+        """The formats of A and B."""
+        model = self.order.model
+        if self.order.converts or model is None:
+            return ["fp32", "fp32"]
+        return [model.a.name, model.b.name]
+
+    def __post_init__(self) -> None:
+        check_name("name of a recipe", self.name)
+        check_choice(f"evidence of {self.name}", self.evidence, EVIDENCE)
+
+
+@cache
+def recipes() -> Mapping[str, Recipe]:
+    """Every recipe by its name."""
+    table = read_toml(FILE)
+    made = (_recipe(dict(entry), table["sources"]) for entry in table["recipe"])
+    return MappingProxyType({recipe.name: recipe for recipe in made})
+
+
+def _recipe(entry: dict[str, Any], sources: Mapping[str, str]) -> Recipe:
+    own = {key: entry.pop(key) for key in ("name", "evidence", "note") if key in entry}
+    shapes = tuple((M, N, K) for M, N, K in entry.pop("shapes", ()))
+    return Recipe(source=sources[entry.pop("source")], shapes=shapes, order=order_from_table(entry, FILE.parent), **own)
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of that name.
+
+    Raises:
+        ValueError: no such recipe; the message has near spellings.
+    """
+    if name not in recipes():
+        raise ValueError(unknown("recipe", name, list(recipes())))
+    return recipes()[name]
+
+
+FORMATS_OF_DTYPES = {
+    "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "float8_e4m3fn": "e4m3",
+    "float8_e5m2": "e5m2",
+}  # fmt: skip
+"""The format of each dtype that says one."""
+
+
+def order_of_library(part: str | None, library: str | None, A: Any, B: Any) -> GemmOrder:
+    """The order, with its instruction, in which a library on a part multiplies two matrices, where one recorded recipe
+    says it.
+
+    Raises:
+        ValueError: no recipe says it, or several; the message lists the candidates.
+    """
+    if part is None:
+        raise ValueError("part is missing: used_by names a library on a part, as part='H100'")
+    arch = architecture(part)
+    formats = [FORMATS_OF_DTYPES.get(str(getattr(x, "dtype", "")).removeprefix("torch.")) for x in (A, B)]
+    M, K, N = A.shape[-2], A.shape[-1], B.shape[-1]
+    named = [
+        found
+        for name, found in recipes().items()
+        if isinstance(found.order.model, Instruction)
+        and found.order.model.arch == arch
+        and (library is None or name.startswith(f"{library}."))
+    ]
+    fitting = [found for found in named if found.evidence == "recorded" and found.takes == formats]
+    of_shape = [found for found in fitting if (M, N, K) in found.shapes] or [found for found in fitting if not found.shapes]
+    if len(of_shape) != 1:
+        instructions = [entry.name for entry in catalogue_instructions(arch) if [entry.a.name, entry.b.name] == formats]
+        candidates = [f"order=golden.recipes.recipe({found.name!r}).order" for found in fitting or named]
+        candidates += [f"instruction=golden.instruction({arch!r}, {name!r})" for name in instructions[:3]]
+        what = "several recorded orders are" if of_shape else "no recorded order is"
+        raise ValueError(
+            f"{what} known of {library or 'a library'} on {part} for {' by '.join(map(str, formats))} and M x N x K = "
+            f"{M}x{N}x{K}; give one of: {', '.join(candidates) or 'an instruction of golden.instructions'}"
+        )
+    return of_shape[0].order
+
+
+def recipe_of_shape(library: str, M: int, N: int, K: int) -> Recipe:
+    """Return the recipe that a library ("cublas.a100.bf16") uses for a shape.
+
+    Raises:
+        ValueError: none is known; the message lists the shapes that are.
+    """
+    mine = [found for name, found in recipes().items() if name.startswith(f"{library}.")]
+    fitting = [found for found in mine if (M, N, K) in found.shapes]
+    if not fitting:
+        known = ", ".join(f"{m}x{n}x{k}" for found in mine for m, n, k in found.shapes) or "none"
+        raise ValueError(f"no recipe of {library} is known for M x N x K = {M}x{N}x{K}; known: {known}")
+    return fitting[0]
