@@ -206,7 +206,8 @@ def _total(operation: Operation, summand: Summand, count: int) -> Kind:
         assert F is not None
         # A sum is zero where products cancel, or where the fraction bits hold nothing of one that has a small significand.
         low, high, own = product.lowest, product.highest, len(leaves) > 1 or product.frac - F >= product.least_bits
-        frac = F
+        # Rounded down, a product that lies wholly below the last place kept becomes a unit of it.
+        frac, lead = F, max(lead, (len(leaves) - 1).bit_length() - F)
     zero = of.terms[0].zero_exp if summand.zero_exp is None else summand.zero_exp
     zero = NO_PRODUCT_EXP if zero is None else zero
     zeros = (min(zero, low), max(zero, high)) if own else (zero, zero)

@@ -79,7 +79,7 @@ def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
 
 def _term_names(operation: Operation) -> list[str]:
     """What each term of a step that an operand can make special is called."""
-    if operation.structure.last.node == "add" and operation.structure.rho is not None:
+    if operation.structure.adds_elements:
         return ["a", "b"]
     return [*(f"product {k}" for k in range(operation.length)), *(["c"] if "c" in operation.operands else [])]
 

@@ -198,6 +198,8 @@ def distance_group(shape: SumShape) -> Covergroup:
 
     def unreachable(term: str, distance: str) -> Reason:
         low, high = DISTANCES[names.index(distance)]
+        if shape.count == 1 and low:
+            return "there is one term"
         kind = next(each for each in shape.kinds if each.name == term)
         gaps = [gap for top in largest_of(shape) if not isinstance(gap := _gaps(shape, top, kind), str)]
         if not gaps:
@@ -257,7 +259,12 @@ def cancellation_group(shape: SumShape) -> Covergroup:
         index = np.select([depth <= -2, depth == -1, depth == 0], [0, 1, 2], _within(depth, DEPTHS) + 3)
         return (np.where(terms.something, np.where(terms.zero, len(names) - 1, index), -1),)
 
+    # Rounded down, a term that lies wholly below the last place kept becomes a unit of it, above its own leading one.
+    rises = any(kind.fraction_bits is not None and kind.fraction_bits + kind.lead < 0 for kind in shape.kinds)
+
     def unreachable(name: str) -> Reason:
+        if rises and name in names[:2]:
+            return None
         if shape.count == 1:
             return None if name == "same leading bit" else "there is one term"
         if name == names[0] and shape.count < 3:

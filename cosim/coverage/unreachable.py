@@ -49,12 +49,6 @@ ARGUED_ALONE = (
     ),
     Argued(
         ("GTR-FDPA",),
-        r"products: distance to the largest exponent .*",
-        "of one product: it lies below the largest exponent",
-        "a term alone has the largest exponent",
-    ),
-    Argued(
-        ("GTR-FDPA",),
         r"(even|odd) products: cancellation .*32 or more.*",
         "even or odd products: 32 or more bits cancel",
         "the units of several even or odd products have too few fraction bits, or too short products: at most 26 do",
@@ -95,6 +89,12 @@ ARGUED_ALONE = (
         r"(even and odd|result): outcome .*up to the smallest normal.*",
         "sum of the chains and the result: rounded up to the smallest normal number",
         "sums of fp32 numbers have no bits below those of a subnormal number, and are exact there",
+    ),
+    Argued(
+        ("ADD",),
+        r"result: outcome \| (subnormal, inexact|up to the smallest normal|to zero), .",
+        "inexact subnormal results; those rounded up to the smallest normal number, or to zero",
+        "a sum of two numbers of the format of d has no bits below those of its subnormal numbers, and is exact there",
     ),
     Argued(
         ("IDPA",),

@@ -85,9 +85,9 @@ def _own_finest(operation: Operation, chained: bool) -> int:
     assert F is not None
     # e_max is no lower than every term that is not zero, nor than e_zero where one is.
     lowest, highest = sorted(kind.lowest for kind in last.kinds)
-    e_max = min(max(of.floor, lowest), highest)
     if of.in_frame:
-        return e_max - F  # a zero of the other sign has a one there
+        return min(of.floor, highest) - F  # a zero of the other sign has a one there, even where all terms are zero
+    e_max = min(max(of.floor, lowest), highest)
     return max(min(kind.lowest - kind.frac for kind in last.kinds), e_max - F)
 
 

@@ -270,6 +270,11 @@ class Structure:
         return any(isinstance(node, Partial) and node.scaled for node in self.last.nodes)
 
     @property
+    def adds_elements(self) -> bool:
+        """Whether a and b are terms themselves, not factors."""
+        return any(isinstance(node, Element) for node in self.last.nodes)
+
+    @property
     def begins_with_zero(self) -> bool:
         """Whether a chain begins with +0, not with c or a product."""
         return any(isinstance(node, Zero) for each in self.sums for node in each.nodes)

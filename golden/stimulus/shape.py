@@ -14,7 +14,6 @@ from golden.chains.chain import Chain
 from golden.checks import check_least, check_type
 from golden.engines.engine import Batch, run
 from golden.operations import MUL, Operation
-from golden.operations.structure import Element
 from golden.units.model import Model
 
 Tile = tuple[()] | tuple[int, int]
@@ -74,7 +73,7 @@ class OperandShape:
             scale=operation.scale_format,
             block_size=operation.block_size,
             has_c="c" in operation.operands,
-            adds=any(isinstance(node, Element) for node in operation.structure.last.nodes),
+            adds=operation.structure.adds_elements,
             **_groups(operation),
         )
 

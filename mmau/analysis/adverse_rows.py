@@ -32,10 +32,20 @@ def largest_in_binade(operand: Format, exp: int) -> int | None:
 
 
 def gapped_rows(arithmetic: Arithmetic, gaps: Sequence[int]) -> Iterator[Row]:
-    """Rows whose products all lie `gap` exponents below c, with the largest significands, of both signs."""
+    """Rows whose products all lie `gap` exponents below c, with the largest significands, of both signs; where elements are
+    added, b lies below a. None for a product alone."""
+    shape = arithmetic.shape
+    if not shape.has_c and not shape.adds:
+        return
     a_top, b_top = arithmetic.a.e_max, arithmetic.b.e_max
     for gap in gaps:
         for e_c in (0, a_top + b_top + gap, 10, -10):
+            if shape.adds:
+                p, q = largest_in_binade(arithmetic.a, e_c), largest_in_binade(arithmetic.b, e_c - gap)
+                if p is not None and q is not None:
+                    for code in (q, q | arithmetic.b.negative_zero):
+                        yield replace(empty_row(arithmetic), a=(p,), b=(code,))
+                continue
             exponents = _split(arithmetic, e_c - gap)
             c = largest_in_binade(arithmetic.c, e_c)
             if exponents is None or c is None:
@@ -63,8 +73,9 @@ def _split(arithmetic: Arithmetic, exp: int) -> tuple[int, int] | None:
 
 def changed(row: Row, arithmetic: Arithmetic, rng: random.Random) -> Row:
     """A neighbouring row: one to three of its codes are changed."""
+    addend = "c" if arithmetic.shape.has_c else "b"
     for _ in range(rng.choice((1, 1, 2, 3))):
-        where = rng.choice(("a", "b", "a", "b", "c", "pair", "scale" if row.scale_a else "c"))
+        where = rng.choice(("a", "b", "a", "b", addend, "pair", "scale" if row.scale_a else addend))
         if where == "c":
             row = replace(row, c=_other(row.c, arithmetic.c, rng))
         elif where == "scale":

@@ -178,6 +178,13 @@ class Bounded:
         """Add the bounds of flushed operands: the format's smallest normal number; for a product, times the other factor.
         OC- and PS-FDPA keep subnormals of some formats, for which the bounds are larger than need be."""
         a, b, c, scale_a, scale_b = codes
+        addends = [*map(o.a.decode, a), *map(o.b.decode, b)] if o.structure.adds_elements else []
+        addends += [c_format.decode(c)] if "c" in o.operands else []
+        for addend in addends:
+            if addend.cls is Cls.SUBNORMAL:
+                self._ledger.add(INPUT_FTZ, power_of_two(c_format.e_min))
+        if o.structure.adds_elements:
+            return
         for k, (p, q) in enumerate(zip(map(o.a.decode, a), map(o.b.decode, b), strict=True)):
             if Cls.SUBNORMAL in (p.cls, q.cls):
                 factor = _magnitude(p, o.a) * _magnitude(q, o.b)
@@ -185,8 +192,6 @@ class Bounded:
                     for scales in (scale_a, scale_b):
                         factor *= o.scale_format.value(scales[k // o.block_size]) or 0
                 self._ledger.add(INPUT_FTZ, factor)
-        if c_format.decode(c).cls is Cls.SUBNORMAL:
-            self._ledger.add(INPUT_FTZ, power_of_two(c_format.e_min))
 
     def _noted_product(self, cls: Any) -> Any:
         outer = self

@@ -32,12 +32,13 @@ class Arithmetic:
         """The arithmetic of an instruction."""
         return cls(name=f"{i.arch} {i.name}", chain=i.chain, a=i.a, b=i.b, K=i.k)
 
-    @property
+    @cached_property
     def shape(self) -> OperandShape:
         """Formats and lengths of a row."""
         o = self.chain.operation
         return OperandShape(
-            a=self.a, b=self.b, c=self.c, d=self.d, K=self.K, scale=o.scale_format, block_size=o.block_size
+            a=self.a, b=self.b, c=self.c, d=self.d, K=self.K, scale=o.scale_format, block_size=o.block_size,
+            has_c="c" in o.operands, adds=o.structure.adds_elements,
         )  # fmt: skip
 
     @property
@@ -59,13 +60,16 @@ class Arithmetic:
         return self.d.value(self(row))
 
     def exact(self, row: Row) -> Fraction | None:
-        """c + Σ a_k·b_k, times the scales of their blocks; None where an operand is infinite or NaN."""
+        """c + Σ a_k·b_k, times the scales of their blocks, or a + b; None where an operand is infinite or NaN."""
         x, y = [self.a.decode(code) for code in row.a], [self.b.decode(code) for code in row.b]
-        z, scales = self.c.decode(row.c), self._scales(row)
-        if any(p.cls >= Cls.INFINITY for p in (*x, *y, z, *scales)):
+        z, scales = [self.c.decode(row.c)] if self.shape.has_c else [], self._scales(row)
+        if any(p.cls >= Cls.INFINITY for p in (*x, *y, *z, *scales)):
             return None
         lsb = self._lowest
-        total = _signed(z) << (z.exp - self.c.man_bits - lsb)
+        addends = (*x, *y) if self.shape.adds else z
+        total = sum(_signed(p) << (p.exp - self.c.man_bits - lsb) for p in addends)
+        if self.shape.adds:
+            return total * power_of_two(lsb)
         if not scales:
             frac = self.a.man_bits + self.b.man_bits + lsb
             total += sum(_signed(p) * _signed(q) << (p.exp + q.exp - frac) for p, q in zip(x, y, strict=True))

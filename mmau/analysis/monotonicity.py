@@ -78,7 +78,7 @@ def fall(arithmetic: Arithmetic, row: Row, place: Place) -> Fall | None:
     if raised is None:
         return None
     sign = 1
-    if place.name != "c":
+    if place.name != "c" and not arithmetic.shape.adds:
         factor = arithmetic.b.decode(row.b[place.k]) if place.name == "a" else arithmetic.a.decode(row.a[place.k])
         if factor.cls >= Cls.INFINITY or not factor.sig:
             return None
@@ -110,8 +110,11 @@ def staircases(arithmetic: Arithmetic) -> Iterator[tuple[Row, Place]]:
     """Rows with a large term just below a power of two, and a number of small products that count only as long as it is
     below: fewest products first, small ones of every size; with and without a product that cancels most of the sum.
 
-    The large term is c, which is raised; where c joins at the end alone, it is the sum of the first step.
+    The large term is c, which is raised; where c joins at the end alone, it is the sum of the first step. Without c there
+    are none.
     """
+    if not arithmetic.shape.has_c:
+        return
     o = arithmetic.chain.operation
     apart = getattr(o, "G", 1)
     late = arithmetic.chain.fp16_order is not None
@@ -155,10 +158,11 @@ def _staircase(arithmetic: Arithmetic, places: Sequence[int], gap: int, cancels:
 
 
 def random_cases(arithmetic: Arithmetic, rows: int, seed: int) -> Iterator[tuple[Row, Place]]:
-    """Rows of the stimulus and rows built to lose much, each with c and two elements to raise."""
+    """Rows of the stimulus and rows built to lose much, each with c, if there is one, and two elements to raise."""
     rng = random.Random(seed)
     for row in (*gapped_rows(arithmetic, range(40)), *stimulus_rows(arithmetic, rows, seed)):
-        yield row, Place("c")
+        if arithmetic.shape.has_c:
+            yield row, Place("c")
         for name in ("a", "b"):
             yield row, Place(name, rng.randrange(arithmetic.K))
 

@@ -1,4 +1,5 @@
-"""Symmetry: Φ(−A, B, −C) = −Φ(A, B, C), which rounding up or down breaks (paper 000, section 6.2.4)."""
+"""Symmetry: Φ(−A, B, −C) = −Φ(A, B, C), and (−a) + (−b) = −(a + b), which rounding up or down breaks (paper 000,
+section 6.2.4)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -24,9 +25,11 @@ class Asymmetry:
 
 
 def asymmetry(arithmetic: Arithmetic, row: Row) -> Asymmetry | None:
-    """The asymmetry of a row; None where negating A and C negates the result. Zeros of both signs count as equal, and so do
-    NaNs."""
+    """The asymmetry of a row; None where negating A and C, or both elements that are added, negates the result. Zeros of
+    both signs count as equal, and so do NaNs."""
     mirror = replace(row, a=tuple(negated(code, arithmetic.a) for code in row.a), c=negated(row.c, arithmetic.c))
+    if arithmetic.shape.adds:
+        mirror = replace(mirror, b=tuple(negated(code, arithmetic.b) for code in row.b))
     d, mirrored = arithmetic(row), arithmetic(mirror)
     x, y = number_of(d, arithmetic.d), number_of(mirrored, arithmetic.d)
     same = y is None if x is None else y is not None and x == -y
@@ -43,7 +46,8 @@ def first_asymmetry(arithmetic: Arithmetic, rows: Iterable[Row]) -> Asymmetry | 
 
 
 def pairs(arithmetic: Arithmetic) -> Iterator[Row]:
-    """Rows with one product beside c, and rows with two products: magnitudes 1 and 2**−gap, one of them negative."""
+    """Rows with one product beside c, with two products, or with two elements that are added: magnitudes 1 and 2**−gap, one
+    of them negative."""
     one = product_codes(arithmetic, 0)
     for gap in range(MAX_GAP):
         small, c = product_codes(arithmetic, -gap), arithmetic.c.encode(power_of_two(-gap))
@@ -51,7 +55,10 @@ def pairs(arithmetic: Arithmetic) -> Iterator[Row]:
         if one is None:
             continue
         alone = Place("b").put(Place("a").put(empty, one[0]), one[1])
-        yield replace(alone, c=negated(c, arithmetic.c))
+        if arithmetic.shape.has_c:
+            yield replace(alone, c=negated(c, arithmetic.c))
+        elif arithmetic.shape.adds:
+            yield Place("b").put(alone, negated(c, arithmetic.b))
         if small is not None and arithmetic.K > 1:
             yield Place("b", 1).put(Place("a", 1).put(alone, negated(small[0], arithmetic.a)), small[1])
 

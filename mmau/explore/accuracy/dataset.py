@@ -8,7 +8,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from golden.checks import check_int
 from golden.files import write_atomically
 from golden.recordings.npz import npz_bytes, read_npz
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
+from golden.stimulus.shape import fitted
 from mmau.explore.accuracy.exact_sums import Codes, Exact, Floats, exact_results, quantised, rounded, value_of
 from mmau.explore.accuracy.workload import DISTRIBUTIONS, OF_CLASSES, Workload
 from mmau.jobs.provenance import digest_of_sources
@@ -215,13 +216,14 @@ def round_rows(K: int) -> int:
 
 def _drawn(workload: Workload, shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
     if workload.kind in OF_CLASSES:
-        return CLASSES[OF_CLASSES[workload.kind]](shape, GeneratorDraws(rng), rows, ())
+        name = OF_CLASSES[workload.kind]
+        return fitted(shape, CLASSES[name](shape, GeneratorDraws(rng), rows, ()), as_products=name != "bits")
     if workload.condition is not None:
         return _ill_conditioned(shape, rng, rows, workload.condition)
     distribution = workload.kind if workload.kind in DISTRIBUTIONS else "normal"
     a, b = (_numbers(distribution, rng, (rows, shape.K)) for _ in "ab")
     c = np.zeros(rows) if workload.kind == "chain" else _numbers(distribution, rng, (rows,))
-    return _as_operands(shape, a, b, rounded(c, shape.c))
+    return fitted(shape, _as_operands(shape, a, b, rounded(c, shape.c)), as_products=False)
 
 
 def _numbers(distribution: str, rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
@@ -245,15 +247,29 @@ def _as_operands(shape: OperandShape, a: Floats, b: Floats, c: Codes) -> Operand
     return Operands(a_codes, b_codes, c, scale_a, scale_b)
 
 
-def _ill_conditioned(shape: OperandShape, rng: np.random.Generator, rows: int, condition: float) -> Operands:
+def check_conditioned(shape: OperandShape) -> None:
+    """Raise ValueError where no sum of a shape is ill-conditioned."""
+    if isinstance(shape.a, IntegerFormat):
+        raise ValueError("ill-conditioned sums are for floating-point operands; integers are added exactly")
+    if not shape.has_c and not shape.adds:
+        raise ValueError("ill-conditioned sums take two terms; a product without c is one")
+
+
+def _ill_conditioned(
+    shape: OperandShape, rng: np.random.Generator, rows: int, condition: float, of_ones: bool = False
+) -> Operands:
     """Rows whose sum is about their magnitude over the condition number, as near as the formats come.
 
     Products of normal numbers; c takes away their sum but for that much; the last products, which start as zeros, take away
-    what the rounding of c left.
+    what the rounding of c left. Where elements are added, b takes away a but for that much.
     """
-    if isinstance(shape.a, IntegerFormat):
-        raise ValueError("ill-conditioned sums are for floating-point operands; integers are added exactly")
+    check_conditioned(shape)
+    if shape.adds:
+        of_products = _ill_conditioned(replace(shape, has_c=True, adds=False), rng, rows, condition, of_ones=True)
+        return fitted(shape, of_products, as_products=True)
     a, b = (_numbers("normal", rng, (rows, shape.K)) for _ in "ab")
+    if of_ones:
+        b = np.ones_like(b)
     correcting = min(CORRECTING, shape.K - 1)
     late = slice(shape.K - correcting, shape.K)
     start = _as_operands(shape, a, b, rounded(np.zeros(rows), shape.c))

@@ -29,7 +29,7 @@ from mmau.analysis.error_bound import Bounded, searched, shares
 from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.monotonicity import fall, random_cases, staircases
 from mmau.analysis.symmetry import asymmetry, pairs
-from mmau.explore.accuracy.dataset import DataSet, data_set, products_of_file, rows_of
+from mmau.explore.accuracy.dataset import DataSet, check_conditioned, data_set, products_of_file, rows_of
 from mmau.explore.accuracy.exact_sums import (
     FINITE,
     INFINITE,
@@ -343,8 +343,8 @@ def check_measurable(unit: Unit, workload: Workload, rows: int) -> None:
     if workload.network is not None:
         Product(unit, workload.network.promote_every, workload.network.split_k)
         return
-    if workload.condition is not None and isinstance(unit.a, IntegerFormat):
-        raise ValueError("ill-conditioned sums are for floating-point operands; integers are added exactly")
+    if workload.condition is not None:
+        check_conditioned(OperandShape.of(unit))
     rows_of(workload, products(unit, workload), rows)
 
 

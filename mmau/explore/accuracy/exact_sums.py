@@ -220,8 +220,12 @@ class _Decoded:
                 self.scales.append(each)
 
     def terms(self) -> Iterator[tuple[Ints, Ints]]:
-        """All that is added, as sig · 2**exp with |sig| below 2**63: c [rows, 1], products [rows, K]."""
-        yield self.c.sig[:, None], self.c.exp[:, None]
+        """All that is added, as sig · 2**exp with |sig| below 2**63: c [rows, 1], and products or elements [rows, K]."""
+        if self.shape.has_c:
+            yield self.c.sig[:, None], self.c.exp[:, None]
+        if self.shape.adds:
+            yield from ((each.sig, each.exp) for each in (self.a, self.b))
+            return
         exp = self.a.exp + self.b.exp
         x, y = self.a.sig, self.b.sig
         for scale in self.scales:
@@ -239,18 +243,26 @@ class _Decoded:
         columns = (self.a, self.b, self.c, *self.scales)
         if not any(column.kind.any() for column in columns):
             return result
-        nan = self.c.kind == NAN
+        addends = [self.c] if self.shape.has_c else []
+        factors = [self.a, self.b, *self.scales]
+        if self.shape.adds:
+            addends, factors = factors, []
+        nan, plus, minus = (np.zeros(self.rows, bool) for _ in range(3))
+        for column in addends:
+            kind, negative = (each.reshape(self.rows, -1) for each in (column.kind, column.negative))
+            nan |= (kind == NAN).any(axis=1)
+            plus |= ((kind == INFINITE) & ~negative).any(axis=1)
+            minus |= ((kind == INFINITE) & negative).any(axis=1)
         infinite = np.zeros(self.a.kind.shape, bool)
         zero = np.zeros(self.a.kind.shape, bool)
         negative = self.a.negative ^ self.b.negative
-        for column in (self.a, self.b, *self.scales):
-            nan = nan | (column.kind == NAN).any(axis=1)
+        for column in factors:
+            nan |= (column.kind == NAN).any(axis=1)
             infinite |= column.kind == INFINITE
             zero |= (column.kind == 0) & (column.sig == 0)
-        nan = nan | (infinite & zero).any(axis=1)
-        of_c = self.c.kind == INFINITE
-        plus = (infinite & ~negative).any(axis=1) | (of_c & ~self.c.negative)
-        minus = (infinite & negative).any(axis=1) | (of_c & self.c.negative)
+        nan |= (infinite & zero).any(axis=1)
+        plus |= (infinite & ~negative).any(axis=1)
+        minus |= (infinite & negative).any(axis=1)
         result[plus] = PLUS_INFINITY
         result[minus] = MINUS_INFINITY
         result[nan | (plus & minus)] = NOT_A_NUMBER

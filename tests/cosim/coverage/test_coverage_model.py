@@ -15,7 +15,7 @@ from cosim.coverage.coverage_model import count, covergroups, report, results, w
 from cosim.coverage.unreachable import ARGUED_ALONE
 from cosim.regressions.coverage_job import coverage_units
 from golden.native.observe import Observation, observe
-from golden.operations import TFDPA
+from golden.operations import OCFDPA, PSFDPA, TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
 from rtl.designs.sample_units import sample_units
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of, missed, operands, wrongly_unreachable
@@ -30,7 +30,8 @@ SAMPLES = {unit.name: unit.operation for unit in sample_units()}
 def check_default_run(counts: Counts) -> None:
     """A run of the default length hits every bin but those that nothing can hit."""
     assert (missed(counts), wrongly_unreachable(counts), counts.rows) == ([], [], 20000)
-    assert whole([counts]).hit > 100
+    is_one_term = sum(len(each.terms) for each in counts.model.operation.structure.sums) == 1  # nothing aligns, nor cancels
+    assert whole([counts]).hit > (70 if is_one_term else 100)
 
 
 @pytest.mark.slow
@@ -88,7 +89,7 @@ def test_no_unreachable_bin_of_many_units_is_hit(data: st.DataObject) -> None:
 BY_DEFINITION = (
     r"it takes two (terms|products)",
     r"there is one (c|product|T|term)",
-    r"a step has \d+ terms",
+    r"a step has (1 term|\d+ terms)",
     r"two terms grow by one bit",
     r"a group has one product",
     r"\w+ has (no (infinities|NaN|-0|sign|zero)|neither zeros nor subnormals)",
@@ -158,6 +159,23 @@ def test_c_of_two_formats_keeps_the_subnormal_numbers_of_the_one_with_the_larger
     assert wrongly_unreachable(counts) == []
     group = "products and c: alignment"
     assert any(hits for of, name, _, hits in bins_of(counts) if of == group and name == "both kinds, c, wholly cut")
+
+
+def test_zeros_alone_in_the_frame_of_c_make_a_number_far_below_all_others() -> None:
+    """A zero product of the other sign is inverted to one unit of the last place at e_zero, which rounds to zero."""
+    small = OCFDPA(a="fp16", b="e4m3", c="fp16", L=2, F=1, h=2, rho="RNE-FP16", e_zero=-139)  # type: ignore[arg-type]
+    counts = counts_of(small, ((4000, 0),))
+    assert wrongly_unreachable(counts) == []
+    assert all(hits for of, name, _, hits in bins_of(counts) if of == "result: outcome" and name.startswith("to zero"))
+
+
+@pytest.mark.parametrize(("h", "F"), [(3, 1), (4, 1), (4, 2), (5, 1), (6, 3)])
+@pytest.mark.parametrize("P", [1, 2, 3])
+def test_products_whose_headroom_lies_above_their_fraction_bits_are_rounded_down_to_a_larger_number(
+    h: int, F: int, P: int
+) -> None:
+    products = PSFDPA(a="tf32", b="tf32", c="fp32", L=P, P=P, F=F, h=h, rho="RNE-FP32", e_zero=-126)  # type: ignore[arg-type]
+    assert wrongly_unreachable(counts_of(products, ((4000, 0),))) == []
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from golden.variants import Rows
 from golden.variants.keys import one_step_away
 from mmau.analysis import ablation
 from mmau.analysis.ablation import PINNED, SAME, UNPINNED, UNSEEN, ablate, changes, reason_of_no_effect
+from rtl.designs.sample_units import sample_units
 from tests.hwtests.model_recordings import made_by_the_model
 
 ONE_CHOICE = {"FMA": {"nan"}, "IDPA": {"combination"}}
@@ -33,9 +34,12 @@ STATED_BY_NAMES = {"a", "b", "c", "scale", "K_block"}
 
 @pytest.mark.slow
 def test_every_key_of_every_operation_is_changed_where_another_value_is_valid() -> None:
-    """A new operation is in the catalogue's units, and its keys are changed without a line of the ablation."""
+    """A new operation is in the catalogue's units, or in the sample units where no part has it, and its keys are changed
+    without a line of the ablation."""
     names = set()
-    for unit in parameter_set_units():
+    of_parts = {i.operation.name for i in golden.instructions()}
+    of_no_part = [unit for unit in sample_units() if unit.operation.name not in of_parts]
+    for unit in (*parameter_set_units(), *of_no_part):
         operation = unit.operation
         names.add(operation.name)
         changed = {key for key, _, _ in one_step_away(operation)}

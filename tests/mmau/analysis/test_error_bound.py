@@ -9,7 +9,7 @@ import golden
 from golden.arithmetic.format import power_of_two
 from golden.arithmetic.formats import FP16, FP32
 from golden.chains.chain import Chain
-from golden.operations import Operation
+from golden.operations import ADD, Operation
 from golden.stimulus import Row
 from golden.units.unit_file import operation_from_table
 from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
@@ -107,6 +107,13 @@ def test_flushed_operand_is_bounded_by_its_smallest_normal_number_times_the_othe
     smallest = 1 << 7
     d, ledger = tiny(Row(a=(smallest, 0), b=(0x3F00, 0), c=0))
     assert (d, ledger.bounds[OUTPUT_FTZ]) == (0, power_of_two(-126))
+
+
+def test_flushed_elements_that_are_added_are_bounded_by_their_smallest_normal_number_each() -> None:
+    adds = of_operation(ADD(a="bf16", b="bf16", flush_inputs=True), 1)  # type: ignore[arg-type]
+    row = Row(a=(0x7F,), b=(0x1,), c=0)
+    d, ledger = adds(row)
+    assert (d, ledger.bounds[INPUT_FTZ], adds.arithmetic.exact(row)) == (0, power_of_two(-125), power_of_two(-126))
 
 
 def test_rounding_is_half_a_place_to_nearest_and_a_whole_one_toward_zero() -> None:

@@ -25,6 +25,8 @@ KEYS: tuple[dict[str, object], ...] = (
     {"operation": "GTR-FDPA", "a": "e4m3fnuz", "b": "e5m2fnuz", "c": "fp32", "L": 16, "F": 24, "F2": 31},
     {"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 8},
     {"operation": "IDPA", "a": "int8", "b": "uint8", "c": "int32", "L": 4, "overflow": "saturate"},
+    {"operation": "MUL", "a": "fp64", "b": "fp64"},
+    {"operation": "ADD", "a": "fp16", "b": "fp16"},
 )  # fmt: skip
 
 
@@ -42,10 +44,13 @@ FP16 = next(made for made in UNITS.values() if made.name == "T-FDPA fp16 fp16")
 
 def by_fractions(shape: OperandShape, operands: Operands, row: int) -> tuple[Fraction, Fraction] | None:
     """The exact result of a row and its magnitude, the plain way; None where an operand is not finite."""
-    c = shape.c.value(int(operands.c[row]))
+    c = shape.c.value(int(operands.c[row])) if shape.has_c else Fraction(0)
     if c is None:
         return None
     total, magnitude = c, abs(c)
+    if shape.adds:
+        p, q = shape.a.value(int(operands.a[row, 0])), shape.b.value(int(operands.b[row, 0]))
+        return None if p is None or q is None else (p + q, abs(p) + abs(q))
     for k in range(shape.K):
         p, q = shape.a.value(int(operands.a[row, k])), shape.b.value(int(operands.b[row, k]))
         if p is None or q is None:

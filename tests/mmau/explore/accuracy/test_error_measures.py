@@ -9,6 +9,7 @@ import pytest
 import golden
 from golden.units.unit import Unit
 from mmau.explore.accuracy import measure
+from mmau.explore.accuracy.error_measures import properties
 from tests.mmau.explore.accuracy.measured_units import FP16, UNITS
 
 HOPPER = "sm_90:mma.m16n8k16.f32.f16.f16.f32"
@@ -54,6 +55,16 @@ def test_rounding_toward_zero_makes_results_small_but_is_not_biased() -> None:
     found = measure(changed(F=60, rho="RZ-FP32"), "normal", 20_000, 4)
     assert found["bias"]["low95"] <= 0 <= found["bias"]["high95"]
     assert found["magnitude_bias"]["high95"] < -0.1
+
+
+@pytest.mark.parametrize("name", ["MUL fp64 fp64", "ADD fp16 fp16"])
+def test_operations_without_c_err_by_half_a_unit_at_most(name: str) -> None:
+    found = [measure(UNITS[name], workload, 2000, 5) for workload in ("normal", "specials")]
+    assert all(one["special_mismatch"] == 0 for one in found)
+    assert 0.4 < found[0]["ulp"]["max"] <= 0.5
+    searched = properties(UNITS[name], 0)
+    assert 0.4 < searched["worst"]["ulp"] <= searched["worst"]["bound_ulp"] == 0.5
+    assert searched["worst"]["row"]["c"] == searched["monotonicity"]["violations"] == searched["symmetry"]["violations"] == 0
 
 
 def test_a_correctly_rounded_result_errs_by_half_a_unit_at_most() -> None:

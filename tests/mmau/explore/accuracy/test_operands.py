@@ -7,6 +7,7 @@ from golden.arithmetic.formats import BF16, E4M3, FP16, FP32, INT8, INT32
 from golden.stimulus import CLASSES, Operands, OperandShape
 from golden.units.unit import Unit
 from mmau.explore.accuracy.dataset import round_rows, rounds
+from mmau.explore.accuracy.error_measures import check_measurable
 from mmau.explore.accuracy.exact_sums import Exact, Floats, exact_results, value_of
 from mmau.explore.accuracy.workload import check_workload
 from tests.mmau.explore.accuracy.measured_units import UNITS
@@ -94,10 +95,17 @@ def test_integers_are_not_ill_conditioned() -> None:
         drawn("ill-conditioned-100", 4, shape)
 
 
+def test_an_element_takes_away_the_other_and_a_product_has_nothing_to_take_it_away() -> None:
+    adds = OperandShape.of(UNITS["ADD fp16 fp16"])
+    assert 50 < np.median(conditions(exact_results(adds, drawn("ill-conditioned-100", 2000, adds)))) < 200
+    with pytest.raises(ValueError, match=r"^ill-conditioned sums take two terms; a product without c is one$"):
+        check_measurable(UNITS["MUL fp64 fp64"], check_workload("ill-conditioned-100"), 10)
+
+
 @pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
 def test_every_unit_takes_every_workload(unit: Unit) -> None:
     shape = OperandShape.of(unit)
-    integer = unit.operation.name == "IDPA"
-    names = ("normal", "uniform", "outliers", *(() if integer else ("ill-conditioned-100",)))
+    no_sum = unit.operation.name in ("IDPA", "MUL")  # of integers, or of one term
+    names = ("normal", "uniform", "outliers", *(() if no_sum else ("ill-conditioned-100",)))
     for name in (*names, *("class-normal" if name == "normal" else name for name in CLASSES)):
         unit.dot(*drawn(name, 20, shape))
