@@ -23,8 +23,8 @@ def problems(trace: Trace) -> Problems:
         found += problems_between(trace, step)
         found += [f"step {number}: {name} is in no sum" for name in missing_terms(step)]
         found += [f"step {number}: {problem}" for problem in problems_of_two_steps(trace, step)]
-        taken = next(x.code for x in step.operands if x.name == ("c" if step.products else "sum of the products"))
-        if number and taken != trace.steps[number - 1].d.code:
+        goes_on = "c" if step.products else "sum of the products"
+        if number and [x.code for x in step.operands if x.name == goes_on] != [trace.steps[number - 1].d.code]:
             found.append(f"step {number}: it does not go on from the d of the step before")
     if trace.steps[-1].d.code != trace.d:
         found.append("the last step's d is not the trace's")
