@@ -43,7 +43,7 @@ def problems_of_two_steps(trace: Trace, step: Step) -> Problems:
 
 
 def missing_terms(step: Step, operation: type[Operation]) -> set[str]:
-    """The products, or where the operation has none a and b, and c, that are no term of any sum although every one is finite."""
+    """The products (of an addition: a and b), and c, that are no term of any sum although every one is finite."""
     if any(isinstance(part, Special) for part in step.parts):
         return set()
     summed = {term.name for part in step.parts if isinstance(part, Sum) for term in part.terms}
