@@ -1,6 +1,7 @@
 """The interface of everything that answers rows of operands with codes of d: a model, a GPU, a processor, a program, a
 simulated design."""
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from golden.stimulus import Operands, OperandShape
@@ -33,5 +34,5 @@ class Device(Protocol):
 
 def formats_of(model: Model, K: int | None = None) -> OperandShape:
     """The formats and lengths of a model's operands over K products (`usual_K` by default), without its arithmetic."""
-    m, K = model, model.usual_K if K is None else K
-    return OperandShape(a=m.a, b=m.b, c=m.c, d=m.d, K=K, scale=m.scale, block_size=m.block_size)
+    shape = OperandShape.of(model, K)
+    return replace(shape, d=model.d, headroom=None, neighbours=1)

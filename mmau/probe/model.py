@@ -40,10 +40,11 @@ answers."""
 
 
 def _families() -> list[str]:
-    """Every operation by its rank, sums in pairs beside the multiply-adds that make them, then the operations whose elements
-    are converted first; the published one of these stands among the first."""
-    ranks = {name: float(operation.rank) for name, operation in OPERATIONS.items()}
-    converted = [name for name in OPERATIONS if not {"K_block", "combination"} & OPERATIONS[name].unit_keys().keys()]
+    """Every operation of a, b and c by its rank, sums in pairs beside the multiply-adds that make them, then the operations
+    whose elements are converted first; the published one of these stands among the first."""
+    whole = {name: operation for name, operation in OPERATIONS.items() if operation.operands == Operation.operands}
+    ranks = {name: float(operation.rank) for name, operation in whole.items()}
+    converted = [name for name in whole if not {"K_block", "combination"} & OPERATIONS[name].unit_keys().keys()]
     ranks |= {f"{CONVERTED}{name}": 2 * UNRANKED + ranks[name] for name in converted}
     ranks |= {PAIRED: ranks[FMA.name] + 0.5, f"{CONVERTED}{TFDPA.name}": TRFDPA.rank - 0.5}
     return sorted(ranks, key=lambda family: ranks[family])

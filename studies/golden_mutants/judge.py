@@ -80,6 +80,8 @@ FLUSHES = {"flush_inputs": False, "flush_results": False, "overflow": "infinity"
 
 TRUNCATED = {"truncation": "RZ", "sticky": False, **FLUSHES}
 
+IEEE = {"rho": None, "nan": "quiet", **FLUSHES}
+
 DEFAULTS: dict[str, dict[str, Any]] = {
     "T-FDPA": TRUNCATED,
     "ST-FDPA": {"K_block": 32, **TRUNCATED},
@@ -87,7 +89,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **FLUSHES},
     "TR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
     "GTR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
-    "FMA": {"rho": None, "nan": "quiet", **FLUSHES},
+    "FMA": IEEE,
+    "MUL": IEEE,
+    "ADD": IEEE,
     "OC-FDPA": FLUSHES,
     "PS-FDPA": FLUSHES,
     "IDPA": {"overflow": "wrap", "combination": "multiply"},

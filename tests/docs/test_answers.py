@@ -32,7 +32,9 @@ def parts(document: Path) -> tuple[str, str]:
 @EVERY_ANSWER
 def test_tables_are_what_the_models_give_now(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
-    assert names(text) != []
+    assert names(text) or any(
+        block.language == "python" for block in blocks(document)
+    )  # whose results are tested with the guides
     assert with_tables(text, TABLES) == text, "run python -m studies.answers docs/guides/answers"
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -51,14 +52,16 @@ def test_count_and_seed_give_the_same_stream(design: Design, monkeypatch: pytest
 def test_stream_of_a_unit_has_every_corner_of_the_stimulus_for_any_size_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = generate(OperandShape.of_operation(UNIT.operation), 20_000, 3)
     of_corner = np.array([name in CORNERS for name in whole.names])[whole.label]
-    expected = sorted(UNIT.unit.dot(*whole.operands.rows(of_corner)).tolist())
+    expected = Counter(UNIT.unit.dot(*whole.operands.rows(of_corner)).tolist())
     for chunk in (1 << 20, 4096, 777):
         monkeypatch.setattr(stimulus, "CHUNK", chunk)
         chunks = list(specification_of(UNIT).chunks(20_000, 3))
         assert [len(part.vectors) for part in chunks[:-1]] == [chunk] * (20_000 // chunk if 20_000 % chunk else -1)
         elements = [vector.elements[0] for part in chunks for vector in part.vectors]
         corners = [each for each in elements if each.products.made_by(each.row) in CORNERS]
-        assert sorted(each.products.expected[each.row] for each in corners) == expected
+        found = Counter(each.products.expected[each.row] for each in corners)
+        assert expected <= found  # rows of rare results come again
+        assert found.keys() == expected.keys()
 
 
 @pytest.mark.parametrize("design", [UNIT, formats(1), TWO_STEPS, SCALED], ids=lambda design: design.name)

@@ -51,7 +51,9 @@ def difference_from_traces(operation: golden.Operation, K: int, rows: int, seed:
         lists = [[] if codes is None else np.atleast_1d(codes[row]).tolist() for codes in operands]
         trace = trace_of("", chain, lists[0], lists[1], lists[2][0], lists[3], lists[4])
         for number, step in enumerate(trace.steps):
-            c = next(operand.code for operand in step.operands if operand.name == "c")
+            c = next(
+                (operand.code for operand in step.operands if operand.name == "c"), lists[2][0]
+            )  # MUL and ADD read none
             of_step = chain.operation if number == 0 else chain.operation.accumulating()
             expected = records_of(step, of_step, shape)
             codes = [(c, step.d.code)], [(int(seen.c[row, number]), int(seen.d[row, number]))]

@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from golden.operations import OPERATIONS, Operation
 from golden.trace import Exact, Narrowing, Rounding, Scaling, Special, Step, Sum, Term, Trace
 from tests.twin.twin_numbers import decode
 
@@ -21,10 +22,10 @@ def problems(trace: Trace) -> Problems:
         for place, part in enumerate(step.parts):
             found += [f"step {number}: {problem}" for problem in problems_of(part, step.parts[:place])]
         found += problems_between(trace, step)
-        found += [f"step {number}: {name} is in no sum" for name in missing_terms(step)]
+        found += [f"step {number}: {name} is in no sum" for name in missing_terms(step, OPERATIONS[trace.operation])]
         found += [f"step {number}: {problem}" for problem in problems_of_two_steps(trace, step)]
-        taken = next(x.code for x in step.operands if x.name == ("c" if step.products else "sum of the products"))
-        if number and taken != trace.steps[number - 1].d.code:
+        goes_on = "c" if step.products else "sum of the products"
+        if number and [x.code for x in step.operands if x.name == goes_on] != [trace.steps[number - 1].d.code]:
             found.append(f"step {number}: it does not go on from the d of the step before")
     if trace.steps[-1].d.code != trace.d:
         found.append("the last step's d is not the trace's")
@@ -41,12 +42,14 @@ def problems_of_two_steps(trace: Trace, step: Step) -> Problems:
     return [] if named else ["the last sum is not of T and c"]
 
 
-def missing_terms(step: Step) -> set[str]:
-    """The products, and c, that are no term of any sum although every one is finite."""
+def missing_terms(step: Step, operation: type[Operation]) -> set[str]:
+    """The products (of an addition: a and b), and c, that are no term of any sum although every one is finite."""
     if any(isinstance(part, Special) for part in step.parts):
         return set()
     summed = {term.name for part in step.parts if isinstance(part, Sum) for term in part.terms}
-    return {"c", *(f"a[{k}]·b[{k}]" for k in step.products)} - summed
+    adds = operation.name == "ADD"
+    terms = {name for k in step.products for name in ((f"a[{k}]", f"b[{k}]") if adds else (f"a[{k}]·b[{k}]",))}
+    return (terms | {"c"} & {*operation.operands}) - summed
 
 
 def problems_of(part: Any, before: tuple[Any, ...]) -> Problems:
