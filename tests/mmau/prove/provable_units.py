@@ -127,7 +127,7 @@ def check_refuted(unit: Unit, verilog: str, seconds: float = 30.0) -> Vector:
 
 def without_fact(proof: type, name: str) -> Callable[..., Any]:
     """The method `_fact` of a proof's class, which establishes nothing under one name."""
-    sound = proof.__dict__["_fact"]
+    sound: Callable[..., Any] = proof._fact  # type: ignore[attr-defined]
 
     def fact(self: Any, called: str, *rest: Any) -> Any:
         made = sound(self, called, *rest)
