@@ -23,7 +23,7 @@ STEPS = (
 )  # fmt: skip
 """The steps of docs/reference/vocabulary.md, in the order of the model."""
 
-OTHER_LABELS = {r"addend|\w+_term_[xyz]": "multiply"}
+OTHER_LABELS = {r"addend(_[xy])?|\w+_term_[xyz]": "multiply"}
 """The step of components whose names do not contain it: a number as a term of a sum."""
 
 CONTROLS = ("clk", "rst", "en", "format", "in_valid", "in_ready", "out_valid", "out_ready")
