@@ -39,7 +39,7 @@ NOT_RUN = {
     "dask scheduler --port 8786": "it runs until it is stopped; tests/mmau/jobs/test_cluster.py starts both",
     "dask worker tcp://host:8786 --nworkers 8 --nthreads 1": "it needs a machine called host; likewise",
     "mmau explore space.toml --out DIR --scheduler tcp://host:8786": "likewise",
-    "mmau order --a A.npy --b B.npy --d D.npy --part H100 -o gemm.toml": "tests/mmau/cli/test_order.py runs it on such files",
+    "mmau order --a A.npy --b B.npy --d D.npy --part H100 -o gemm.toml": "tests/mmau/cli/test_order.py runs it so",
     "mmau explore examples/spaces/round-down.toml --out build/round-down": "an hour",
 }
 """Lines that are not run, and why."""
