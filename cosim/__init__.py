@@ -81,7 +81,7 @@ _MODULES = {
     "table": "runner.text_report",
 }
 """The module of each public name, imported when the name is first used, so that `cosim.bench` and the pytest plugin do not
-import the runner."""
+import the runner. `golden.on_demand`, which does the same for other packages, would import the models with the plugin."""
 
 
 def __getattr__(name: str) -> Any:

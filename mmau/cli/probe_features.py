@@ -58,5 +58,4 @@ def run_features(arguments: argparse.Namespace, named: Device | None) -> int:
 
 def dut_of_word(word: str) -> Device:
     """`ARCH:NAME`, or a unit's file, as a device under test."""
-    model = chosen(word)
-    return dut_of(model)
+    return dut_of(chosen(word))

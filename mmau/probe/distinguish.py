@@ -93,17 +93,13 @@ def sides(x: Unit | Instruction, y: Unit | Instruction) -> tuple[Side, Side]:
     Raises:
         ValueError: they take other operands, or give results of other formats.
     """
-    shapes = [_shape(model) for model in (x, y)]
+    shapes = [dut_of(model).shape for model in (x, y)]
     for key in ("a", "b", "c", "d", "scale", "block_size"):
         found = [getattr(shape, key) for shape in shapes]
         if found[0] != found[1]:
             raise ValueError(f"{key} must be the same for both, to give them the same inputs; got {found[0]} and {found[1]}")
     K = lcm(shapes[0].K, shapes[1].K)
     return _side(x, shapes[0], K), _side(y, shapes[1], K)
-
-
-def _shape(model: Unit | Instruction) -> OperandShape:
-    return dut_of(model).shape
 
 
 def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
