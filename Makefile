@@ -124,6 +124,9 @@ formal-netlist: $(VENV)/.cosim  #: Prove that synthesised netlists of the units 
 coverage-table: $(VENV)/.cosim  #: Write the page of functional coverage, docs/evidence/coverage.md
 	$(BIN)/python -m studies.coverage_table docs/evidence/coverage.md
 
+gemm-speed: $(VENV)/.dev  ## measure: Compare the speed of golden.gemm with PyTorch's fp32 on this machine; SIZE=4096 takes minutes
+	$(BIN)/python -m studies.gemm_speed $(SIZE)
+
 recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
 

@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosim.bench.comparison_rules import Compare
     from cosim.bench.scoreboard import Selection
-    from cosim.build.build import SIMULATORS
     from cosim.build.errors import SimulationError
     from cosim.dut.connection import PortMismatch
     from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
     from cosim.dut.generated import dut_like, load_ports
     from cosim.dut.tool_log import ElaborationError
-    from cosim.regressions.coverage_job import coverage_job, coverage_units
-    from cosim.regressions.main_job import main_job
+    from cosim.regressions.coverage_job import coverage_job, coverage_units, main_job
     from cosim.runner.report import Report
-    from cosim.runner.request import Request
+    from cosim.runner.request import SIMULATORS, Request
     from cosim.runner.run import CampaignError, run, run_many
     from cosim.runner.text_report import summary, table
 
@@ -57,7 +55,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "SIMULATORS": "build.build",
+    "SIMULATORS": "runner.request",
     "CampaignError": "runner.run",
     "Compare": "bench.comparison_rules",
     "Dut": "dut.description",
@@ -74,7 +72,7 @@ _MODULES = {
     "dut_like": "dut.generated",
     "load_dut": "dut.description",
     "load_ports": "dut.generated",
-    "main_job": "regressions.main_job",
+    "main_job": "regressions.coverage_job",
     "run": "runner.run",
     "run_many": "runner.run",
     "summary": "runner.text_report",

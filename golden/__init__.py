@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from golden import recipes
     from golden.products.gemm_file import load_order
     from golden.products.gemm_order import GemmOrder
+    from golden.products.sum_trace import SumTrace, explain_sum
     from golden.products.tiled import gemm
     from golden.trace import Trace
 
@@ -56,10 +57,12 @@ __all__ = [
     "Instruction",
     "Operation",
     "Part",
+    "SumTrace",
     "Trace",
     "Unit",
     "architecture",
     "catalogue_units",
+    "explain_sum",
     "gemm",
     "instruction",
     "instructions",
@@ -75,7 +78,9 @@ __getattr__ = on_demand(
     __name__,
     {
         "GemmOrder": "products.gemm_order",
+        "SumTrace": "products.sum_trace",
         "Trace": "trace",
+        "explain_sum": "products.sum_trace",
         "gemm": "products.tiled",
         "load_order": "products.gemm_file",
         "recipes": "",

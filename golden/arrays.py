@@ -1,10 +1,13 @@
-"""Operands as NumPy arrays: conversion to and from bit patterns, and the checks of dtype, shape and code range.
+"""Operands as arrays of NumPy, CuPy or PyTorch: conversion to and from bit patterns, and the checks of dtype, shape and code
+range.
 
 An operand is an array of unsigned integers of the format's storage width, or of the format's float dtype, whose bit patterns
 are read without conversion.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -14,6 +17,7 @@ import numpy.typing as npt
 
 from golden.arithmetic.formats import Format
 from golden.operations import Operation
+from golden.tensor_array import TensorArray
 
 
 def is_tensor(array: Any) -> bool:
@@ -26,22 +30,60 @@ def from_tensor(tensor: Any) -> npt.NDArray[Any]:
     """The tensor as a NumPy array of the same bits, sharing its memory if it is contiguous.
 
     Raises:
-        TypeError: a dtype that NumPy and ml_dtypes do not have, or a tensor that is not in CPU memory.
+        TypeError: a dtype that NumPy and ml_dtypes do not have, or a tensor on a device without an engine.
     """
     name = str(tensor.dtype).removeprefix("torch.")
     if tensor.device.type != "cpu":
-        raise TypeError(f"a tensor must be in CPU memory, got one on {tensor.device}; move it with .cpu()")
+        raise TypeError(
+            f"a tensor must be in CPU memory or on a GPU of NVIDIA or AMD, got one on {tensor.device}; move it with .cpu()"
+        )
     if not hasattr(ml_dtypes, name) and not hasattr(np, name):
         raise TypeError(f"a tensor must have a dtype that NumPy or ml_dtypes has, got {tensor.dtype}")
     integers: npt.NDArray[Any] = np.from_dlpack(tensor.detach().contiguous().view(_integers(tensor)))
     return integers.view(np.dtype(getattr(ml_dtypes, name, None) or name))
 
 
-def to_tensor(codes: npt.NDArray[Any], dtype: np.dtype[Any] | None, like: Any) -> Any:
+def to_tensor(codes: Any, dtype: np.dtype[Any] | None, like: Any) -> Any:
     """Codes as a tensor: of the float dtype if `like` is a float tensor, else of unsigned integers."""
     torch = sys.modules["torch"]
     name = str(dtype) if like.dtype.is_floating_point and dtype is not None else str(codes.dtype)
-    return torch.from_numpy(codes.view(f"int{8 * codes.itemsize}")).view(getattr(torch, name))
+    integers = codes.tensor if isinstance(codes, TensorArray) else torch.from_numpy(codes.view(f"int{8 * codes.itemsize}"))
+    return integers.view(getattr(torch, name))
+
+
+def is_gpu_tensor(array: Any) -> bool:
+    """Whether the array is a torch tensor on a GPU, NVIDIA's or AMD's, which have the same name in PyTorch."""
+    return is_tensor(array) and array.device.type == "cuda"
+
+
+def _on_device(what: str, tensor: Any, operand: Format) -> TensorArray:
+    """The codes of a tensor on a GPU, in its memory.
+
+    Raises:
+        TypeError: another dtype than the operand's.
+    """
+    bits, floats = _dtypes(operand.storage_bits, operand.dtype)
+    if str(tensor.dtype).removeprefix("torch.") not in (str(bits), str(floats)):
+        raise TypeError(f"{what} must have dtype {_accepted(operand)} for {operand}, got {tensor.dtype}")
+    return TensorArray(tensor.detach().contiguous().view(_integers(tensor)), bits)
+
+
+@contextmanager
+def on_device_of(*operands: Any) -> Iterator[None]:
+    """Within it PyTorch computes on the device of tensors on a GPU; without such nothing changes.
+
+    Raises:
+        ValueError: tensors on different devices.
+    """
+    devices = {str(x.device): x.device for x in operands if is_tensor(x)}
+    if len(devices) > 1:
+        raise ValueError(f"operands must be on one device, got tensors on {' and '.join(sorted(devices))}")
+    if not any(is_gpu_tensor(x) for x in operands):
+        yield
+        return
+    (device,) = devices.values()
+    with sys.modules["torch"].cuda.device(device):
+        yield
 
 
 def _integers(tensor: Any) -> Any:
@@ -52,9 +94,10 @@ PACKED = "torch.float4_e2m1fn_x2"
 """Name of torch's dtype of two codes of e2m1 in a byte, the low half first."""
 
 
-def unpacked(matrix: Any, axis: int) -> Any:
-    """A tensor of two codes in a byte as one of single codes, whose axis is twice as long; another matrix unchanged."""
-    if not is_tensor(matrix) or str(matrix.dtype) != PACKED:
+def unpacked(matrix: Any, axis: int, form: Format) -> Any:
+    """A matrix of two codes of e2m1 in a byte as one of single codes, whose axis is twice as long, where the format is that;
+    anything else unchanged."""
+    if not is_tensor(matrix) or str(matrix.dtype) != PACKED or form.name != "e2m1" or matrix.ndim != 2:
         return matrix
     torch = sys.modules["torch"]
     halves = matrix.view(torch.uint8)
@@ -67,12 +110,18 @@ def stacked(matrices: list[Any]) -> Any:
 
 
 def is_device_array(array: Any) -> bool:
-    """Whether the array is a CuPy array. CuPy is not imported to find out: a caller with a CuPy array already has."""
+    """Whether the array is on a GPU: the codes of a tensor, or a CuPy array. CuPy is not imported to find out: a caller with
+    a CuPy array already has."""
     cupy: Any = sys.modules.get("cupy")
-    return cupy is not None and isinstance(array, cupy.ndarray)
+    return isinstance(array, TensorArray) or (cupy is not None and isinstance(array, cupy.ndarray))
 
 
 BitArray = npt.NDArray[np.unsignedinteger[Any]]
+
+
+def contiguous(array: BitArray) -> BitArray:
+    """The array with its elements side by side, by rows, on its own device."""
+    return np.ascontiguousarray(array) if isinstance(array, np.ndarray) else np.copy(array, order="C")
 
 
 def bits_dtype(operand: Format) -> np.dtype[Any]:
@@ -92,7 +141,7 @@ def _dtypes(storage_bits: int, dtype: str | None) -> tuple[np.dtype[Any], np.dty
 
 
 def to_bits(what: str, array: Any, operand: Format) -> BitArray:
-    """Return the array's bit patterns, without a copy; a torch tensor in CPU memory is accepted too.
+    """Return the array's bit patterns, without a copy; torch tensors in CPU memory and on GPUs are accepted too.
 
     Raises:
         TypeError: not a NumPy array, or of another dtype.
@@ -117,6 +166,8 @@ def _as_array(what: str, array: Any, operand: Format) -> npt.NDArray[Any]:
         return np.asarray(array)
     if is_device_array(array):
         return array  # type: ignore[no-any-return]  # has the part of NumPy's interface that is used
+    if is_gpu_tensor(array):
+        return _on_device(what, array, operand)  # type: ignore[return-value]  # as above
     if is_tensor(array):
         return from_tensor(array)
     raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")

@@ -112,7 +112,7 @@ def cached_text(name: str, parts: Mapping[str, Any], make: Callable[[], str]) ->
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of entries.
+    """A folder of entries, each named by the hash of all that determines its files.
 
     Attributes:
         folder: path of the cache; it need not exist yet.

@@ -1,5 +1,6 @@
 """The commit of the sources that run: of the clone, or of the clone that an installed package was built from."""
 
+import re
 import subprocess
 from collections.abc import Sequence
 from functools import cache
@@ -36,6 +37,20 @@ def commit(folders: Sequence[str] = ()) -> str:
     except (OSError, subprocess.SubprocessError):
         return released()
     return head + ("+" if changed else "")
+
+
+def origin() -> str:
+    """The address of the repository that the clone of the running sources came from, as a browser opens it, without user and
+    password; empty where there is no such clone or address."""
+    try:
+        is_own = Path(_git("rev-parse", "--show-toplevel")).resolve() == ROOT
+        named = _git("remote", "get-url", "origin") if is_own else ""
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    found = re.fullmatch(
+        r"(?:(?:https?|ssh|git)://(?:[^@/]*@)?|[^@/:]*@)([\w.-]+)(?::\d+(?=/))?[:/]+(.+?)(?:\.git)?/*", named
+    )
+    return f"https://{found[1]}/{found[2]}" if found else ""
 
 
 def released() -> str:

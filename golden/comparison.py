@@ -10,18 +10,15 @@ from golden.operations import Operation
 
 
 def is_nan(codes: Any, result: Format) -> Any:
-    """Whether codes of a result's format are NaN: a bool for an integer, an array of them for an array.
-
-    Raises:
-        ValueError: a format that no result has: one without infinities.
-    """
-    if result.infinity is None:
-        raise ValueError(f"a result's format must have infinities, got {result}")
-    sign = result.codes >> 1
-    if isinstance(codes, int):
-        return codes & (sign - 1) > result.infinity
-    integer = codes.dtype.type  # a 64-bit mask as a Python integer would not do for every version of CuPy
-    return codes & integer(sign - 1) > integer(result.infinity)
+    """Whether codes of a format are NaN: a bool for an integer, an array of them for an array."""
+    integer = int if isinstance(codes, int) else codes.dtype.type  # CuPy: a mask of 64 bits must not be a Python integer
+    if result.nan is None:
+        return codes != codes  # False, in the kind of the codes
+    if result.nan == result.sign_bit:  # the code of −0
+        return codes == integer(result.nan)
+    last = result.max_finite if result.infinity is None else result.infinity
+    magnitude = codes & integer(result.magnitude_mask)
+    return magnitude >= integer(last + (1 << result.pad_bits))
 
 
 def differing(got: Any, expected: Any, operation: Operation) -> Any:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rtl.cost.cost_results import CostReport
     from rtl.cost.flow import cost_report
     from rtl.cost.meet_clock import MetClock, meet_clock
+    from rtl.designs.controlled_design import ControlledDesign
     from rtl.designs.design import Design
     from rtl.designs.multi_format_design import MultiFormatDesign
     from rtl.designs.ports import Port
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DATAPATHS",
+    "ControlledDesign",
     "CostError",
     "CostReport",
     "Design",
@@ -50,6 +52,7 @@ __getattr__ = on_demand(
         "Design": "designs.design",
         "MetClock": "cost.meet_clock",
         "MissingTool": "tools",
+        "ControlledDesign": "designs.controlled_design",
         "MultiFormatDesign": "designs.multi_format_design",
         "Port": "designs.ports",
         "StreamDatapath": "designs.stream",

@@ -30,8 +30,7 @@ from mmau.prove.user_design.deciding import Comparison
 from mmau.prove.user_design.operand_cases import CaseParts, cases_of
 from mmau.prove.user_design.row_evaluation import Column
 from mmau.report import markdown
-from studies.golden_mutants.boundary_operations import UNITS
-from studies.golden_mutants.boundary_rows import operation_of
+from studies.golden_mutants.boundary_rows import UNITS, operation_of
 from studies.symbolic.model_copy import Change, Modules, unchanged
 from studies.symbolic.model_term import model_term, symbolic_golden
 
@@ -85,7 +84,7 @@ def _agreement(terms: Terms, operation: Operation, limits: Limits, modules: Modu
         return Agreement(REFUTED, inputs={port: decision.values.get(bits.term, 0) for port, bits in ports.items()})
     if decision.verdict == "never" and raises.verdict == "never":
         return Agreement(PROVED, decision.decided)
-    return Agreement(OPEN, decision.decided, decision.open or "whether golden raises an error")
+    return Agreement(OPEN, decision.decided, "; ".join(decision.open) or "whether golden raises an error")
 
 
 def free_ports(terms: Terms, operation: Operation) -> Mapping[str, Bits]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from rtl.cost import flow
-from rtl.designs.sample_designs import slice_of
+from rtl.designs.sample_units import slice_of
 from rtl.verilog import emit
 from tests.mapped_once import mapped_once
 from tests.optional_tools import changed_tools, why_missing

@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from rtl.cost.liberty import LIBRARIES
+from rtl.cost.library_files import files_of
+from rtl.tools import MissingTool
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Tool:
 
     Attributes:
         packages: of Debian, that have it.
-        programs: all of which must be on PATH. files: all of which must be there.
+        programs: all of which must be on PATH. libraries: cell libraries, all of which must be there.
     """
 
     packages: str
     programs: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()
+    libraries: tuple[str, ...] = ()
 
 
 TOOLS = {
@@ -36,12 +36,19 @@ TOOLS = {
         ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++", "qemu-aarch64"),
     ),
     "opensta": Tool("opensta", ("sta",)),
-    "cells": Tool("qflow-tech-osu018 qflow-tech-osu035", files=tuple(LIBRARIES.values())),
+    "cells": Tool("qflow-tech-osu018 qflow-tech-osu035", libraries=("osu018", "osu035")),
     "chromium": Tool("chromium", ("chromium",)),
     "cmake": Tool("cmake", ("cmake",)),
     "ghdl": Tool("ghdl", ("ghdl",)),
     "gtkwave": Tool("gtkwave xvfb xauth", ("gtkwave", "xvfb-run")),
 }
+
+
+def _is_there(library: str) -> bool:
+    try:
+        return bool(files_of(library))
+    except MissingTool:
+        return False
 
 
 @cache
@@ -53,7 +60,7 @@ def why_missing(name: str) -> str:
     """
     tool = TOOLS[name]
     absent = [program for program in tool.programs if shutil.which(program) is None]
-    absent += [str(file) for file in tool.files if not file.is_file()]
+    absent += [library for library in tool.libraries if not _is_there(library)]
     return f"needs {', '.join(absent)} (Debian: {tool.packages})" if absent else ""
 
 

@@ -32,9 +32,11 @@ PEERS = {
     ),
     "gpu-simulator": Peer("https://github.com/badasherez/gpu-simulator", "30703fc", "MIT"),
     "riscv-isa-sim": Peer("https://github.com/riscv-software-src/riscv-isa-sim", "55b4658", "BSD-3-Clause"),
+    "softfloat": Peer("https://github.com/ucb-bar/berkeley-softfloat-3", "a0c6494", "BSD-3-Clause"),
     "cvfpu": Peer("https://github.com/openhwgroup/cvfpu", "0ad2cd7", "SHL-0.51"),
     "pulp-cvfpu": Peer("https://github.com/pulp-platform/cvfpu", "e5aa6a0", "SHL-0.51"),
     "redmule": Peer("https://github.com/pulp-platform/redmule", "ef6f08a", "SHL-0.51"),
+    "fpu-sp": Peer("https://github.com/taneroksuz/fpu-sp", "14f7f9f", "MIT"),
     "common_cells": Peer("https://github.com/pulp-platform/common_cells", "6aeee85", "SHL-0.51"),
 }
 

@@ -16,7 +16,13 @@ ROOT = Path(__file__).parents[1]
 
 LOOK = """
 import ctypes, importlib.util, shutil
-from rtl.cost.liberty import LIBRARIES
+from rtl.cost.library_files import files_of
+from rtl.tools import MissingTool
+def there(name):
+    try:
+        return bool(files_of(name))
+    except MissingTool:
+        return False
 def loads(path):
     try:
         return bool(ctypes.CDLL(path))
@@ -24,7 +30,7 @@ def loads(path):
         return False
 print(*(shutil.which(name) is not None for name in ("iverilog", "sta", "cmake", "g++", "make")))
 print(*(importlib.util.find_spec(name) is not None for name in ("ziglang", "nvidia", "numpy")))
-print(LIBRARIES["osu018"].is_file(), loads("./libnvrtc.so.13"), loads("./libother.so"))
+print(there("osu018"), loads("./libnvrtc.so.13"), loads("./libother.so"))
 """
 
 

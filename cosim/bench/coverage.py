@@ -97,22 +97,27 @@ def _walk(pools: dict[str, list[int]], rng: random.Random) -> list[int]:
         walk.append(pools[at].pop())
 
 
+BETWEEN = " | "
+"""What stands between the names of a pair of choices."""
+
+
 class PairCounts:
-    """Counts of pairs of classes of expected results that occur one after the other in the same element of a result."""
+    """Counts of pairs of names, such as classes of expected results, that occur one after the other in the same element of a
+    result."""
 
     def __init__(self) -> None:
         self._before: list[str] = []
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def count(self, found: Sequence[str], of_result: int) -> None:
-        """Count the classes of consecutive results, with `of_result` elements each."""
+        """Count the names of consecutive results, with `of_result` elements each."""
         line = [*self._before, *found]
         self._counts.update(zip(line, line[of_result:], strict=False))
         self._before = line[-of_result:]
 
-    def as_dict(self) -> dict[str, int]:
+    def as_dict(self, between: str = ", ") -> dict[str, int]:
         """The count of each pair that occurred, by name."""
-        return {f"{first}, {second}": count for (first, second), count in sorted(self._counts.items())}
+        return {f"{first}{between}{second}": count for (first, second), count in sorted(self._counts.items())}
 
 
 SAMPLE = 200
@@ -197,7 +202,7 @@ class Coverage:
         self._order: dict[str, list[str]] = {}
         self._compared: Counter[str] = Counter()
         self._result_classes: Counter[Cls] = Counter()
-        self._pairs = PairCounts()
+        self._pairs, self._choices = PairCounts(), PairCounts()
         self._of_result = 1
         self._uncounted: list[Element] = []
         self._differing: list[Element] = []
@@ -237,6 +242,9 @@ class Coverage:
         classes_of = {id(products): result_classes(products) for products, _ in of.values()}
         found = [classes_of[id(element.products)][element.row] for element in self._uncounted]
         self._pairs.count(found, self._of_result)
+        choices = [element.products.name for element in self._uncounted[:: self._of_result]]
+        if any(choices):
+            self._choices.count(choices, 1)
         self._uncounted.clear()
         self._differing.clear()
 
@@ -245,7 +253,7 @@ class Coverage:
         if not rows:
             return
         started = time.perf_counter()
-        model = Model(products.operation, products.stimulus.operands.a.shape[1])
+        model = Model(products.covered or products.operation, products.stimulus.operands.a.shape[1])
         self._counts = merged([*self._counts, count(model, products.operands_of(np.array(rows)))])
         self.golden_seconds += time.perf_counter() - started
 
@@ -268,6 +276,11 @@ class Coverage:
         """Compared elements by class of the expected result."""
         self._count_all()
         return {cls.name.lower(): self._result_classes[cls] for cls in Cls}
+
+    def choice_pairs(self) -> dict[str, int]:
+        """Counts of the pairs of names of dot products, where they have any, that occurred one after the other."""
+        self._count_all()
+        return self._choices.as_dict(BETWEEN)
 
     def result_pairs(self) -> dict[str, int]:
         """Counts of the pairs of classes of expected results that occurred one after the other."""

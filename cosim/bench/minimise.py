@@ -5,18 +5,20 @@ The design is asked again, in the same simulation, for the rows that the search 
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
+from cosim.bench.assumed import ALL, Assumed
 from cosim.bench.comparison_rules import Compare, Judge
-from cosim.bench.mismatch import UNDEFINED, ComparedRow, class_name
+from cosim.bench.mismatch import UNDEFINED, ComparedRow, Minimised, class_name
 from cosim.bench.products import DotProducts, Element, Vector
-from cosim.bench.stimulus import operand_widths, unit_transfers
+from cosim.bench.stimulus import unit_transfers
 from golden import Unit
 from golden.stimulus import OperandShape, Row, Stimulus, operands_of
 from golden.stimulus.shrink import MAX_ASKED, cost, search
+from golden.units.controls import Source
+from rtl.designs.ports import step_operands
 
 Ask = Callable[[Sequence[Vector]], Awaitable[Sequence[int | str]]]
 """Function that returns the design's result for each vector; it returns fewer results where the design stopped giving
@@ -26,37 +28,18 @@ AGREES_ALONE = "not minimised: sent alone it agrees, so it depends on the vector
 """The note of a mismatch that does not differ when it is sent by itself."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Minimised:
-    """A mismatch, as small as was found.
-
-    Attributes:
-        row: operands, got and expected: the smallest, or the first mismatch itself.
-        reproduced: whether the first mismatch fails when it is sent alone.
-        asked: vectors that the design was asked for.
-        note: how far it was minimised, or why it was not, in one line.
-    """
-
-    row: ComparedRow
-    reproduced: bool
-    asked: int
-    note: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The minimised mismatch as plain JSON."""
-        return asdict(self)
-
-
-async def minimised(ask: Ask, vector: Vector, element: Element, original: ComparedRow, compare: Compare) -> Minimised:
+async def minimised(
+    ask: Ask, vector: Vector, element: Element, original: ComparedRow, compare: Compare, assumed: Assumed = ALL
+) -> Minimised:
     """The first mismatch, minimised.
 
     Args:
         ask: asks the design.
         vector, element: the first vector with a mismatch, and its element that differs.
         original: that element as a record.
-        compare: permitted differences.
+        compare: permitted differences. assumed: the operands that the design must take.
     """
-    search = _Search.of(ask, vector, element, original, compare)
+    search = _Search.of(ask, vector, element, original, compare, assumed)
     if search is None:
         return Minimised(
             row=original, reproduced=False, asked=0, note="not minimised: only vectors of a unit can be minimised"
@@ -77,7 +60,7 @@ class _Search:
         self, ask: Ask, vector: Vector, place: int, products: DotProducts, original: ComparedRow, judge: Judge
     ) -> None:
         self._ask, self._vector, self._place, self._products, self._judge = ask, vector, place, products, judge
-        self._original = original
+        self._original, self._row = original, vector.elements[place].row
         a, b = products.formats
         self._shape = replace(OperandShape.of_operation(products.operation, len(original.a)), a=a, b=b)
         self._failure = self._kind(original.got, original.expected)
@@ -86,13 +69,16 @@ class _Search:
         self.asked = 0
 
     @classmethod
-    def of(cls, ask: Ask, vector: Vector, element: Element, original: ComparedRow, compare: Compare) -> "_Search | None":
+    def of(
+        cls, ask: Ask, vector: Vector, element: Element, original: ComparedRow, compare: Compare, assumed: Assumed
+    ) -> "_Search | None":
         """The search for a vector of one or several units; None for tiles and specifications by the user."""
         products = element.products
         if not isinstance(products, DotProducts) or not isinstance(getattr(products.dot, "__self__", None), Unit):
             return None
         place = next(number for number, each in enumerate(vector.elements) if each is element)
-        return cls(ask, vector, place, products, original, Judge(compare))
+        within = replace(products, assumed=assumed.of(products.operation, products.places))
+        return cls(ask, vector, place, within, original, Judge(compare))
 
     @staticmethod
     def row_of(compared: ComparedRow) -> Row:
@@ -116,10 +102,12 @@ class _Search:
             self.smallest = end.value
 
     async def _failing(self, rows: Sequence[Row]) -> list[Row]:
-        """Those of the rows for which the design is wrong in the same way."""
+        """Those of the rows that the design must take and for which it is wrong in the same way."""
         if not rows:
             return []
         products = self._asked_for(rows)
+        taken = np.flatnonzero(products.is_taken)
+        rows, products = [rows[at] for at in taken.tolist()], products.rows(taken)
         self.asked += len(rows)
         results = await self._ask([self._vector_of(products, row) for row in range(len(rows))])
         failing = []
@@ -132,13 +120,19 @@ class _Search:
 
     def _asked_for(self, rows: Sequence[Row]) -> DotProducts:
         """Rows with the results that golden computes for them."""
-        operands = operands_of(rows, self._shape)
-        stimulus = Stimulus(operands, np.zeros(len(rows), np.uint8), ("minimised",))
-        return replace(self._products, stimulus=stimulus, expected=self._products.dot(*operands).tolist())
+        stimulus = Stimulus(operands_of(rows, self._shape), np.zeros(len(rows), np.uint8), ("minimised",))
+        mask = self._products.mask and self._products.alone(self._row).mask
+        if mask is not None:  # of every row that of the first mismatch
+            mask = mask._replace(bits=mask.bits.repeat(len(rows), axis=0))
+        asked = replace(self._products, stimulus=stimulus, mask=mask)
+        return replace(asked, expected=self._products.dot(*asked.counted).tolist())
 
     def _vector_of(self, products: DotProducts, row: int) -> Vector:
         """A row at the place of the first mismatch; other elements of the vector are zero, other ports as they were."""
-        widths = operand_widths(products.operation)
+        names = {products.places.get(name, Source(name)).port: e for name, e in step_operands(products.operation).items()}
+        widths = {port: elements.width for port, elements in names.items()}
+        if products.mask is not None:
+            widths[products.mask.port] = products.mask.bits.shape[1]
         (transfer,) = unit_transfers(replace(products.alone(row)))
         placed = {port: value << self._place * widths[port] for port, value in transfer.items()}
         (sent,) = self._vector.transfers

@@ -1,4 +1,5 @@
-"""Compared elements of results that differ from the expected ones: their rows and texts, and their groups."""
+"""Compared elements of results that differ from the expected ones: their rows and texts, their groups, and the first one
+minimised."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -6,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from cosim.bench.products import Bits, Element, FixedPoint, heading
+from cosim.bench.products import Bits, Element, FixedPoint, Raised, Returned, heading
 from golden import Cls, Format
 
 UNDEFINED = "undefined"
@@ -94,6 +95,27 @@ class Mismatch(ComparedRow):
         return asdict(self)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Minimised:
+    """A mismatch, as small as was found.
+
+    Attributes:
+        row: operands, got and expected: the smallest, or the first mismatch itself.
+        reproduced: whether the first mismatch fails when it is sent alone.
+        asked: vectors that the design was asked for.
+        note: how far it was minimised, or why it was not, in one line.
+    """
+
+    row: ComparedRow
+    reproduced: bool
+    asked: int
+    note: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The minimised mismatch as plain JSON."""
+        return asdict(self)
+
+
 class GroupKey(NamedTuple):
     """The properties that the mismatches of a group share."""
 
@@ -135,6 +157,10 @@ def distance_kind(got: int | str, expected: int, d: Format | Bits) -> str:
     infinities, NaNs, undefined bits and zeros of different sign."""
     if isinstance(got, str):
         return "undefined bits"
+    if isinstance(d, Raised):
+        return d.difference(got, expected)
+    if isinstance(d, Returned):
+        return "another value"
     ulp = ulp_distance(got, expected, d)
     if ulp is not None:
         return _bucket(ulp) if ulp else "sign of zero"

@@ -1,14 +1,16 @@
-"""The expected results of a design: rows of a stimulus with their results, as elements of the vectors that are sent."""
+"""The expected results of a design: rows of a stimulus with their results, as elements of the vectors that are sent; results
+in fixed point, and operands of other widths than the unit's, where the design has these."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from cosim.bench.assumed import ALL, Assumed
 from cosim.bench.comparison_rules import Judge
 from golden import Cls, Format, Operation
 from golden.arithmetic.formats import IntegerFormat
@@ -17,6 +19,8 @@ from golden.arrays import BitArray
 from golden.checks import check_int
 from golden.comparison import differing
 from golden.stimulus import Operands, Stimulus
+from golden.units.controls import Source
+from rtl.designs.ports import Echo
 
 
 class Sized(Protocol):
@@ -73,7 +77,15 @@ class Bits:
         return f"{self} {code:#0{2 + -(-self.width // 4)}x} = {code}"
 
     def __str__(self) -> str:
-        return f"{self.width} bits"
+        return "1 bit" if self.width == 1 else f"{self.width} bits"
+
+
+class Returned(Bits):
+    """What an output returns: bits without any order."""
+
+    def decode(self, code: int) -> Class:
+        """One class for all codes."""
+        return Class(Cls.NORMAL)
 
 
 @dataclass(frozen=True)
@@ -163,6 +175,13 @@ def described_result(result: int | str, kind: Format | Bits) -> str:
     return f"{kind} {result}: bits that are neither 0 nor 1" if isinstance(result, str) else kind.describe(result)
 
 
+class Mask(NamedTuple):
+    """The products that count: [rows, K], 1 where one does; and the port that says so."""
+
+    port: str
+    bits: npt.NDArray[Any]
+
+
 @dataclass(frozen=True)
 class DotProducts:
     """Rows of operands of one operation, or of a chain of it, and golden's results.
@@ -170,10 +189,14 @@ class DotProducts:
     Attributes:
         name: name that distinguishes these rows from others of the same vectors; empty where there are no others.
         operation: the operation, with the formats of scales, c and d.
-        stimulus: operands, one dot product a row.
+        stimulus: operands, one dot product a row, those of idle products included.
         dot: golden's model, `Unit.dot` or `Instruction.dot`.
         expected: code of d of each row.
         formats: formats of a and b, which may differ from the formats that the operation multiplies.
+        covered: the operation whose bins are counted, where it is another one: a design without c misses no bins of c.
+        has_steps: whether the model is steps of the operation, and not a program of additions.
+        places: the ports that operands come from, where these have other names. mask: the products that count, if not all.
+        assumed: the operands that the design must take.
     """
 
     name: str
@@ -182,11 +205,21 @@ class DotProducts:
     dot: Callable[..., Any]
     expected: Sequence[int]
     formats: tuple[Format, Format]
+    covered: Operation | None = None
+    has_steps: bool = True
+    places: Mapping[str, Source] = field(default_factory=dict)
+    mask: Mask | None = None
+    assumed: Assumed = ALL
 
     @cached_property
     def result(self) -> Format:
         """The format of d."""
         return self.operation.d
+
+    @property
+    def counted(self) -> Operands:
+        """The operands with +0 · +0 in the place of each idle product, as the model takes them."""
+        return self.stimulus.operands if self.mask is None else without_idle(self.stimulus.operands, self.mask.bits)
 
     @property
     def label(self) -> npt.NDArray[Any]:
@@ -195,12 +228,23 @@ class DotProducts:
 
     @property
     def has_model(self) -> bool:
-        """Whether the operation takes the rows without conversion; only then is there a coverage model."""
-        return self.formats == (self.operation.a, self.operation.b)
+        """Whether the operation takes all rows, without conversion; only then is there a coverage model."""
+        return self.has_steps and not self.assumed and self.formats == (self.operation.a, self.operation.b)
+
+    @property
+    def kinds(self) -> dict[str, Format]:
+        """The formats of the operands and of d, by name."""
+        every = {"a": self.formats[0], "b": self.formats[1], "c": self.operation.c, "d": self.operation.d}
+        return {name: kind for name, kind in every.items() if name in (*self.operation.operands, "d")}
+
+    @property
+    def is_taken(self) -> npt.NDArray[np.bool_]:
+        """Whether the design must take each row."""
+        return self.assumed.takes(self.stimulus.operands, self.expected, self.kinds)
 
     def operands_of(self, rows: npt.NDArray[Any]) -> Operands:
-        """The operands of the given rows."""
-        return self.stimulus.operands.rows(rows)
+        """The operands of the given rows that count."""
+        return self.counted.rows(rows)
 
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
         """Whether a result, a code or undefined bits as text, agrees with golden's (numerics.md, section 3)."""
@@ -214,14 +258,14 @@ class DotProducts:
 
     def codes(self, row: int) -> list[tuple[int, Format]]:
         """The codes of a row's operands but scales, each with its format."""
-        operands, (a, b) = self.stimulus.operands, self.formats
+        operands, (a, b) = self.counted, self.formats
         pairs = [(code, fmt) for codes, fmt in ((operands.a, a), (operands.b, b)) for code in codes[row].tolist()]
         c = [(int(operands.c[row]), self.operation.c)] if "c" in self.operation.operands else []
         return [*((int(code), fmt) for code, fmt in pairs), *c]
 
     def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
-        """The codes of a row by operand: a, b, c and, where scaled, scale_a and scale_b."""
-        named = self.stimulus.operands._asdict().items()
+        """The codes of a row by operand: a, b, c and, where they exist, scale_a, scale_b and a mask."""
+        named = [*self.stimulus.operands._asdict().items(), *([] if self.mask is None else [self.mask])]
         return {name: tuple(map(int, codes[row].reshape(-1).tolist())) for name, codes in named if codes is not None}
 
     def made_by(self, row: int) -> str:
@@ -234,9 +278,9 @@ class DotProducts:
 
     def described(self, row: int, result: int | str) -> list[str]:
         """Describe the inputs, the result and the expected result: bits, sign, exponent and significand of each."""
-        return self._inputs(row) + result_lines(result, self.expected[row], self.result)
+        return self.inputs(row) + result_lines(result, self.expected[row], self.result)
 
-    def _inputs(self, row: int) -> list[str]:
+    def inputs(self, row: int) -> list[str]:
         """The inputs of a row as lines of text."""
         operation, operands = self.operation, self.stimulus.operands
         a, b = self.formats
@@ -245,26 +289,126 @@ class DotProducts:
             scale = operation.scale_format
             vectors += [("scale_a", operands.scale_a, scale), ("scale_b", operands.scale_b, scale)]
         lines = [line for name, codes, kind in vectors for line in operand_lines(name, codes[row].tolist(), kind, True)]
+        if self.mask is not None:
+            lines = operand_lines(self.mask.port, self.mask.bits[row].tolist(), Bits(1), True) + lines
         has_c = "c" in operation.operands
         return lines + (operand_lines("c", [int(operands.c[row])], operation.c, False) if has_c else [])
 
-    def rows(self, order: npt.NDArray[Any]) -> "DotProducts":
+    def rows(self, order: npt.NDArray[Any]) -> Self:
         """These rows, in this order."""
-        return replace(self, stimulus=self.stimulus.rows(order), expected=[self.expected[row] for row in order.tolist()])
+        mask = self.mask and self.mask._replace(bits=self.mask.bits[order])
+        expected = [self.expected[row] for row in order.tolist()]
+        return replace(self, stimulus=self.stimulus.rows(order), expected=expected, mask=mask)
 
-    def alone(self, row: int) -> "DotProducts":
+    def alone(self, row: int) -> Self:
         """A copy of one row, so that the others need not stay in memory."""
         one = slice(row, row + 1)
         codes = [None if array is None else array[one].copy() for array in self.stimulus.operands]
         stimulus = Stimulus(Operands(*codes), self.label[one].copy(), self.stimulus.names)  # type: ignore[arg-type]
-        return DotProducts(self.name, self.operation, stimulus, self.dot, [self.expected[row]], self.formats)
+        mask = self.mask and self.mask._replace(bits=self.mask.bits[one].copy())
+        return replace(self, stimulus=stimulus, expected=[self.expected[row]], mask=mask)
 
     def recomputed(self, row: int) -> int:
         """The row's result, computed by the reference engine."""
-        return int(self.dot(*self.stimulus.rows(slice(row, row + 1)).operands, engine="reference")[0])
+        return int(self.dot(*self.counted.rows(slice(row, row + 1)), engine="reference")[0])
 
     def _class_name(self, name: str) -> str:
         return f"{self.name}: {name}" if self.name else name
+
+
+def without_idle(operands: Operands, bits: npt.NDArray[Any]) -> Operands:
+    """The operands with +0 · +0 in the place of each product whose bit is 0."""
+    idle = bits == 0
+    a, b = (np.where(idle, 0, codes).astype(codes.dtype) for codes in (operands.a, operands.b))
+    return operands._replace(a=a, b=b)
+
+
+@dataclass(frozen=True)
+class Raised(Returned):
+    """Exception flags, bit 0 first.
+
+    Attributes:
+        names: the name of each bit.
+    """
+
+    names: tuple[str, ...] = ()
+
+    def describe(self, code: int) -> str:
+        """The code and the names of the flags that are raised."""
+        return f"{code:0{self.width}b} = {' '.join(self._set(code)) or 'none'}"
+
+    def difference(self, got: int, expected: int) -> str:
+        """The flags that are missing, and those that are raised though they must not be."""
+        missing, surplus = self._set(expected & ~got), self._set(got & ~expected)
+        parts = [f"without {' '.join(missing)}"] if missing else []
+        return ", ".join([*parts, f"{' '.join(surplus)} too many"] if surplus else parts)
+
+    def _set(self, code: int) -> list[str]:
+        return [name for bit, name in enumerate(self.names) if code >> bit & 1]
+
+
+@dataclass(frozen=True)
+class EchoRows:
+    """What an output must return, or the flags that it must raise, as a row: made where it does not.
+
+    Attributes:
+        of: the result with these flags, if they are flags.
+    """
+
+    echo: Echo
+    sent: int
+    of: "Element | None" = None
+
+    @property
+    def name(self) -> str:
+        """Its name as rows, which no dot products have."""
+        return f"flags {self.echo.name}" if self.echo.flags else f"{self.echo.name} returns {self.echo.port}"
+
+    @property
+    def result(self) -> Bits:
+        """The format of the output."""
+        return Raised(self.echo.width, self.echo.flags) if self.echo.flags else Returned(self.echo.width)
+
+    @property
+    def expected(self) -> Sequence[int]:
+        """What was sent."""
+        return [self.sent]
+
+    @property
+    def label(self) -> npt.NDArray[Any]:
+        """The index into `classes`."""
+        return np.zeros(1, np.uint8)
+
+    def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
+        """What was sent, by port."""
+        return {self.echo.port: (self.sent,)}
+
+    def classes(self) -> list[str]:
+        """The one class of these rows."""
+        return [self.name]
+
+    def made_by(self, row: int) -> str:
+        """The class of the row."""
+        return self.name
+
+    def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
+        """Whether the output returned what was sent."""
+        return result == self.sent
+
+    def described(self, row: int, result: int | str) -> list[str]:
+        """Describe the input and the output, one line each."""
+        given = operand_lines(self.echo.port, [self.sent], self.result, False)
+        if self.echo.flags:
+            given = self.of.products.inputs(self.of.row) if self.of and isinstance(self.of.products, DotProducts) else []
+        return given + result_lines(result, self.sent, self.result)
+
+    def alone(self, row: int) -> "EchoRows":
+        """The row itself."""
+        return self
+
+    def recomputed(self, row: int) -> int:
+        """What was sent."""
+        return self.sent
 
 
 class Element(NamedTuple):
@@ -316,11 +460,12 @@ class FixedPointProducts(DotProducts):
     def of(cls, products: DotProducts, fixed: FixedPoint) -> "FixedPointProducts":
         """The dot products with other results, infinities and NaNs replaced by finite numbers."""
         operation, operands = products.operation, products.stimulus.operands
-        numbers = replace_specials(operands, products.formats, operation.c)
+        numbers = products.assumed.within(replace_specials(operands, products.formats, operation.c), products.kinds)
         stimulus = replace(products.stimulus, operands=numbers)
-        expected = [fixed_result(operation, sum_of(operation, numbers, row), fixed) for row in range(len(numbers.a))]
+        counted = replace(products, stimulus=stimulus).counted
+        expected = [fixed_result(operation, sum_of(operation, counted, row), fixed) for row in range(len(numbers.a))]
         named = (products.name, operation, stimulus, products.dot, expected, products.formats)
-        return cls(*named, fixed=fixed)
+        return cls(*named, places=products.places, mask=products.mask, assumed=products.assumed, fixed=fixed)
 
     @property
     def result(self) -> FixedPoint:  # type: ignore[override]
@@ -335,14 +480,9 @@ class FixedPointProducts(DotProducts):
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
         return result == self.expected[row]
 
-    def alone(self, row: int) -> "FixedPointProducts":
-        one = super().alone(row)
-        named = (one.name, one.operation, one.stimulus, one.dot, one.expected, one.formats)
-        return FixedPointProducts(*named, fixed=self.fixed)
-
     def recomputed(self, row: int) -> int:
         """The row's result once more, from the values of its codes."""
-        operands, (a, b) = self.stimulus.operands, self.formats
+        operands, (a, b) = self.counted, self.formats
         pairs = zip(operands.a[row].tolist(), operands.b[row].tolist(), strict=True)
         total = value_of(self.operation.c, int(operands.c[row])) + sum(value_of(a, x) * value_of(b, y) for x, y in pairs)
         return fixed_result(self.operation, total, self.fixed)
@@ -428,14 +568,24 @@ class OperandWidths:
     Attributes:
         c_bits: bits of c, which is extended by its sign; 0 where the design has no c, which then is the zero that changes no
             result (`Operation.no_c`). None for the unit's c.
+        assumed: the operands that the design must take.
+        c_is_zero: whether a c that the design does not have is +0, as of an accumulator that was cleared.
         d: the fixed-point format of d; None for the unit's d.
     """
 
     c_bits: int | None = None
     d: FixedPoint | None = None
+    c_is_zero: bool = False
+    assumed: Assumed = ALL
+
+    def no_c(self, operation: Operation) -> int:
+        """The code of c where the design has none."""
+        return 0 if self.c_is_zero else operation.no_c
 
     def check(self, operation: Operation) -> None:
         """Raise ValueError where the unit's operation has no such c or d."""
+        if self.c_bits is not None and any(each.operand == "c" for each in self.assumed.operands):
+            raise ValueError("[assume] c is for a design that takes the c of the unit, not for [operands] c")
         if self.c_bits and "c" not in operation.operands:
             raise ValueError(f"[operands] c must be left out: {operation.name} has no c")
         if self.c_bits and not (isinstance(operation.c, IntegerFormat) and self.c_bits < operation.c.width):
@@ -445,6 +595,8 @@ class OperandWidths:
             )
         if self.d is None:
             return
+        if self.assumed.no_overflow:
+            raise ValueError("[assume] no_overflow goes without a fixed-point d")
         structure = operation.structure
         fused = structure.is_exact_dot_product
         if not fused and not structure.is_integer:
@@ -454,12 +606,34 @@ class OperandWidths:
         if fused and (structure.flushed or getattr(operation, "overflow", None) == "by-mode"):
             raise ValueError('a fixed-point d goes without flush_inputs and overflow = "by-mode"')
 
+    def taken(self, operands: Operands, operation: Operation, assumed: Assumed, formats: tuple[Format, Format]) -> Operands:
+        """Operands that the design must take, in the place of all others. `formats`: of a and b."""
+        within = assumed.within(operands, {"a": formats[0], "b": formats[1], "c": operation.c})
+        return within._replace(c=self.restricted(within.c, operation))
+
+    def settled(self, products: DotProducts, of_vector: int, seed: Sequence[int]) -> DotProducts:
+        """The rows, with vectors that the design must take in the place of those whose results overflow.
+
+        Raises:
+            ValueError: every vector has a result that overflows.
+        """
+        if not products.assumed.no_overflow:
+            return products
+        is_taken = np.logical_and.reduce(products.is_taken.reshape(-1, of_vector), axis=1)
+        if not is_taken.any():
+            raise ValueError(
+                "[assume] no_overflow leaves no operands: every result within the classes and exponents overflows"
+            )
+        order = np.arange(len(is_taken))
+        order[~is_taken] = np.random.default_rng(seed).choice(np.flatnonzero(is_taken), int((~is_taken).sum()))
+        return products.rows((order[:, None] * of_vector + np.arange(of_vector)).reshape(-1))
+
     def restricted(self, codes: BitArray, operation: Operation) -> BitArray:
         """Codes of c that the design can take: that of no c, or extended from their low bits."""
         if self.c_bits is None or "c" not in operation.operands:
             return codes
         if not self.c_bits:
-            return np.full_like(codes, operation.no_c)
+            return np.full_like(codes, self.no_c(operation))
         sign = (1 << self.c_bits) >> 1
         wide = codes.astype(np.int64) & ((1 << self.c_bits) - 1)
         return (((wide ^ sign) - sign) & (operation.c.codes - 1)).astype(codes.dtype)

@@ -9,15 +9,17 @@ from cocotb.types import LogicArray
 from rtl.designs.design import Design
 from rtl.designs.tile_design import TileDesign
 
-PROTOCOLS = ("combinational", "fixed-latency", "valid", "valid-ready")
+PROTOCOLS = ("combinational", "fixed-latency", "valid", "in-ready", "valid-ready")
 """Protocols of operands and results. `combinational`: d follows the inputs. `fixed-latency`: operands every cycle, results
-`latency` cycles later. `valid`: in_valid marks operands and out_valid results, without backpressure. `valid-ready`: a
-transfer happens when valid and ready are both high."""
+`latency` cycles later. `valid`: in_valid marks operands and out_valid results, without backpressure. `in-ready`: operands
+wait until in_ready is high, and results are always taken. `valid-ready`: a transfer happens when valid and ready are both
+high."""
 
 HANDSHAKES: dict[str, tuple[str, ...]] = {
     "combinational": (),
     "fixed-latency": (),
     "valid": ("in_valid", "out_valid"),
+    "in-ready": ("in_valid", "in_ready", "out_valid"),
     "valid-ready": ("in_valid", "in_ready", "out_valid", "out_ready"),
 }
 """The handshake ports of each protocol."""

@@ -9,13 +9,14 @@ from typing import Any, Protocol
 from cosim.bench.comparison_rules import Compare, Judge
 from cosim.bench.coverage import Coverage, ReferenceSample
 from cosim.bench.mismatch import Arrival, ComparedRow, Group, Record, described, joined
-from cosim.bench.products import Chunk, Element, Vector
+from cosim.bench.products import Chunk, EchoRows, Element, Vector
 from cosim.bench.schedule import waits
 from cosim.bench.stimulus import Specification
 from cosim.bench.waits import Waits, all_met
 from cosim.coverage.counts import Counts, merged
 from golden.checks import check_least, unknown
 from golden.engines.engine import fastest_engine
+from rtl.designs.ports import Echo
 
 
 class Board(Protocol):
@@ -142,7 +143,8 @@ class Outcome:
         classes: numbers of compared elements of each class and corner of the stimulus; result_classes: the same of each
             class of the expected
             results, zero to NaN. A result has one element, a tile's as many as D. result_pairs: pairs of classes of
-            expected results, with their signs, that came one after the other in the same element.
+            expected results, with their signs, that came one after the other in the same element. choice_pairs: the same of
+            what inputs chose, where they choose the arithmetic.
         waits: lengths of gaps before vectors, and of stalls of results, that each class of results met (cycles, as text like
             "1-40, 42"), by kind and class; empty for a design without a clock.
     """
@@ -169,6 +171,7 @@ class Outcome:
     result_classes: dict[str, int] = field(default_factory=dict)
     coverage: tuple[Counts, ...] = ()
     result_pairs: dict[str, int] = field(default_factory=dict)
+    choice_pairs: dict[str, int] = field(default_factory=dict)
     first_surplus: int | None = None
     waits: dict[str, str] = field(default_factory=dict)
 
@@ -251,7 +254,7 @@ class Result:
 _COUNTS = (
     "vectors", "left_out", "sent", "dropped", "received", "waiting", "surplus", "mismatches", "checked", "disagreements",
 )  # fmt: skip
-_BY_NAME = ("waived", "classes", "result_classes", "result_pairs")
+_BY_NAME = ("waived", "classes", "result_classes", "result_pairs", "choice_pairs")
 _ROWS = ("differing", "agreeing")
 _TEXTS = ("first_mismatch", "first_disagreement", "stopped", "first_surplus")
 
@@ -272,6 +275,7 @@ class Scoreboard:
         selection: the vectors that are sent; None for all.
         first: number of the first vector, where another simulation sends the earlier ones.
         fail_fast: whether the run ends at the first mismatch.
+        echoes: outputs above d that return an input.
         on_send: called with each vector that the design has accepted; called again where a reset dropped it.
         on_result: called with each result for a vector, after the comparison.
         on_mismatch: called with each result that differs.
@@ -300,6 +304,7 @@ class Scoreboard:
         selection: Selection | None = None,
         first: int = 0,
         fail_fast: bool = False,
+        echoes: Sequence[Echo] = (),
         on_send: Callable[[Vector], object] | None = None,
         on_result: Callable[[Result], object] | None = None,
         on_mismatch: Callable[[Result], object] | None = None,
@@ -318,6 +323,7 @@ class Scoreboard:
         self._vectors_seconds = 0.0
         self._on_send, self._on_result, self._on_mismatch = on_send, on_result, on_mismatch
         self._waiting: deque[Vector] = deque()
+        self._echoes = echoes
         self._selection, self._fail_fast, self._next_number = selection or Selection(), fail_fast, first
         self._end = first + count
         self._chunks = specification.chunks(count, seed, self.engine)
@@ -397,6 +403,7 @@ class Scoreboard:
         codes = codes_of(result, elements)
         wrong = [pair for pair in zip(elements, codes, strict=True) if not self._agrees(vector, *pair)]
         self.coverage.count(elements, [element for element, _ in wrong])
+        wrong += [pair for pair in echoed(result, vector, self._echoes) if not self._agrees(vector, *pair)]
         if self._on_result is not None:
             self._on_result(Result(vector.number, vector, result, wrong))
         if wrong:
@@ -409,6 +416,8 @@ class Scoreboard:
     def _agrees(self, vector: Vector, element: Element, code: int | str) -> bool:
         """Compare an element and record it; return whether it agrees."""
         agrees = element.products.agrees(element.row, code, self.judge)
+        if agrees and isinstance(element.products, EchoRows):
+            return True
         if agrees:
             self.record.agrees(vector.number, element, code, self.now)
         else:
@@ -446,6 +455,7 @@ class Scoreboard:
             classes=self.coverage.classes(),
             result_classes=self.coverage.result_classes(),
             result_pairs=self.coverage.result_pairs(),
+            choice_pairs=self.coverage.choice_pairs(),
             waits=self.waits.met(),
         )
 
@@ -453,6 +463,19 @@ class Scoreboard:
     def failures(self) -> tuple[str, ...]:
         """Every reason why the run does not pass, as `Outcome.failures`; a testbench asserts that there is none."""
         return self.outcome().failures
+
+
+def echoed(result: int | str, vector: Vector, echoes: Sequence[Echo]) -> list[tuple[Element, int | str]]:
+    """The outputs above d of a result, each as an element with its code."""
+    found = list[tuple[Element, int | str]]()
+    for echo in echoes:
+        rows = EchoRows(echo, vector.transfers[-1][echo.port], vector.elements[0])
+        if isinstance(result, int):
+            found.append((Element(rows, 0, echo.name), result >> echo.low & (1 << echo.width) - 1))
+        else:
+            bits = result[len(result) - echo.low - echo.width :][: echo.width]
+            found.append((Element(rows, 0, echo.name), int(bits, 2) if set(bits) <= {"0", "1"} else bits))
+    return found
 
 
 def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:

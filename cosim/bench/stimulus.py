@@ -1,8 +1,10 @@
-"""The vectors that are sent, from golden's stimulus, and the runs among them that repeat operands."""
+"""Specifications: the vectors that are sent to a design, from golden's stimulus, with the results that it must give, and the
+runs among the vectors that repeat operands."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, pairwise, zip_longest
 from typing import Any, Protocol
 
@@ -10,15 +12,34 @@ import numpy as np
 
 import golden
 from cosim.bench.coverage import with_pairs
-from cosim.bench.products import THE_UNITS, Chunk, DotProducts, Element, OperandWidths, Vector, packed, with_fixed_results
+from cosim.bench.products import (
+    THE_UNITS,
+    Bits,
+    Chunk,
+    DotProducts,
+    Element,
+    Mask,
+    OperandWidths,
+    Vector,
+    packed,
+    with_fixed_results,
+    without_idle,
+)
 from cosim.bench.waits import class_numbers
 from golden import Format, Instruction, Unit
+from golden.arithmetic.flags import selected
 from golden.arrays import BitArray
+from golden.checks import listed
+from golden.operations import FMA
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
 from golden.stimulus.codes import uniform_codes
+from golden.units.controls import Source
+from golden.units.unit import Choice
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.ports import step_operands, tile_operands
+from rtl.designs.ports import OPERANDS, step_operands, tile_operands
+from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign
@@ -40,7 +61,7 @@ BLOCK_OF_LONG = 1024
 """Number of vectors among which the rows of the longer run are chosen."""
 
 RARE = 128
-"""Smallest share of the rows of a chunk, one in so many, whose results are of a class, if any is."""
+"""A class of results that a chunk has at all makes up at least one row in 128."""
 
 LARGE = 2048
 """Number of vectors from which a chunk is large and has a longer run."""
@@ -178,6 +199,10 @@ CHUNK = 4096
 """Dot products that are computed and held in memory at a time: enough that NumPy's call overhead is negligible."""
 
 
+APART = 1_000_003
+"""Distance of the seeds of choices, so that those of the same operands get other rows."""
+
+
 class Specification(Protocol):
     """Stimulus for a design, and the expected results.
 
@@ -206,52 +231,130 @@ def specification_of(design: Design, results: int = 1, widths: OperandWidths = T
         ValueError: a tile of an instruction that golden's catalogue does not have, several results or other widths of a
             design that is not a unit, or widths that its operation cannot have.
     """
-    if isinstance(design, UnitDesign):
-        widths.check(design.unit.operation)
-        return UnitSpecification(design.unit, results, widths)
-    if results != 1:
-        raise ValueError(f"several results at once are for a unit, {design.name} must have 1, got {results}")
-    if widths != THE_UNITS:
-        raise ValueError(f"[operands] is for a unit, {design.name} is a design of another kind")
-    if isinstance(design, MultiFormatDesign):
-        return MultiFormatSpecification(design.units)
+    if isinstance(design, ProductDesign):
+        widths.check(design.operation)
+        operation, formats = design.operation, {"a": design.unit.a, "b": design.unit.b, "c": design.operation.c}
+        widths.assumed.check([operation], [{name: formats[name] for name in operation.operands}])
+        return ProductSpecification(design, widths)
     if isinstance(design, TileDesign):
-        return TileSpecification(design.instruction)
-    raise ValueError(f"a design must be a UnitDesign, MultiFormatDesign or TileDesign, got {type(design).__name__}")
+        if results != 1:
+            raise ValueError(f"several results at once are for a unit, {design.name} must have 1, got {results}")
+        if widths != THE_UNITS:
+            raise ValueError(f"[operands] is for a unit, {design.name} is a design of another kind")
+        return TileSpecification(design.instruction, design.unit)
+    if not isinstance(design, UnitDesign | MultiFormatDesign | ControlledDesign):
+        raise ValueError(f"a design must be a UnitDesign, MultiFormatDesign or TileDesign, got {type(design).__name__}")
+    for choice in design.choices:
+        widths.check(choice.unit.operation)
+    units = [(choice, choice.unit.operation) for choice in design.choices]
+    widths.assumed.check(
+        [operation for _, operation in units],
+        [{choice.source(name).port: getattr(operation, name) for name in operation.operands} for choice, operation in units],
+    )
+    return StepSpecification(design, results, widths)
+
+
+def _raised(products: DotProducts, design: Design) -> dict[str, list[int]]:
+    """Golden's exception flags for each row, by the input that holds those of one output of the design."""
+    flagged = [echo for echo in design.echoes if echo.flags]
+    if not flagged:
+        return {}
+    codes: list[int] = products.dot(*products.counted, flags=True)[1].tolist()
+    return {echo.port: [selected(code, echo.flags) for code in codes] for echo in flagged}
 
 
 @dataclass(frozen=True)
-class UnitSpecification:
-    """The specification of one step of a unit, or of several copies of the unit side by side.
+class StepSpecification:
+    """The specification of one step of a unit, or of several copies of it side by side. Inputs of the design may choose the
+    arithmetic, anew for each vector.
 
     Attributes:
         results: number of copies; a vector holds a dot product for each. widths: the widths of c and d.
     """
 
-    unit: Unit
+    design: UnitDesign | MultiFormatDesign | ControlledDesign
     results: int = 1
     widths: OperandWidths = THE_UNITS
 
     def check_count(self, count: int) -> None:
-        """Accept any number of vectors."""
+        """Raise ValueError for fewer vectors than choices: one would be untested."""
+        choices = self.design.choices
+        if count < len(choices):
+            ports = listed(choices[0].codes)
+            raise ValueError(f"vectors must be at least the {len(choices)} combinations of values of {ports}, got {count}")
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        n, widths = self.results, operand_widths(self.unit.operation)
-        shape = OperandShape.of_operation(self.unit.operation)
-        for part, rows in enumerate(chunks(shape, count * n, seed, max(1, CHUNK // n) * n)):
-            stimulus, runs = _with_runs(rows, n, [seed, part])
-            operands = stimulus.operands._replace(c=self.widths.restricted(stimulus.operands.c, self.unit.operation))
-            products = unit_products(self.unit, replace(stimulus, operands=operands), engine)
-            products = with_rare_results(with_fixed_results(products, self.widths.d), runs, n)
-            transfers = unit_transfers(products)
-            vectors = [
-                Vector(
-                    [side_by_side(transfers[row : row + n], widths)],
-                    [Element(products, row + k, place(k, n)) for k in range(n)],
-                )
-                for row in range(0, len(transfers), n)
-            ]
-            yield Chunk(with_pairs(blocks_of(vectors, runs), part, random.Random(f"{seed} {part}")), [products])
+        """Generate about the same number of vectors for each choice, in random order. A part of a run may have fewer vectors
+        than choices."""
+        n, choices = self.results, self.design.choices
+        rows = max(1, CHUNK // (n * len(choices))) * n
+        shares = [len(range(number, count, len(choices))) * n for number in range(len(choices))]
+        apart = APART if isinstance(self.design, ControlledDesign) else 0  # formats have rows of their own
+        streams = [
+            chunks(OperandShape.of_operation(choice.unit.operation), share, seed + number * apart, rows)
+            if share
+            else iter(())
+            for number, (choice, share) in enumerate(zip(choices, shares, strict=True))
+        ]
+        for part, of_each in enumerate(zip_longest(*streams)):
+            blocks: list[Sequence[Vector]] = []
+            made = []
+            for number, given in enumerate(of_each):
+                if given is None:  # the choices that have one vector fewer may end a chunk earlier
+                    continue
+                stimulus, runs = _with_runs(given, n, [seed, part] if len(choices) == 1 else [seed, part, number])
+                noise = random.Random(f"{seed} {part} {number} inputs")
+                products = self._products(choices[number], stimulus, engine, noise)
+                products = with_rare_results(self.widths.settled(products, 1, [seed, part, number]), runs, n)
+                made.append(products)
+                blocks += blocks_of(self._vectors(choices[number], products, noise), runs)
+            rng = random.Random(f"{seed} {part}")
+            if len(choices) > 1:
+                rng.shuffle(blocks)
+            yield Chunk(with_pairs(blocks, part, rng), made)
+
+    def _products(self, choice: Choice, stimulus: Stimulus, engine: str | None, noise: random.Random) -> DotProducts:
+        """The dot products of a choice, with a mask where the design has one: of every other vector all products count."""
+        operation, mask = choice.unit.operation, None
+        assumed = self.widths.assumed.of(operation, choice.places)
+        operands = self.widths.taken(stimulus.operands, operation, assumed, (operation.a, operation.b))
+        if self.design.mask:
+            rng = np.random.default_rng(noise.getrandbits(64))
+            bits = rng.integers(0, 2, operands.a.shape, np.uint8) | rng.integers(0, 2, (len(operands.a), 1), np.uint8)
+            mask = Mask(self.design.mask, bits)
+        counted = operands if mask is None else without_idle(operands, mask.bits)
+        products = unit_products(choice.unit, replace(stimulus, operands=counted), engine, choice.name)
+        stimulus = replace(stimulus, operands=operands)
+        products = replace(products, stimulus=stimulus, places=choice.places, mask=mask, assumed=assumed)
+        if self.widths.c_bits == 0 and isinstance(operation, FMA):
+            products = replace(products, covered=operation.without_c())
+        return with_fixed_results(products, self.widths.d)
+
+    def _vectors(self, choice: Choice, products: DotProducts, noise: random.Random) -> list[Vector]:
+        """The vectors of the rows. Operands that the choice does not read, and inputs that are only returned, are random."""
+        n, widths, transfers = self.results, self.widths_of_ports, unit_transfers(products)
+        unread = [port for port in widths if port not in transfers[0]]
+        raised = _raised(products, self.design)
+        returned = [port for port in self.design.shared_inputs if port not in choice.codes and port not in raised]
+        vectors = []
+        for row in range(0, len(transfers), n):
+            each = transfers[row : row + n]
+            if unread:
+                each = [transfer | {port: noise.getrandbits(widths[port]) for port in unread} for transfer in each]
+            shared = dict(choice.codes) | {port: noise.getrandbits(self.design.shared_inputs[port]) for port in returned}
+            shared |= {port: codes[row] for port, codes in raised.items()}
+            elements = [Element(products, row + k, place(k, n)) for k in range(n)]
+            vectors.append(Vector([side_by_side(each, widths) | shared], elements))
+        return vectors
+
+    @cached_property
+    def widths_of_ports(self) -> dict[str, int]:
+        """The width of each input that a result does not share with others (bits)."""
+        shared = self.design.shared_inputs
+        inputs = [
+            port for port in self.design.ports if port.direction == "input" and port.name in (*OPERANDS, self.design.mask)
+        ]
+        return {port.name: port.width for port in inputs if port.name not in shared}
 
 
 def _with_runs(rows: Stimulus, of_vector: int, seed: Sequence[int]) -> tuple[Stimulus, list[Run]]:
@@ -267,67 +370,122 @@ def side_by_side(transfers: Sequence[dict[str, int]], widths: Mapping[str, int])
     return {port: sum(t[port] << k * widths[port] for k, t in enumerate(transfers)) for port in transfers[0]}
 
 
-def operand_widths(operation: golden.Operation) -> dict[str, int]:
-    """The width of each operand port of one step (bits)."""
-    return {name: elements.width for name, elements in step_operands(operation).items() if name != "d"}
-
-
 def place(k: int, results: int) -> str:
     """The place of one of several results, as text."""
     return f"result {k}" if results > 1 else ""
 
 
 @dataclass(frozen=True)
-class MultiFormatSpecification:
-    """The specification of one step of one of several units, which the vector's `format` selects."""
+class ProductSpecification:
+    """The dot products of a unit over several steps, or its matrices: a vector is one of them, whose `format` says its K.
 
-    units: tuple[Unit, ...]
+    Attributes:
+        widths: the widths of c.
+    """
+
+    design: ProductDesign
+    widths: OperandWidths = THE_UNITS
 
     def check_count(self, count: int) -> None:
-        """Raise ValueError for fewer vectors than formats: a format would be untested."""
-        if count < len(self.units):
-            raise ValueError(f"vectors must be at least the {len(self.units)} formats of the datapath, got {count}")
+        """Raise ValueError for fewer vectors than values of K: one would be untested."""
+        if count < len(self.design.lengths):
+            raise ValueError(f"vectors must be at least the {len(self.design.lengths)} numbers of transfers, got {count}")
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        """Generate about the same number of vectors for each format, in random order."""
+        """Generate about the same number of vectors for each K, in random order."""
         self.check_count(count)
-        shares = [len(range(number, count, len(self.units))) for number in range(len(self.units))]
-        streams = [
-            chunks(OperandShape.of_operation(unit.operation), share, seed, max(1, CHUNK // len(self.units)))
-            for unit, share in zip(self.units, shares, strict=True)
-        ]
-        for part, of_each_format in enumerate(zip_longest(*streams)):
+        design, kinds = self.design, self.design.kinds
+        on_diagonal = places(design.m, design.n)
+        shares = [len(range(number, count, len(kinds))) * on_diagonal for number in range(len(kinds))]
+        rows = max(1, CHUNK // (len(kinds) * design.m * design.n)) * on_diagonal
+        shapes = [OperandShape.of(design.unit, K) for K in kinds.values()]
+        streams = [chunks(shape, share, seed, rows) for shape, share in zip(shapes, shares, strict=True)]
+        for part, of_each_kind in enumerate(zip_longest(*streams)):
             blocks: list[Sequence[Vector]] = []
             made = []
-            for number, rows in enumerate(of_each_format):
-                if rows is None:  # the formats that have one vector fewer may end a chunk earlier
+            for number, (name, stimulus) in enumerate(zip(kinds, of_each_kind, strict=True)):
+                if stimulus is None:
                     continue
-                unit = self.units[number]
-                stimulus, runs = _with_runs(rows, 1, [seed, part, number])
-                products = unit_products(unit, stimulus, engine, f"format {number} ({unit.name})")
-                products = with_rare_results(products, runs, 1)
+                products, runs = self._products(name, stimulus, [seed, part, number], engine)
                 made.append(products)
-                transfers = enumerate(unit_transfers(products))
-                vectors = [Vector([each | {"format": number}], [Element(products, row)]) for row, each in transfers]
-                blocks += blocks_of(vectors, runs)
+                blocks += blocks_of(self._vectors(products, number), runs)
             rng = random.Random(f"{seed} {part}")
-            rng.shuffle(blocks)
+            if len(kinds) > 1:
+                rng.shuffle(blocks)
             yield Chunk(with_pairs(blocks, part, rng), made)
+
+    def _products(self, name: str, rows: Stimulus, seed: Sequence[int], engine: str | None) -> tuple[DotProducts, list[Run]]:
+        """The rows of all elements, with their results, and the runs of vectors that repeat operands."""
+        u, m, n = self.design.unit, self.design.m, self.design.n
+        if m * n == 1:
+            elements, runs = _with_runs(rows, 1, seed)
+        else:
+            elements, runs = self._tiles(rows, seed)
+        operands = self.widths.taken(elements.operands, u.operation, self.widths.assumed, (u.a, u.b))
+        products = dot_products(name, u, u.operation, replace(elements, operands=operands), engine, (u.a, u.b))
+        products = self.widths.settled(replace(products, assumed=self.widths.assumed), m * n, seed)
+        return (with_rare_results(products, runs, 1) if m * n == 1 else products), runs
+
+    def _tiles(self, rows: Stimulus, seed: Sequence[int]) -> tuple[Stimulus, list[Run]]:
+        """The elements of matrices that hold each row on a diagonal."""
+        m, n, rng = self.design.m, self.design.n, np.random.default_rng(seed)
+        stimulus, runs = gathered(rows, places(m, n), rng, seed[1])
+        tiles, label = among_mixed(stimulus, m, n, rng)
+        scales = [] if tiles.scale_a is None else [slice(None)]
+        tiles = repeat_in_tiles(tiles, runs, [range(tiles.a.shape[-1])], scales)
+        return elements_of_tiles(tiles, label, stimulus.names, runs), runs
+
+    def _vectors(self, products: DotProducts, number: int) -> list[Vector]:
+        """The vectors of rows, m·n of them for each."""
+        design, operands = self.design, products.stimulus.operands._asdict()
+        m, n = design.m, design.n
+        elements = design.operands_of(operands["a"].shape[-1])
+        columns = {}
+        for name, each in elements.items():
+            if name != "d":
+                codes = operands[name].reshape(-1, m, n, *operands[name].shape[1:])
+                chosen = codes[:, :, 0] if name.endswith("a") else codes[:, 0] if name.endswith("b") else codes
+                columns[name] = packed_codes(np.ascontiguousarray(chosen), each.format)
+        transfers = _transposed(columns)
+        if len(design.lengths) > 1:
+            transfers = [each | {"format": number} for each in transfers]
+        named = [place_in_matrix(i, j, m * n) for i in range(m) for j in range(n)]
+        return [
+            Vector([transfer], [Element(products, at * m * n + k, name) for k, name in enumerate(named)])
+            for at, transfer in enumerate(transfers)
+        ]
+
+
+def place_in_matrix(row: int, column: int, elements: int) -> str:
+    """The place of an element of D, as text; empty where it is the only one."""
+    return f"element [{row}][{column}]" if elements > 1 else ""
+
+
+def elements_of_tiles(tiles: Tiles, label: Any, names: Sequence[str], runs: Sequence[Run]) -> Stimulus:
+    """The rows of all elements of tiles, row by row, with the class of each."""
+    label = label.reshape(len(tiles), -1)
+    for run in runs:
+        label[run.all] = len(names) + 1  # behind `mixed`
+    operands = Operands(*(None if part is None else part.reshape(label.size, -1) for part in tiles.rows(np)))  # type: ignore[arg-type]
+    return Stimulus(operands._replace(c=operands.c[:, 0]), label.reshape(-1), (*names, "mixed", REPEATED))
 
 
 @dataclass(frozen=True)
 class TileSpecification:
-    """A tile of an instruction of the catalogue, with any m and n: a vector is a tile, a transfer one of its steps.
+    """A tile of an instruction of the catalogue, with any m and n, or the array of a unit.
+
+    A vector is a tile, a transfer one of its steps.
 
     Raises:
         ValueError: an instruction that differs from the catalogue's in more than m and n.
     """
 
     instruction: Instruction
+    unit: Unit | None = None
 
     def __post_init__(self) -> None:
         i = self.instruction
-        if i != replace(golden.instruction(i.arch, i.name), m=i.m, n=i.n):
+        if self.unit is None and i != replace(golden.instruction(i.arch, i.name), m=i.m, n=i.n):
             raise ValueError(f"a tile must be of an instruction of the catalogue, m and n aside; {i.arch} {i.name} differs")
 
     def check_count(self, count: int) -> None:
@@ -347,11 +505,7 @@ class TileSpecification:
         stimulus, runs = gathered(rows, places(i.m, i.n), rng, part)
         tiles, label = among_mixed(stimulus, i.m, i.n, rng)
         tiles = self._repeated(tiles, runs)
-        label = label.reshape(len(tiles), -1)
-        for run in runs:
-            label[run.all] = len(stimulus.names) + 1  # behind `mixed`
-        operands = Operands(*(None if part is None else part.reshape(label.size, -1) for part in tiles.rows(np)))  # type: ignore[arg-type]
-        elements = Stimulus(operands._replace(c=operands.c[:, 0]), label.reshape(-1), (*stimulus.names, "mixed", REPEATED))
+        elements = elements_of_tiles(tiles, label, stimulus.names, runs)
         products = dot_products("", i, i.operation, elements, engine, (i.a, i.b))
         names = [f"element [{row}][{column}]" for row in range(i.m) for column in range(i.n)]
         vectors = [
@@ -405,18 +559,21 @@ def dot_products(
 ) -> DotProducts:
     """The rows of a stimulus with the results of a golden model."""
     dot: Callable[..., Any] = model.dot
-    return DotProducts(name, operation, stimulus, dot, dot(*stimulus.operands, engine=engine).tolist(), formats)
+    expected, has_steps = dot(*stimulus.operands, engine=engine).tolist(), getattr(model, "sums", None) is None
+    return DotProducts(name, operation, stimulus, dot, expected, formats, has_steps=has_steps)
 
 
 def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
     """The values of a datapath's operand ports for each row."""
-    return _transposed(
-        {
-            name: packed_codes(getattr(products.stimulus.operands, name), elements.format)
-            for name, elements in step_operands(products.operation).items()
-            if name != "d"
-        }
-    )
+    columns = {}
+    for name, elements in step_operands(products.operation).items():
+        if name != "d":
+            port, is_negated = products.places.get(name, Source(name))
+            codes = getattr(products.stimulus.operands, name)
+            columns[port] = packed_codes(codes ^ elements.format.negative_zero if is_negated else codes, elements.format)
+    if products.mask is not None:
+        columns[products.mask.port] = packed(products.mask.bits, Bits(1))
+    return _transposed(columns)
 
 
 def packed_codes(codes: BitArray, operand: Format) -> list[int]:

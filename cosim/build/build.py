@@ -31,9 +31,6 @@ from cosim.build.sources import Sources
 from golden.cache import content_key
 from golden.processes import ending, run_tool
 
-SIMULATORS = ("verilator", "icarus")
-"""The simulators of Verilog. VHDL is simulated by `ghdl`."""
-
 OPTIMISE = ("OPT_FAST=-O1",)
 """Variables of Verilator's makefile: g++ needs a third less for a design than with its -Os, and cocotb hides the rest."""
 

@@ -11,6 +11,7 @@ from cosim.build.errors import SimulationError
 from cosim.dut.files_read import VHDL, FileRead, changed_since, digests_of
 from cosim.dut.generated import write_generated
 from golden.checks import listed
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 
 if TYPE_CHECKING:
@@ -80,8 +81,11 @@ class Sources:
             )
 
 
-def sources_of(design: Design, dut: "Dut | None", folder: Path) -> Sources:
+def sources_of(design: Design, dut: "Dut | None", folder: Path, with_pauses: bool = True) -> Sources:
     """The sources of the generated design, or of a user design in a wrapper that gives it the same ports.
+
+    Args:
+        with_pauses: whether the wrapper pauses between the transfers of one result: in simulations alone.
 
     Raises:
         ElaborationError: Verilator, or GHDL, cannot read the design. PortMismatch: its ports do not fit its description.
@@ -92,7 +96,13 @@ def sources_of(design: Design, dut: "Dut | None", folder: Path) -> Sources:
         source = write_generated(design, folder)
         instances = instance_ports(source.read_text(encoding="utf-8"))
         return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
-    from cosim.dut.connection import connect, operands_of  # a generated design does without these
+    if (dut.controls or dut.echo or dut.flags) and not isinstance(design, ControlledDesign):
+        raise ValueError(
+            "[controls], [echo] and [flags] are for mmau cosim and mmau prove: leave them out, and hold inputs at a value "
+            "with [tie]"
+        )
+    from cosim.dut.adapter import inner_operands  # a generated design does without these
+    from cosim.dut.connection import connect, narrower_results, operands_of
     from cosim.dut.elaborate import INSTANCE, WRAPPER, compiler_arguments, elaborated
     from cosim.dut.wrapper import wrapper
 
@@ -100,8 +110,9 @@ def sources_of(design: Design, dut: "Dut | None", folder: Path) -> Sources:
         return _vhdl_sources(design, dut, folder)
     operands = operands_of(design, dut.widths)
     design_read = elaborated(dut)
-    connection = connect(dut, operands, design_read.ports)
-    text = wrapper(dut, operands, connection, design_read.parameters)
+    inner = inner_operands(dut, operands) if dut.has_inner_operands else operands
+    connection = connect(dut, inner, design_read.ports, narrower_results(design, dut.widths))
+    text = wrapper(dut, operands, connection, design_read.parameters, inner, with_pauses)
     around = folder / f"{WRAPPER}.sv"
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)

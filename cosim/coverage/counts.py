@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import golden
 from golden import Operation
+from golden.arithmetic.formats import fields_of
+from golden.units.unit_file import formats_of, operation_from_table
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,9 @@ class Model:
 
     def as_dict(self) -> dict[str, Any]:
         """The counts as plain JSON, which `from_dict` reads."""
-        return {"operation": self.operation.name, "parameters": self.operation.parameters(), "K": self.K}
+        formats = {form.name: fields_of(form) for form in formats_of(self.operation)}
+        own = {"formats": formats} if formats else {}
+        return {"operation": self.operation.name, "parameters": self.operation.parameters(), "K": self.K, **own}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> "Model":
@@ -26,9 +29,8 @@ class Model:
         Raises:
             KeyError, TypeError, ValueError: the table is not such an output.
         """
-        keys: dict[str, Any] = dict(table["parameters"])
-        make: Any = golden.OPERATIONS[table["operation"]]
-        return cls(make(**keys), table["K"])
+        keys = {"operation": table["operation"], **table["parameters"], "formats": table.get("formats", {})}
+        return cls(operation_from_table(keys), table["K"])
 
     def __str__(self) -> str:
         keys = ", ".join(f"{key} = {value}" for key, value in self.operation.parameters().items())

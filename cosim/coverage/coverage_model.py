@@ -1,4 +1,5 @@
-"""The coverage model of an operation: its covergroups, the bins that given rows hit, and the bins that remain."""
+"""The coverage model of an operation: its covergroups, the bins that given rows hit, and the bins that remain. The
+covergroups of operations made of multiplications and additions of their own, each rounded, are here too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +11,8 @@ import numpy as np
 from cosim.coverage.counts import Counts, Model
 from cosim.coverage.covergroup import NAN, Covergroup, IntArray, Point, Reason, Seen, chosen
 from cosim.coverage.idpa import integer_groups
-from cosim.coverage.operands import operand_groups
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, rounding_groups, too_fine
-from cosim.coverage.specials import special_groups
+from cosim.coverage.specials import operand_groups, special_groups
 from cosim.coverage.sums import sum_groups
 from cosim.coverage.widths import roundings_of
 from golden import Operation

@@ -1,4 +1,5 @@
-"""Covergroups: properties of samples that are crossed, with a bin for each combination of their values."""
+"""Covergroups: properties of samples that are crossed, with a bin for each combination of their values. `Seen` has what they
+take samples from: rows of operands, and the native engine's records of their steps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from cosim.coverage.shapes import SumShape
 from golden import Operation
 from golden.arithmetic.formats import Format
 from golden.chains.chain import Chain, steps_for
+from golden.comparison import is_nan
 from golden.native.observe import Observation, SumFlag, TermFlag, observe
 from golden.stimulus import Operands
 
@@ -30,24 +32,18 @@ def classes(operand: Format, codes: IntArray) -> IntArray:
     codes = codes.astype(np.uint64)
     mask = np.uint64((1 << operand.exp_bits + operand.man_bits) - 1)
     field = codes >> np.uint64(operand.pad_bits) & mask
-    mantissa = field & np.uint64((1 << operand.man_bits) - 1)
     exponent = field >> np.uint64(operand.man_bits)
-    top = exponent == (1 << operand.exp_bits) - 1
     sign = codes >> np.uint64(operand.width - 1) & np.uint64(1) if operand.signed else np.zeros_like(codes)
     magnitude = np.full(codes.shape, NORMAL, np.int8)
     if operand.subnormals:
         magnitude[exponent == 0] = SUBNORMAL
+    if operand.has_zero:
         magnitude[field == 0] = ZERO
-    if operand.specials == "ieee":
-        magnitude[top & (mantissa == 0)] = INFINITE
+    if operand.infinity is not None:
+        magnitude[field == operand.infinity >> operand.pad_bits] = INFINITE
     found = magnitude + sign.astype(np.int8)
-    nan = {
-        "ieee": top & (mantissa != 0),
-        "fn": field == mask,
-        "fnuz": (sign == 1) & (field == 0),
-        "finite": np.zeros(codes.shape, np.bool_),
-    }[operand.specials]
-    found[nan] = NAN
+    if operand.nan is not None:
+        found[is_nan(codes, operand)] = NAN
     return found
 
 

@@ -1,4 +1,5 @@
-"""Covergroups of special values: the number and kind of special terms, and each rule that makes a result special."""
+"""Covergroups of the inputs of a step: the class of every operand in every place, scales, steps; and of special values: the
+number and kind of special terms, and each rule that makes a result special."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -6,8 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cosim.coverage.covergroup import (
+    CLASSES,
     INFINITE,
     NAN,
+    NORMAL,
     SUBNORMAL,
     ZERO,
     Covergroup,
@@ -17,10 +20,117 @@ from cosim.coverage.covergroup import (
     Seen,
     chosen,
     classes,
+    reachable,
 )
 from cosim.coverage.shapes import flushes
 from golden import Operation
 from golden.arithmetic.formats import Format
+
+
+def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
+    """The covergroups of the inputs: class of each operand in each place, extremes of scales, c at each kind of step."""
+    L = operation.length
+    groups = [
+        class_group("a", operation.a, L, lambda seen: seen.a),
+        class_group("b", operation.b, L, lambda seen: seen.b),
+    ]
+    if "c" in operation.operands:
+        groups.append(class_group("c", operation.c, 1, lambda seen: seen.c[:, :1, None]))
+    if operation.scale_format is not None:
+        groups += scale_groups(operation, operation.scale_format)
+    if steps > 1:
+        groups.append(step_group(operation, steps))
+    return groups
+
+
+def class_group(
+    name: str,
+    operand: Format,
+    places: int,
+    found: Callable[[Seen], IntArray],
+    unreachable: Callable[[str], Reason] = reachable,
+) -> Covergroup:
+    """The classes of a format, in each place."""
+    where = Point("place", tuple(f"{name}[{k}]" if places > 1 else name for k in range(places)))
+    return Covergroup(
+        f"class of {name}",
+        (where, Point("class", CLASSES)),
+        lambda seen: (np.arange(places), found(seen)),
+        lambda _, cls: _not_in_format(operand, cls) or unreachable(cls),
+    )
+
+
+def _not_in_format(operand: Format, cls: str) -> Reason:
+    """Return the reason if a format has no code of a class."""
+    if cls.startswith("-") and not operand.signed:
+        return f"{operand} has no sign"
+    if cls.endswith("infinity") and operand.infinity is None:
+        return f"{operand} has no infinities"
+    if cls == "NaN" and operand.nan is None:
+        return f"{operand} has no NaN"
+    if cls == "-0" and not operand.negative_zero:
+        return f"{operand} has no -0"
+    if not operand.has_zero and (cls.endswith("0") or cls.endswith("subnormal")):
+        return f"{operand} has neither zeros nor subnormals"
+    if not operand.subnormals and cls.endswith("subnormal"):
+        return f"{operand} has no subnormals"
+    return None
+
+
+def _no_result(operation: Operation, cls: str) -> Reason:
+    """The classes that d never has."""
+    structure = operation.structure
+    if cls == "-0" and structure.zero == "positive" and structure.headroom is None:
+        return "a result of zero is +0"
+    if "subnormal" in cls and structure.last.rounding is not None and structure.last.rounding.flushes:
+        return "subnormal results are flushed"
+    return None
+
+
+def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
+    """Covergroups of the scales: the class of each by its place, and both scales at the ends of their ranges."""
+    count = operation.scales_per_step
+    normal_ones = ("smallest normal",) if scale.subnormals else ()
+    extremes = ("smallest", *normal_ones, "between", "largest")
+
+    def ends(seen: Seen) -> tuple[IntArray, IntArray]:
+        found = []
+        for codes in seen.scales:
+            field = codes & (scale.codes // 2 - 1 if scale.subnormals else scale.codes - 1)
+            smallest = 1 if scale.subnormals else 0
+            cls = classes(scale, codes)
+            normal = cls == NORMAL
+            smallest_normal = [normal & (field == 1 << scale.man_bits)] if scale.subnormals else []
+            between = normal & (field != smallest) & (field != scale.max_finite) | (cls == SUBNORMAL)
+            found.append(chosen(field == smallest, *smallest_normal, between, field == scale.max_finite))
+        return found[0], found[1]
+
+    return [
+        *(
+            class_group(name, scale, count, lambda seen, n=number: classes(scale, seen.scales[n]))  # type: ignore[misc]
+            for number, name in enumerate(("scale_a", "scale_b"))
+        ),
+        Covergroup("ends of the scales", (Point("scale_a", extremes), Point("scale_b", extremes)), ends, reachable),
+    ]
+
+
+def step_group(operation: Operation, steps: int) -> Covergroup:
+    """The class of c at the first, a middle and the last step of a chain."""
+    names = ("first step", "middle step", "last step")
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray]:
+        which = np.ones(steps, np.int64)
+        which[0], which[-1] = 0, 2
+        return which, seen.c
+
+    def unreachable(step: str, cls: str) -> Reason:
+        if step == "middle step" and steps < 3:
+            return "a chain of two steps has none between"
+        of = operation.c if step == "first step" else operation.d
+        return _not_in_format(of, cls) or (None if step == "first step" else _no_result(operation, cls))
+
+    return Covergroup("c of each step", (Point("step", names), Point("class of c", CLASSES)), sample, unreachable)
+
 
 OF_C = re.compile(r"\bc\b")
 """A rule that has to do with c."""
@@ -63,6 +173,7 @@ def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
     a, b, count = operation.a, operation.b, len(_term_names(operation))
     infinite = a.infinity is not None or b.infinity is not None
     special = infinite or a.nan is not None or b.nan is not None
+    c = operation.c if "c" in operation.operands else a
 
     def limits(least: int, makeup: str) -> Reason:
         if least > count:
@@ -70,6 +181,10 @@ def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
         if least > 1 and not special:
             return f"products of {a} and {b} are finite, so that c alone can be special"
         of_infinities = makeup in ("+infinity", "-infinity", "infinities of both signs")
+        if makeup != "NaN" and not infinite and c.infinity is None:
+            return "no operand has infinities"
+        if makeup == "NaN" and not special and c.nan is None:
+            return "no operand has a NaN"
         if least > 1 and of_infinities and not infinite:
             return f"{a} and {b} have no infinities, so that c alone can be one"
         return None
@@ -127,7 +242,7 @@ def _infinite(cls: IntArray) -> IntArray:
 
 def rule_group(operation: Operation) -> Covergroup:
     """Each rule of numerics.md, section 3, in rows where it alone makes the result special."""
-    rules = _rules_of_elements() if _term_names(operation) == ["a", "b"] else _rules(operation)
+    rules = _rules_of_elements(operation.a) if _term_names(operation) == ["a", "b"] else _rules(operation)
     rules = [rule for rule in rules if "c" in operation.operands or not OF_C.search(rule[0])]
     reasons = {name: why for name, _, why in rules}
 
@@ -178,8 +293,8 @@ class _Facts:
         return _any(alpha == NAN), _any(beta == NAN), _any(under_zero)
 
 
-def _rules_of_elements() -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
-    """The same of a + b, whose formats have infinities and NaNs."""
+def _rules_of_elements(of: Format) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
+    """The rules that make a + b special, both of a format."""
 
     def both(a: int, b: int) -> Callable[[_Facts], IntArray]:
         return lambda f: (f.of_a == a) & (f.of_b == b)
@@ -192,7 +307,9 @@ def _rules_of_elements() -> list[tuple[str, Callable[[_Facts], IntArray], Reason
         "+infinity in a": both(0, -1), "-infinity in a": both(1, -1),
         "+infinity in b": both(-1, 0), "-infinity in b": both(-1, 1),
     }  # fmt: skip
-    return [(name, condition, None) for name, condition in rules.items()]
+    infinity = f"{of} has no infinities" if of.infinity is None else None
+    nan = f"{of} has no NaN" if of.nan is None else None
+    return [(name, condition, nan if "NaN" in name else infinity) for name, condition in rules.items()]
 
 
 def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
@@ -227,7 +344,7 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
             ("NaN in scale_b", alone(lambda f: f.nan_beta), no_nan(scale)),
         ]
     if operation.structure.scales_groups:
-        no_zero = None if scale is not None and scale.subnormals else f"{scale} has no zero"
+        no_zero = None if scale is not None and scale.has_zero else f"{scale} has no zero"
         rules.append(("infinite product under a zero scale", alone(lambda f: f.under_zero), no_infinity(a, b) or no_zero))
     if flushes(operation, a) or flushes(operation, b):
         rules.append(("infinity times a flushed subnormal", alone(lambda f: f.flushed), no_infinity(a, b)))
@@ -239,15 +356,15 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
         (
             "infinite product and infinite c cancel",
             finite(lambda f: f.plus & f.minus_c | f.minus & f.plus_c),
-            no_infinity(a, b),
+            no_infinity(a, b) or no_infinity(c),
         ),
         (
             "infinite product and infinite c alike",
             finite(lambda f: f.plus & f.plus_c | f.minus & f.minus_c),
-            no_infinity(a, b),
+            no_infinity(a, b) or no_infinity(c),
         ),
-        ("c is +infinity", finite(lambda f: f.plus_c), None),
-        ("c is -infinity", finite(lambda f: f.minus_c), None),
+        ("c is +infinity", finite(lambda f: f.plus_c), no_infinity(c)),
+        ("c is -infinity", finite(lambda f: f.minus_c), no_infinity(c)),
         ("infinity times infinity", finite(lambda f: f.of_both), both),
         ("+infinity of a product", finite(lambda f: f.plus), no_infinity(a, b)),
         ("-infinity of a product", finite(lambda f: f.minus), no_infinity(a, b)),

@@ -35,7 +35,7 @@ def product_group_groups(operation: Operation, chained: bool) -> list[Covergroup
     def unreachable(_: str, name: str) -> Reason:
         if name == "products cancel" and G == 1:
             return "a group has one product"
-        return f"{scale_format} has no zero" if name == "a scale is zero" and not scale_format.subnormals else None
+        return f"{scale_format} has no zero" if name == "a scale is zero" and not scale_format.has_zero else None
 
     def cancelled(seen: Seen) -> tuple[IntArray]:
         of_groups, terms = seen.terms(inner), seen.terms(outer)

@@ -9,22 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from cosim.bench.minimise import Minimised
-from cosim.bench.mismatch import ComparedRow, Group
+from cosim.bench.mismatch import ComparedRow, Group, Minimised
 from cosim.bench.products import described_result
 from cosim.bench.scoreboard import Outcome
-from cosim.diagnosis.late_operands import late_operand
 from cosim.diagnosis.mismatch_places import Located, lane_of, place_of, rows_of
-from cosim.diagnosis.shifted import moved, shift_of
+from cosim.diagnosis.shifted import late_operand, moved, shift_of
 from golden import Instruction, Operation, Trace, Unit, html
 from golden.arrays import bits_dtype
 from golden.comparison import differing
 from golden.html import Markup, element, joined
 from golden.variants import Codes, Model, Rows, Variant, variants
 from rtl.designs.design import Design
-from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile_design import TileDesign
-from rtl.designs.unit_design import UnitDesign
 
 ALTERNATIVES = 4
 """Number of further changes named if several explain everything."""
@@ -66,8 +63,10 @@ class Diagnosis:
         mismatches: number examined. undefined: number of these with bits that are neither 0 nor 1.
         causes: changes that explain all of them and contradict no agreeing row. The first is the diagnosis; the rows do not
             distinguish the others from it.
-        best: without a cause, a few changes that explain all mismatches together, and contradict no agreeing row either.
-        of: for each mismatch the first of these that explains it, or None.
+        best: without a cause, a few changes one after the other, each made to a model that has those before it. The model
+            that has all of them contradicts no agreeing row. `mismatches` of each counts those that the changes before it
+            leave.
+        of: for each mismatch the change that explains it, or None.
         tried: number of changes that were tried. left_out: number of changes for which no time was left.
         where: the element, row or column of the results in which all mismatches are, where the causes hold there alone; the
             agreeing rows are then those in it.
@@ -109,13 +108,25 @@ class Diagnosis:
             lines = ["diagnosis: none, for every result has bits that are neither 0 nor 1"]
         else:
             lines = [f"diagnosis: no single change of the model explains all mismatches ({self.tried:,} tried)"]
-            lines += ["  these do together:", *(f"  {cause}" for cause in self.best)] if self.best else []
+            lines += self._in_turn() if self.best else []
         lines += [f"  {text}" for text in self.located]
         if self.undefined and self.undefined < self.mismatches:
             lines.append(f"  {self.undefined:,} mismatches with undefined bits are left out")
         if self.left_out:
             lines.append(f"  {self.left_out:,} further changes were not tried: the time was up")
         return lines
+
+    def _in_turn(self) -> list[str]:
+        """The changes that explain mismatches one after the other."""
+        left = self.best[-1].mismatches - self.best[-1].explained
+        lines = ["  several explain a part, one after the other:" if left else "  these do together, one after the other:"]
+        for number, cause in enumerate(self.best):
+            broken = cause.agreeing - cause.kept
+            breaks = f"{broken:,} agreeing rows, until those after it are made" if broken else "no agreeing row"
+            which = f"then {cause.change}" if number else cause.change
+            are_left = " that are left" if number else ""
+            lines.append(f"  {which}: explains {cause.explained:,} of {cause.mismatches:,}{are_left}, and breaks {breaks}")
+        return [*lines, f"  {left:,} are left unexplained"] if left else lines
 
     def text(self) -> str:
         """The diagnosis as text for a terminal."""
@@ -137,12 +148,17 @@ PROBE = 24
 SECONDS = 10.0
 """Time limit of a diagnosis (s); the report counts the changes that were not tried by then."""
 
-SAMPLE = 200
-"""Number of mismatches and of agreeing rows on which a change is tried next; it is tried on all of them only if all agreeing
-rows of the sample still agree."""
+IN_TURN = 4
+"""How many times that long changes on top of others are tried, where no single one explains everything."""
 
-PARTS = 3
-"""Largest number of changes that are named as explaining all mismatches together, where no single one does."""
+SAMPLE = 200
+"""Number of mismatches and of agreeing rows on which a change is tried next."""
+
+PARTS = 10
+"""Largest number of changes that are named one after the other, where no single one explains all mismatches."""
+
+NEAR, FULL = 24, 3
+"""Numbers of changes on top of others that are tried on a sample, and on all rows."""
 
 LEAST = 3
 """Smallest number of mismatches that each of several changes must explain and the changes before it do not."""
@@ -154,7 +170,7 @@ def diagnose(
     agreeing: Sequence[ComparedRow] = (),
     seconds: float = SECONDS,
 ) -> Diagnosis:
-    """Try every known single change of the model.
+    """Try every known single change of the model; where none explains everything, changes one on top of the other.
 
     A change is the cause where it gives the design's result for every mismatch, and leaves golden's for the rows that agreed
     (or gives theirs). The diagnosis counts the rows that are given here, no others. Where nothing explains the mismatches,
@@ -165,7 +181,7 @@ def diagnose(
         model: the specification of the design; for a tile its instruction.
         mismatches: rows that differ. Those with undefined bits are left out.
         agreeing: rows that do not.
-        seconds: time after which no further change is tried.
+        seconds: time after which no further single change is tried, and `IN_TURN` times that for changes on top of others.
     """
     defined = [place for place, row in enumerate(mismatches) if isinstance(row.got, int)]
     known = [row for row in agreeing if isinstance(row.got, int)]
@@ -193,15 +209,8 @@ def _diagnosed(
     K = len(mismatches[defined[0]].a)
     golden_model = Model.of(model, K)
     failing, kept = (rows_of(golden_model, rows, K) for rows in ([mismatches[place] for place in defined], agreeing))
-    trial = _Trial(golden_model, failing, kept)
-    until, tried, left_out = time.monotonic() + seconds, 0, 0
-    for variant in variants(golden_model, failing, K):
-        if time.monotonic() > until:
-            left_out += 1
-            continue
-        tried += 1
-        trial.of(variant)
-    found = trial.diagnosis(len(mismatches), defined, tried, left_out)
+    trial = _Trial(golden_model, failing, kept, seconds)
+    found = trial.diagnosis(len(mismatches), defined)
     lane = lane_of(golden_model, failing, kept) if found.cause is None else None
     located = tuple(text for text in (None if where is None else where.text(), lane) if text is not None)
     return replace(found, where=None if where is None else where.words, located=located)
@@ -217,6 +226,11 @@ class _Tried:
     kept: int
     agreeing: int
 
+    @property
+    def broken(self) -> int:
+        """Agreeing rows that no longer agree."""
+        return self.agreeing - self.kept
+
     def cause(self) -> Cause:
         """The change with its numbers."""
         return Cause(self.variant.words, int(self.explains.sum()), self.mismatches, self.kept, self.agreeing)
@@ -225,24 +239,59 @@ class _Tried:
 class _Trial:
     """Tries changes on the rows of a run."""
 
-    def __init__(self, model: Model, failing: Rows, agreeing: Rows) -> None:
-        self._model, self._failing, self._agreeing = model, failing, agreeing
-        self._probe = failing.of(_spread(len(failing), PROBE))
-        self._found: list[_Tried] = []
+    def __init__(self, model: Model, failing: Rows, agreeing: Rows, seconds: float) -> None:
+        self._model, self._failing, self._agreeing, self._seconds = model, failing, agreeing, seconds
+        self._left_out = 0
 
-    def of(self, variant: Variant[Rows]) -> None:
-        """Record a change that explains one of the first mismatches."""
-        if not self._same(variant, self._probe).any():
-            return
-        tried = self._on(variant, SAMPLE)
-        self._found.append(self._on(variant, None) if tried.kept == tried.agreeing else tried)
+    def diagnosis(self, mismatches: int, places: Sequence[int]) -> Diagnosis:
+        """The findings, the best first.
 
-    def _on(self, variant: Variant[Rows], limit: int | None) -> _Tried:
-        """Try the change on a number of mismatches and agreeing rows, spread evenly over all of them."""
-        failing, agreeing = (_spread(len(rows), limit) for rows in (self._failing, self._agreeing))
+        Args:
+            mismatches: number of mismatches. places: those of them that are tried.
+        """
+        first = _Round(self, self._model, np.zeros(len(self._failing), bool))
+        probed, tried = self._probed(first, time.monotonic() + self._seconds)
+        found = [self._on(variant, first, SAMPLE) for variant in probed]
+        full = [self._on(each.variant, first, None) for each in found if each.cause().is_complete]
+        causes = tuple(each.cause() for each in full if each.cause().is_complete)
+        of: list[str | None] = [None] * mismatches
+        best: tuple[Cause, ...] = ()
+        named: Sequence[str | None] = [causes[0].change if causes else None] * len(places)
+        if not causes:
+            until = time.monotonic() + self._seconds * IN_TURN
+            best, named = self._in_turn(first, found, until, lenient=True)
+            if not best:
+                best, named = self._in_turn(first, found, until, lenient=False)
+        for place, words in zip(places, named, strict=True):
+            of[place] = words
+        return Diagnosis(
+            mismatches=mismatches, undefined=mismatches - len(places), causes=causes, best=best, of=tuple(of), tried=tried,
+            left_out=self._left_out,
+        )  # fmt: skip
+
+    def _probed(self, at: "_Round", until: float) -> tuple[list[Variant[Rows]], int]:
+        """The changes of a model that explain one of the first mismatches that are left, those that explain most first; how
+        many changes were tried."""
+        probe = at.failing.of(at.left[_spread(len(at.left), PROBE)])
+        found, tried = [], 0
+        for variant in variants(at.model, at.failing.of(at.left), self._failing.a.shape[1]):
+            if time.monotonic() > until:
+                self._left_out += 1
+                continue
+            tried += 1
+            same = int(self._same(variant, probe).sum())
+            if same:
+                found.append((same, variant))
+        return [variant for _, variant in sorted(found, key=lambda pair: -pair[0])], tried
+
+    def _on(self, variant: Variant[Rows], at: "_Round", limit: int | None) -> _Tried:
+        """Try the change on a number of the mismatches that are left and of those that are explained, and of agreeing rows,
+        spread evenly over all of them; None for all."""
+        failing = np.concatenate([rows[_spread(len(rows), limit)] for rows in (at.left, at.explained)])
+        agreeing = _spread(len(self._agreeing), limit)
         explains = np.zeros(len(self._failing), bool)
-        explains[failing] = self._same(variant, self._failing.of(failing))
-        kept = self._kept(variant, self._agreeing.of(agreeing))
+        explains[failing] = self._same(variant, at.failing.of(failing))
+        kept = self._kept(variant, at.agreeing.of(agreeing), self._agreeing.expected[agreeing])
         return _Tried(variant, explains, len(failing), kept, len(agreeing))
 
     def _same(self, variant: Variant[Rows], rows: Rows) -> Codes:
@@ -250,44 +299,94 @@ class _Trial:
         same: Codes = ~self._differing(variant.results(rows), rows.got)
         return same
 
-    def _kept(self, variant: Variant[Rows], rows: Rows) -> int:
+    def _kept(self, variant: Variant[Rows], rows: Rows, expected: Codes) -> int:
         """The number of agreeing rows that still agree: the change gives the design's result, or golden's."""
         if not len(rows):
             return 0
         results = variant.results(rows)
-        return int((~self._differing(results, rows.got) | ~self._differing(results, rows.expected)).sum())
+        return int((~self._differing(results, rows.got) | ~self._differing(results, expected)).sum())
 
     def _differing(self, results: Codes, codes: Codes) -> Codes:
         found: Codes = differing(results, codes, self._model.operation)
         return found
 
-    def diagnosis(self, mismatches: int, places: Sequence[int], tried: int, left_out: int) -> Diagnosis:
-        """The findings, the best first."""
-        ranked = sorted(self._found, key=lambda t: (t.kept < t.agreeing, -int(t.explains.sum())))
-        complete = tuple(cause for cause in (tried.cause() for tried in ranked) if cause.is_complete)
-        best = () if complete else self._together(ranked)
-        named = {cause.change for cause in (*complete, *best)}
-        of: list[str | None] = [None] * mismatches
-        for number, place in enumerate(places):
-            of[place] = next((t.variant.words for t in ranked if t.explains[number] and t.variant.words in named), None)
-        return Diagnosis(
-            mismatches=mismatches, undefined=mismatches - len(places), causes=complete, best=best, of=tuple(of), tried=tried,
-            left_out=left_out,
-        )  # fmt: skip
+    def _in_turn(
+        self, at: "_Round", found: Sequence[_Tried], until: float, lenient: bool
+    ) -> tuple[tuple[Cause, ...], list[str | None]]:
+        """Changes one on top of the other, each the one that explains most of the mismatches that are left. The model of all
+        of them contradicts no agreeing row; any other is wrong somewhere, and no hint.
 
-    def _together(self, ranked: Sequence[_Tried]) -> tuple[Cause, ...]:
-        """A few changes that explain all mismatches together and contradict no agreeing row; none where there are no such.
-        Any other model is wrong somewhere, and no hint."""
-        open_rows = np.ones(len(self._failing), bool)
-        chosen: list[Cause] = []
-        fitting = [tried for tried in ranked if tried.kept == tried.agreeing]
-        while open_rows.any() and fitting and len(chosen) < PARTS:
-            best = max(fitting, key=lambda tried: int((tried.explains & open_rows).sum()))
-            if (best.explains & open_rows).sum() < LEAST:
+        Args:
+            at: the rows and the model. found: its changes, tried on some rows.
+            lenient: whether a change may break agreeing rows that later ones mend.
+
+        Returns:
+            The changes, and the words of the one that explains each mismatch.
+        """
+        chosen, broken = list[Cause](), 0
+        named: list[str | None] = [None] * len(self._failing)
+        sound = (tuple(chosen), named)
+        while len(chosen) < PARTS and len(at.left) and time.monotonic() < until:
+            best = self._best(at, found, broken, lenient)
+            if best is None:
                 break
-            open_rows &= ~best.explains
-            chosen.append(best.cause())
-        return () if open_rows.any() else tuple(chosen)
+            new = best.explains & ~at.is_explained
+            chosen.append(replace(best.cause(), explained=int(new.sum()), mismatches=len(at.left)))
+            assert best.variant.model is not None
+            broken = best.broken
+            at = _Round(self, best.variant.model, best.explains)
+            named = [
+                (best.variant.words if is_new else words) if explained else None
+                for is_new, explained, words in zip(new, at.is_explained, named, strict=True)
+            ]
+            if not broken:
+                sound = (tuple(chosen), named)
+            if len(at.left):
+                found = [self._on(variant, at, SAMPLE) for variant in self._probed(at, until)[0][:NEAR]]
+        return sound
+
+    def _best(self, at: "_Round", found: Sequence[_Tried], broken: int, lenient: bool) -> _Tried | None:
+        """The change that makes most rows right, tried on all; None if none does so for several.
+
+        Args:
+            broken: agreeing rows that the model breaks already.
+        """
+
+        def gain(tried: _Tried) -> float:
+            explained = tried.explains[at.left].sum() - (~tried.explains[at.explained]).sum()
+            return float(explained) - tried.broken + broken
+
+        candidates = [each for each in found if each.variant.model is not None and (lenient or not each.broken)]
+        best: _Tried | None = None
+        for each in sorted(candidates, key=lambda each: -self._share(each, at))[:FULL]:
+            tried = self._on(each.variant, at, None)
+            if (lenient or not tried.broken) and gain(tried) >= LEAST and (best is None or gain(tried) > gain(best)):
+                best = tried
+        return best
+
+    def _share(self, tried: _Tried, at: "_Round") -> float:
+        """The share of the mismatches left that a change explains, less those of explained and agreeing rows that it
+        breaks, each weighted by its number."""
+        left, explained = len(at.left), len(at.explained)
+        lost = 1 - tried.explains[at.explained].sum() / max(min(explained, SAMPLE), 1) if explained else 0.0
+        gained = tried.explains[at.left].sum() / max(min(left, SAMPLE), 1)
+        return float(left * gained - explained * lost) - len(self._agreeing) * tried.broken / max(tried.agreeing, 1)
+
+
+class _Round:
+    """A model with some changes, and the rows of a run with its results as what is expected.
+
+    Attributes:
+        is_explained: for each mismatch whether the model explains it. left, explained: indices of those of either kind.
+    """
+
+    def __init__(self, trial: _Trial, model: Model, is_explained: Codes) -> None:
+        is_changed = model is not trial._model
+        self.model, self.is_explained = model, is_explained
+        self.failing, self.agreeing = (
+            replace(rows, expected=model.results(rows)) if is_changed else rows for rows in (trial._failing, trial._agreeing)
+        )
+        self.left, self.explained = np.flatnonzero(~is_explained), np.flatnonzero(is_explained)
 
 
 def _spread(count: int, limit: int | None) -> Codes:
@@ -316,7 +415,7 @@ class Explanation:
         elements: number of elements that differ; above `DIAGNOSED` only some of them are diagnosed.
         shown: the mismatch that is traced: the first one, minimised where possible.
         trace: golden's steps for it.
-        of_groups: golden's steps for the first mismatch of each of the first groups.
+        of_groups: golden's steps for the first mismatch of each of the first groups; None where no model computes it.
         shift: says that each result, or one of its operands, is that of another vector or element, and then there are no
             diagnoses; or None.
     """
@@ -325,7 +424,7 @@ class Explanation:
     elements: int
     shown: Minimised
     trace: Trace
-    of_groups: tuple[Trace, ...]
+    of_groups: tuple[Trace | None, ...]
     shift: str | None = None
 
     @property
@@ -401,28 +500,45 @@ def explanation_of(
     if not outcome.differing:
         return None
     models = models_of(design)
+
+    def of_models(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
+        """The rows that a model computes, which those of a returned input are not, without idle products."""
+        return [_counted(row, design.mask) for row in rows if row.products in models]
+
+    wrong, agreeing = of_models(outcome.differing), of_models(outcome.agreeing)
+    if not wrong:
+        return None
     diagnoses = {}
-    differing = to_diagnose(outcome.differing, outcome.groups)
-    shift = _shift(models, outcome.differing, outcome.agreeing, latency)
+    differing = of_models(to_diagnose(outcome.differing, outcome.groups))
+    shift = _shift(models, wrong, agreeing, latency)
     for name, model in models.items() if shift is None else ():
         rows = [row for row in differing if row.products == name]
         if rows:
-            diagnoses[name] = diagnose(model, rows, [row for row in outcome.agreeing if row.products == name])
-    first = outcome.differing[0]
-    shown = minimised or Minimised(row=first, reproduced=False, asked=0, note="not minimised")
+            diagnoses[name] = diagnose(model, rows, [row for row in agreeing if row.products == name])
+    shown = minimised or Minimised(row=wrong[0], reproduced=False, asked=0, note="not minimised")
+    shown = replace(shown, row=_counted(shown.row, design.mask))
     elements = sum(group.count for group in outcome.groups)
     trace = trace_of(models[shown.row.products], shown.row)
-    firsts = [group.mismatches[0] for group in outcome.groups[:TRACED]]
-    of_groups = tuple(trace_of(models[row.products], row) for row in firsts)
+    firsts = [of_models(group.mismatches[:1]) for group in outcome.groups[:TRACED]]
+    of_groups = tuple(trace_of(models[rows[0].products], rows[0]) if rows else None for rows in firsts)
     return Explanation(diagnoses=diagnoses, elements=elements, shown=shown, trace=trace, of_groups=of_groups,
         shift=shift,
     )  # fmt: skip
 
 
+def _counted(row: ComparedRow, mask: str) -> ComparedRow:
+    """A row with +0 · +0 in the place of each product that its mask leaves out."""
+    if not mask:
+        return row
+    a, b = (tuple(code * bit for code, bit in zip(codes, row.ports[mask], strict=True)) for codes in (row.a, row.b))
+    return replace(row, a=a, b=b)
+
+
 def _shift(
     models: Mapping[str, Specified], wrong: Sequence[ComparedRow], agreeing: Sequence[ComparedRow], latency: int | None
 ) -> str | None:
-    """That each result, or one of its operands, is that of another vector or element; None where it is not so."""
+    """Say where results belong that are right but misplaced: each result, or one of its operands, is that of another vector
+    or element. None where that explains nothing."""
     shift = shift_of(wrong, agreeing)
     if shift is not None:
         return shift.text(latency)
@@ -434,12 +550,11 @@ def _shift(
 
 def models_of(design: Design) -> dict[str, Specified]:
     """Golden's model of each kind of dot product of a design, by the name of its rows."""
-    if isinstance(design, MultiFormatDesign):
-        return {f"format {number} ({unit.name})": unit for number, unit in enumerate(design.units)}
     if isinstance(design, TileDesign):
         return {"": design.instruction}
-    assert isinstance(design, UnitDesign)
-    return {"": design.unit}
+    if isinstance(design, ProductDesign):
+        return dict.fromkeys(design.kinds, design.unit)
+    return {choice.name: choice.unit for choice in design.choices}
 
 
 def trace_of(model: Specified, row: ComparedRow) -> Trace:

@@ -1,11 +1,18 @@
-"""Finds right results at wrong places: each result is the one expected some vectors earlier or later, or in another
-element."""
+"""Finds right values at wrong places: each result is the one expected some vectors earlier or later, or in another element;
+or each uses one operand of another vector, which takes more or fewer cycles than the others."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from cosim.bench.mismatch import ComparedRow
+from cosim.diagnosis.mismatch_places import rows_of
+from golden import Instruction, Unit
+from golden.comparison import differing
+from golden.variants import Model
 
 FARTHEST = 16
 """Largest shift that is tried (vectors)."""
@@ -109,3 +116,55 @@ def _orders(places: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     if len(places) > 2 and len(places) % 2 == 0:
         pairs = [places[number ^ 1] for number in range(len(places))]
         yield "neighbours of d are exchanged", dict(zip(places, pairs, strict=True))
+
+
+FARTHEST_OPERAND = 4
+"""Largest distance (vectors) of another vector whose operand is tried."""
+
+LEAST = 0.7
+"""Smallest share of the mismatches that the other operand must explain. The rest may lie in a pause of the stream, where an
+operand belongs to no vector."""
+
+PROBE = 24
+"""Mismatches on which every operand is tried first."""
+
+OPERANDS = (("a",), ("b",), ("c",), ("scale_a",), ("scale_b",), ("a", "b"))
+
+
+def late_operand(model: Unit | Instruction, wrong: Sequence[ComparedRow], agreeing: Sequence[ComparedRow]) -> str | None:
+    """The operand that comes from another vector, as a sentence; None where no single one explains the mismatches.
+
+    Args:
+        wrong: rows that differ. agreeing: rows that do not.
+    """
+    wrong, agreeing = ([row for row in rows if isinstance(row.got, int)] for rows in (wrong, agreeing))
+    at = {(row.vector, row.place): row for row in (*wrong, *agreeing)}
+    if not wrong:
+        return None
+    K = len(wrong[0].a)
+    of_unit = Model.of(model, K)
+    for far in sorted({*range(-FARTHEST_OPERAND, FARTHEST_OPERAND + 1)} - {0}, key=abs):
+        for names in OPERANDS:
+            if getattr(wrong[0], names[0]) is None:
+                continue
+
+            def agree(rows: Sequence[ComparedRow], far: int = far, names: tuple[str, ...] = names) -> tuple[Any, int]:
+                """For which rows the results are right with the other operand; how many have one that is known."""
+                pairs = [(row, at[key]) for row in rows if (key := (row.vector - far, row.place)) in at]
+                if not pairs:
+                    return np.zeros(0, bool), 0
+                mixed = rows_of(
+                    of_unit, [replace(row, **{name: getattr(other, name) for name in names}) for row, other in pairs], K
+                )
+                return ~differing(of_unit.results(mixed), mixed.got, of_unit.operation), len(pairs)
+
+            same, known = agree(wrong[:PROBE])
+            if same.sum() <= LEAST / 2 * known:
+                continue
+            (same, known), (kept, sampled) = agree(wrong), agree(agreeing)
+            if known >= max(DISTINCT, len(wrong) // 2) and same.sum() > LEAST * known and kept.sum() >= LEAST * sampled:
+                words = " and ".join(names)
+                which = f"{abs(far)} vector{'s' if abs(far) > 1 else ''} {'before' if far > 0 else 'after'}"
+                verb = "are those" if len(names) > 1 else "is that"
+                return f"{words} {verb} of {which} ({int(same.sum()):,} of {known:,} mismatches)"
+    return None

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from itertools import product
 
 from cosim.bench.products import THE_UNITS, OperandWidths
-from cosim.bench.protocol import HANDSHAKES
-from cosim.dut.description import Dut
+from cosim.dut.description import INPUT_SIGNALS, Dut
 from cosim.dut.elaborate import Port, Range
+from golden import Format
 from golden.checks import listed, unknown
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.ports import OPERANDS
+
+BETWEEN = "before the last transfer"
+"""Results that nothing compares where a design gives one for each transfer: each is the last of a shorter dot product."""
 
 
 class PortMismatch(ValueError):
@@ -19,10 +23,15 @@ class PortMismatch(ValueError):
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand or the result of a unit, as `count` elements; element 0 is in the low bits of its port.
+    """An operand or the result of a unit, or another input or output, as `count` elements; element 0 is in the low bits.
 
     Attributes:
         width: bits of an element in the design, 0 where it has no such port. pitch: bits of one in the testbench.
+        is_shared: whether there is one for all results. within: the port around the design that has it above its other bits,
+            and its lowest bit there; None for a port of its own.
+        values: the constants of a package that its numbers 0, 1 … stand for; none where it holds the number itself.
+        is_in_design: whether the design has such a port: the flags that are expected are the testbench's alone.
+        order: for each element its place in the design's port; None for the same place.
     """
 
     name: str
@@ -30,6 +39,20 @@ class Operand:
     count: int
     width: int
     pitch: int
+    order: Sequence[int] | None = None
+    is_shared: bool = False
+    within: tuple[str, int] | None = None
+    values: tuple[str, ...] = ()
+    is_in_design: bool = True
+
+    def bits(self, results: int) -> int:
+        """The number of bits in the testbench."""
+        return self.count * self.pitch * (1 if self.is_shared else results)
+
+    def outside(self, number: int, pitch: int) -> tuple[str, int]:
+        """The port around the design that has an element, and the lowest bit of it there."""
+        port, low = self.within or (self.name, 0)
+        return port, low + number * pitch
 
 
 @dataclass(frozen=True)
@@ -78,30 +101,59 @@ class Connection:
 
 def operands_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Operand]:
     """The operands and the result of a design, with elements where they are vectors of one format."""
+    controls = design.unit.controls if isinstance(design, ControlledDesign) else ()
+    expected = {echo.port for echo in design.echoes if echo.flags}
+    constants = {each.port: tuple(value.name for value in each.values) for each in controls if each.has_constants}
     found = []
     for port in design.ports:
-        if port.name in OPERANDS:
+        if port.name in (*OPERANDS, design.mask) or port.name in design.shared_inputs:
             width = pitch = port.width // port.count
             if port.name == "c" and widths.c_bits is not None:
                 width = widths.c_bits
             if port.name == "d" and widths.d is not None:
                 width = pitch = widths.d.width
-            found.append(Operand(port.name, port.direction, port.count, width, pitch))
+            is_shared, values = port.name in design.shared_inputs, constants.get(port.name, ())
+            found.append(
+                Operand(
+                    port.name, port.direction, port.count, width, pitch, is_shared=is_shared, values=values,
+                    is_in_design=port.name not in expected,
+                )
+            )  # fmt: skip
+    echoes = [Operand(e.name, "output", 1, e.width, e.width, is_shared=True, within=("d", e.low)) for e in design.echoes]
+    return [*found, *echoes]
+
+
+def ports_around(operands: Sequence[Operand], results: int) -> dict[str, tuple[str, int]]:
+    """The direction and the width of each port around a design that has operands, in order."""
+    found: dict[str, tuple[str, int]] = {}
+    for operand in operands:
+        port, low = operand.outside(0, operand.pitch)
+        found[port] = operand.direction, low + operand.bits(results)
     return found
 
 
-def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port]) -> Connection:
+def narrower_results(design: Design, widths: OperandWidths) -> list[Format]:
+    """The formats of results that leave high bits of d, in the order of their widths."""
+    kinds = {choice.unit.operation.d for choice in design.choices} if widths.d is None else set()
+    narrower = [kind for kind in kinds if kind.width < design.operation.d.width]
+    return sorted(narrower, key=lambda kind: (kind.width, kind.name))
+
+
+def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port], narrower: Sequence[Format] = ()) -> Connection:
     """Match the unit's operands and the protocol's signals with the design's ports.
+
+    Args:
+        narrower: the formats of results that leave high bits of d.
 
     Raises:
         PortMismatch: ports that are missing, of the wrong direction or width, used twice or not driven; lists every reason.
     """
     matcher = _Matcher(dut, ports)
-    elements = {operand.name: matcher.elements(operand) for operand in operands}
+    elements = {operand.name: matcher.elements(operand) if operand.is_in_design else () for operand in operands}
     controls = matcher.controls()
     ties = matcher.ties()
     matcher.check_all_inputs_driven()
-    not_compared = matcher.not_compared()
+    not_compared = matcher.not_compared(elements.get("d", ()), narrower)
     if matcher.reasons:
         raise PortMismatch(
             f"design {dut.top} does not fit its description:\n" + "\n".join(f"- {r}" for r in matcher.reasons)
@@ -121,7 +173,7 @@ class _Matcher:
         """The places of an operand's elements, in order; none where the design has no such port."""
         if not operand.width:
             return ()
-        total = operand.count * self._dut.results
+        total = operand.count * (1 if operand.is_shared else self._dut.results)
         names = self._dut.name_of(operand.name)
         pieces = [piece for piece in (self._piece(operand.name, name, operand.direction) for name in names) if piece]
         if len(pieces) < len(names):
@@ -134,11 +186,14 @@ class _Matcher:
             return ()
         share = total // len(pieces)
         for name, piece in zip(names, pieces, strict=True):
-            found = self._split(piece, share, operand.width)
+            found = piece[:1] if operand.values else self._split(piece, share, operand.width)
             if not found:
                 bits, needed = sum(place.width for place in piece), share * operand.width
+                fewer, rest = divmod(bits * len(pieces), operand.width)
+                fix = f": products = {fewer}, if a transfer has so many" if not rest and 0 < fewer < operand.count else ""
                 self.reasons.append(
                     f"{operand.name} needs {needed} bits in {name}, {share} x {operand.width}; it has {bits}"
+                    + (fix if operand.name in ("a", "b") and self._dut.results == 1 else "")
                 )
                 return ()
             places += found
@@ -148,20 +203,20 @@ class _Matcher:
             ]
         for place in places:
             self._use(place, operand.name)
-        return tuple(places)
+        return tuple(places if operand.order is None else [places[at] for at in operand.order])
 
     def controls(self) -> dict[str, Place]:
         """The places of clock, reset, enable and handshake."""
         dut = self._dut
         wanted = {"clk": dut.clock, "rst": None if dut.reset is None else dut.reset.name, "en": dut.enable}
         names = {control: name for control, name in wanted.items() if name is not None}
-        for port in HANDSHAKES[dut.protocol]:
+        for port in dut.signals:
             if len(dut.name_of(port)) != 1:
                 self.reasons.append(f"{port} must be one port, got {listed(dut.name_of(port))}")
             names[port] = dut.name_of(port)[0]
         found = {}
         for control, name in names.items():
-            direction = "output" if control in ("in_ready", "out_valid") else "input"
+            direction = "input" if control in ("clk", "rst", "en", *INPUT_SIGNALS) else "output"
             piece = self._piece(control, name, direction)
             if piece is None:
                 continue
@@ -199,15 +254,27 @@ class _Matcher:
                 fix = f'name {listed(which)} in [ports], or hold them: [tie] "{which[0]}" = 0'
                 self.reasons.append(f"{port}: {port.width - len(used)} of its bits are driven by nothing: {fix}")
 
-    def not_compared(self) -> tuple[str, ...]:
-        """The outputs without a use, or their bits; a reason for each name that is to be ignored and is none of them."""
+    def not_compared(self, d: Sequence[Place], narrower: Sequence[Format]) -> tuple[str, ...]:
+        """The outputs without a use, or their bits; a reason for each name that is to be ignored and is none of them.
+
+        Args:
+            d: places of the results. narrower: formats of results that leave high bits of these places.
+        """
         outputs = [port for port in self._ports.values() if port.direction == "output"]
         found = {port.name: _unused(port, self._used[port.name]) for port in outputs}
+        for kind in narrower:
+            for port in {place.port.name: place.port for place in d}.values():
+                above = [bit for place in d if place.port == port for bit in sorted(place.bits)[kind.width :]]
+                others = {bit for place in selected_places(port, ()) or () for bit in place.bits} - {*above}
+                found[port.name] += [f"{bits} of results in {kind}" for bits in _unused(port, others)]
+        between = (
+            (f"{self._dut.name_of('d')[0]} {BETWEEN}",) if self._dut.beats and self._dut.beats.results == "each" else ()
+        )
         for name in self._dut.ignore_outputs:
-            known = [each for port, names in found.items() if names for each in dict.fromkeys((port, *names))]
+            known = [*(each for port, names in found.items() if names for each in dict.fromkeys((port, *names))), *between]
             if name not in known:
                 self.reasons.append(unknown("[compare] ignore_outputs, outputs that are not compared,", name, known))
-        return tuple(name for names in found.values() for name in names)
+        return (*(name for names in found.values() for name in names), *between)
 
     def _piece(self, what: str, selected: str, direction: str) -> list[Place] | None:
         """The places of a name with selectors; an array's elements in ascending order of the index."""

@@ -1,19 +1,26 @@
-"""`dut.toml`: the description of a user design: its sources, ports, timing and rules of comparison."""
+"""`dut.toml`: the description of a user design: its sources, ports, timing, widths of operands and rules of comparison."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from cosim.bench.assumed import assumed_of
 from cosim.bench.comparison_rules import Compare, is_hexadecimal
 from cosim.bench.products import THE_UNITS, FixedPoint, OperandWidths
 from cosim.bench.protocol import HANDSHAKES, PROTOCOLS, Timing
-from cosim.dut.filelist import Filelist, read_filelist
 from cosim.dut.files_read import VHDL, FileRead
+from cosim.dut.sequence import MARKS, Beats, Matrix, beats_of, matrix_of, product_design
+from golden.arithmetic.flags import FLAGS
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.files import read_toml
+from golden.units.controls import PORT, Control, controls_from_table
+from rtl.designs.design import Design
 from rtl.designs.ports import OPERANDS
+from rtl.designs.product_design import ProductDesign
+from rtl.designs.tile_design import TileDesign
+from rtl.designs.unit_design import UnitDesign
 
 MOST_BITS_OF_C = 32
 """Number of bits of a unit's integer c."""
@@ -46,7 +53,17 @@ def _fixed(given: Any) -> FixedPoint:
     return FixedPoint(given["bits"], given.get("fraction", 0))
 
 
+START_DONE, EACH = "start-done", "operand-handshakes"
+"""Protocols that the wrapper turns into `in-ready` and `valid-ready`: start and done, one dot product at a time; a
+handshake of its own for each operand."""
+
+DUT_PROTOCOLS = (*PROTOCOLS, START_DONE, EACH)
+
+INPUT_SIGNALS = ("in_valid", "out_ready", "start", "a_valid", "b_valid", "c_valid", *MARKS)
+"""The signals of a protocol, or of `[beats]`, that are inputs of the design."""
+
 MAX_LATENCY = 1024
+MAX_PRODUCTS = 1024
 MAX_RESULTS = 64
 
 
@@ -78,13 +95,19 @@ class Dut:
         sources: source files in the order in which they are read.
         include: folders of included files. defines: macros. parameters: parameters of the top module.
         verilator_args: further arguments of Verilator, for example to waive warnings. ghdl_args: of GHDL's analysis.
-        protocol: one of `PROTOCOLS`. latency: cycles from operands to result, for `fixed-latency` only.
+        protocol: one of `DUT_PROTOCOLS`. latency: cycles from operands to result, for `fixed-latency` only.
+        hold_operands: whether operands stay after `start`, until the result.
         clock, enable: names of ports, None where there is none. reset: the reset input, or None.
         ports: the design's port names for this project's names (`a`, `in_valid` …); several names are the lanes of one
             operand, in order of the elements. `operands_i[1]` is one element of an array, `data_i[31:16]` a range of bits.
         order: "ascending", element 0 first; or "descending", element 0 in the highest bits or the last place.
         results: number of dot products in a vector. widths: the widths of c and d, where they differ from the unit's.
+        products: of a transfer, where the unit's step has fewer; None for those of a step.
+        matrix, beats: the tables `[matrix]` and `[beats]`, or None.
         tie: value of each input that is held at a value.
+        controls: inputs that choose the arithmetic. echo: the input that each such output returns, by its name. flags: the
+            exception flags of each such output, bit 0 first. All names are words; `ports` has those of the design where
+            these are others.
         compare: the permitted differences. ignore_outputs: outputs that are not compared on purpose.
         lists: the filelists that name its sources.
         translated: for a circuit that GHDL wrote, the VHDL files that it is made from, as they were read.
@@ -106,7 +129,14 @@ class Dut:
     order: str = "ascending"
     results: int = 1
     widths: OperandWidths = THE_UNITS
+    products: int | None = None
+    matrix: Matrix | None = None
+    beats: Beats | None = None
+    hold_operands: bool = False
     tie: Mapping[str, int | str] = field(default_factory=dict)
+    controls: tuple[Control, ...] = ()
+    echo: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     compare: Compare = field(default_factory=Compare)
     ignore_outputs: tuple[str, ...] = ()
     lists: tuple[Path, ...] = ()
@@ -114,13 +144,16 @@ class Dut:
 
     def __post_init__(self) -> None:
         _check_text("top", self.top)
-        check_choice("protocol", self.protocol, PROTOCOLS)
+        if not isinstance(self.hold_operands, bool):
+            raise TypeError(f"hold_operands must be true or false, got {self.hold_operands!r}")
+        check_choice("protocol", self.protocol, DUT_PROTOCOLS)
         check_choice("order", self.order, ("ascending", "descending"))
         check_int("results", self.results, 1, MAX_RESULTS)
         self._check_timing()
-        known = [port for port in (*OPERANDS, *HANDSHAKES[self.protocol]) if port != "c" or self.widths.c_bits != 0]
+        self._check_sequence()
+        known = [port for port in (*OPERANDS, *self.signals, *self._optional) if port != "c" or self.widths.c_bits != 0]
         for port in self.ports:
-            if port not in known:
+            if port not in (*known, *self.further):
                 raise ValueError(unknown(f"[ports] of a design with protocol {self.protocol!r}: port", port, known))
         missing = [source for source in self.sources if not source.is_file()]
         if missing:
@@ -150,6 +183,100 @@ class Dut:
         elif self.latency:
             raise ValueError(f"latency goes with protocol 'fixed-latency', got {self.latency} with {self.protocol!r}")
 
+    def _check_sequence(self) -> None:
+        if self.hold_operands and self.protocol != START_DONE:
+            raise ValueError(f"hold_operands goes with protocol {START_DONE!r}, got {self.protocol!r}")
+        if self.has_inner_operands and self.is_vhdl:
+            raise ValueError(f"[beats], [matrix] and protocols {START_DONE!r} and {EACH!r} are for designs in Verilog alone")
+        if self.products is not None:
+            check_int("products", self.products, 1, MAX_PRODUCTS)
+        if self.has_product and self.results != 1:
+            raise ValueError(f"results goes without products, [matrix] and [beats], got {self.results}")
+        if self.has_product and self.widths.d is not None:
+            raise ValueError("a fixed-point d goes without products, [matrix] and [beats]")
+        beats, parts = self.beats, self.matrix.parts if self.matrix else 1
+        if beats is not None and self.protocol in ("combinational", START_DONE, EACH):
+            raise ValueError(
+                f"[beats] goes with protocols 'fixed-latency', 'valid', 'in-ready' and 'valid-ready', got {self.protocol!r}"
+            )
+        if beats is not None and self.protocol == "fixed-latency":
+            if beats.results != "last":
+                raise ValueError("[beats] results = \"each\" needs out_valid, which 'fixed-latency' has not")
+            if "in_valid" not in self.ports and not {"first", "load", "clear"} & set(beats.marks):
+                raise ValueError(
+                    "[beats] of a design without in_valid needs first, load or clear, which drop what came between"
+                )
+        if parts > 1 and (
+            self.protocol in ("combinational", "fixed-latency") or (beats is not None and beats.results == "each")
+        ):
+            raise ValueError('[matrix] d = "rows" and "elements" need out_valid, and one result for all of d')
+
+    @property
+    def _optional(self) -> tuple[str, ...]:
+        """Signals that a design may have or not."""
+        if self.protocol == EACH:
+            return tuple(f"{name}_{way}" for name in "abc" for way in ("valid", "ready"))
+        return ("busy",) if self.protocol == START_DONE else ("in_valid",) if self._reads_out_later else ()
+
+    @property
+    def _reads_out_later(self) -> bool:
+        """Whether a sum is read out so many cycles after its last transfer."""
+        return self.beats is not None and self.protocol == "fixed-latency"
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The design's signals of its handshake, and the marks of its transfers."""
+        if self.protocol == START_DONE:
+            found: tuple[str, ...] = ("start", "done")
+        elif self.protocol == EACH:
+            operands = [name for name in "abc" if f"{name}_valid" in self.ports]
+            found = (*(f"{name}_{way}" for name in operands for way in ("valid", "ready")), "out_valid", "out_ready")
+        else:
+            found = HANDSHAKES[self.protocol]
+        marks = () if self.beats is None else tuple(self.beats.marks)
+        further = () if self.protocol == EACH else (name for name in self._optional if name in self.ports)
+        return (*found, *further, *marks)
+
+    @property
+    def is_adapted(self) -> bool:
+        """Whether the wrapper turns its protocol into another one."""
+        return (
+            self.beats is not None
+            or self.protocol in (START_DONE, EACH)
+            or (self.matrix is not None and self.matrix.parts > 1)
+        )
+
+    @property
+    def has_inner_operands(self) -> bool:
+        """Whether the operands of its ports are other ones than those of a result, or stand in another order."""
+        return self.is_adapted or self.matrix is not None
+
+    @property
+    def has_product(self) -> bool:
+        """Whether a result is more than a step of the unit."""
+        return self.products is not None or self.matrix is not None or self.beats is not None
+
+    def reference(self, design: Design) -> Design:
+        """The design that the results are compared with: of a unit, or of its dot products over several transfers.
+
+        Raises:
+            ValueError: the tables are of another design than a unit's, or its operation has no c to add up in.
+        """
+        if not self.has_product:
+            return design
+        if not isinstance(design, UnitDesign | ProductDesign | TileDesign) or design.unit is None:
+            raise ValueError(f"products, [matrix] and [beats] are for a unit, {design.name} is a design of another kind")
+        operation = design.operation
+        if self.beats is not None and ("c" not in operation.operands or operation.c is not operation.d):
+            got = f"{operation.c} and {operation.d}" if "c" in operation.operands else f"{operation.name}, which has no c"
+            raise ValueError(f"[beats] needs a unit whose c and d are one format, got {got}")
+        return product_design(design.unit, self.matrix, self.beats, self.products)
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The names of the inputs and outputs of its controls, echoes and flags."""
+        return (*(control.port for control in self.controls), *self.echo, *self.echo.values(), *self.flags)
+
     @property
     def is_vhdl(self) -> bool:
         """Whether its sources are VHDL."""
@@ -164,10 +291,16 @@ class Dut:
     def timing(self) -> Timing:
         """The timing for the testbench."""
         reset = "none" if self.reset is None else "asynchronous" if self.reset.asynchronous else "synchronous"
-        return Timing(self.protocol, self.latency, self.enable is not None, reset)
+        protocol, latency = self.protocol, self.latency
+        if self.beats is not None and protocol != "valid-ready":
+            protocol, latency = "in-ready", 0
+        protocol = {START_DONE: "in-ready", EACH: "valid-ready"}.get(protocol, protocol)
+        return Timing(protocol, latency, self.enable is not None, reset)
 
     def name_of(self, port: str) -> tuple[str, ...]:
-        """The design's names for one of this project's ports: the same name, unless `ports` gives others."""
+        """The design's names for one of this project's ports: the same name, unless `ports` or `beats` gives others."""
+        if self.beats is not None and port in self.beats.marks:
+            return (self.beats.marks[port],)
         return self.ports.get(port, (port,))
 
 
@@ -185,7 +318,7 @@ def load_dut(path: str | Path) -> Dut:
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from error
 
 
-_FURTHER_KEYS = {"filelist", "formats", "operands"}
+_FURTHER_KEYS = {"assume", "filelist", "formats", "operands"}
 """Keys of the file that are not fields of `Dut`: a filelist is read, `[formats]` describes designs without a unit, and
 `[operands]` is the field `widths`."""
 
@@ -204,16 +337,28 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         raise ValueError('key top is missing: the name of the top module, like top = "dot4"')
     if ("sources" in table) == ("filelist" in table):
         raise ValueError('give either sources = ["dot4.sv"] or filelist = "dot4.f", and not both')
+    from cosim.dut.filelist import Filelist, read_filelist  # a generated design does without
+
     filelist = read_filelist(folder / _text("filelist", table["filelist"])) if "filelist" in table else Filelist()
     sources = [folder / name for name in _texts("sources", table.get("sources", []))]
     include = [folder / name for name in _texts("include", table.get("include", []))]
     compare = {**_table("compare", table.get("compare", {}))}
+    ports = {port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()}
+    controls = controls_from_table(_table("controls", table.get("controls", {})))
+    echo = {_echo(output): _echo(given) for output, given in _table("echo", table.get("echo", {})).items()}
+    flags = {_echo(output): _flags(output, names) for output, names in _table("flags", table.get("flags", {})).items()}
+    further = (*(control.port for control in controls), *echo, *echo.values(), *flags)
+    words = {name: _word(name) for name in further}
+    ports |= {word: (name,) for name, word in words.items() if name != word and word not in ports}
     ignored = compare.pop("ignore_outputs", [])
-    plain = ("top", "protocol", "latency", "enable", "clock", "order", "results")
+    plain = ("top", "protocol", "latency", "enable", "clock", "order", "results", "hold_operands", "products")
     keys: dict[str, Any] = {key: table[key] for key in plain if key in table}
     for key in ("enable", "clock"):
         if key in keys:
             _check_text(key, keys[key])
+    widths = widths_from_table(_table("operands", table.get("operands", {})))
+    widths = replace(widths, assumed=assumed_of(_table("assume", table.get("assume", {}))))
+    beats = beats_of(_table("beats", table["beats"]), widths.c_bits != 0) if "beats" in table else None
     return Dut(
         **keys,
         sources=(*filelist.sources, *sources),
@@ -223,9 +368,14 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         verilator_args=tuple(_texts("verilator_args", table.get("verilator_args", []))),
         ghdl_args=tuple(_texts("ghdl_args", table.get("ghdl_args", []))),
         reset=_record("reset", table["reset"], Reset) if "reset" in table else None,
-        ports={port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()},
+        ports=ports,
+        controls=tuple(replace(control, port=words[control.port]) for control in controls),
+        echo={words[output]: words[given] for output, given in echo.items()},
+        flags={words[output]: names for output, names in flags.items()},
         tie={name: _tied(name, value) for name, value in _table("tie", table.get("tie", {})).items()},
-        widths=widths_from_table(_table("operands", table.get("operands", {}))),
+        widths=widths if beats is None else replace(widths, c_is_zero=beats.start == "zero"),
+        matrix=matrix_of(_table("matrix", table["matrix"])) if "matrix" in table else None,
+        beats=beats,
         compare=_record("compare", compare, Compare),
         ignore_outputs=tuple(_texts("[compare] ignore_outputs", ignored)),
         lists=tuple(filelist.lists),
@@ -251,7 +401,30 @@ def _names(port: str, value: Any) -> tuple[str, ...]:
     return names
 
 
-_SELECTED = re.compile(r"[A-Za-z_][\w.]*(\[\d+(:\d+)?\])*", re.ASCII)
+_SELECTED = re.compile(PORT, re.ASCII)
+
+
+def _echo(name: Any) -> str:
+    if not isinstance(name, str) or not _SELECTED.fullmatch(name):
+        raise ValueError(f'[echo] must be like tag_o = "tag_i", an output and the input that it returns; got {name!r}')
+    return name
+
+
+def _flags(output: str, names: Any) -> tuple[str, ...]:
+    known = isinstance(names, list) and all(isinstance(name, str) and name in FLAGS for name in names)
+    if not known or not names or len({*names}) < len(names):
+        raise ValueError(f"[flags] {output} must list some of {listed(FLAGS)}, each once, bit 0 first; got {names!r}")
+    return tuple(names)
+
+
+def _word(name: str) -> str:
+    """A name for a port around the design that no other port there has."""
+    word = re.sub(r"\W+", "_", name).strip("_")
+    return f"{word}_" if word in RESERVED else word
+
+
+RESERVED = ("a", "b", "c", "d", "scale_a", "scale_b", "clk", "rst", "en", *HANDSHAKES["valid-ready"])
+"""The names of the other ports around a design."""
 
 
 def _tied(name: str, value: Any) -> int | str:

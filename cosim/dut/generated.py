@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cosim.bench.protocol import Timing
+from golden.arithmetic.flags import FLAGS
 from golden.checks import unknown
 from golden.files import read_toml
 from rtl.designs.design import Design
@@ -58,6 +59,7 @@ def dut_like(design: Design, sources: Sequence[Path], top: str, ports: Mapping[s
         protocol=timing.protocol,
         clock=clock if clocked else None,
         reset=Reset(reset) if clocked else None,
+        flags={"flags": FLAGS} if "flags" in known else {},
     )
 
 

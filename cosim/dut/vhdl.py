@@ -10,7 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cosim.dut.connection import Connection, Operand, Place, connect, operands_of, selected_places
+from cosim.dut.connection import (
+    Connection,
+    Operand,
+    Place,
+    connect,
+    narrower_results,
+    operands_of,
+    ports_around,
+    selected_places,
+)
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import INSTANCE, Port, Range
 from cosim.dut.files_read import FileRead, state_of
@@ -114,6 +123,9 @@ def lower_case(dut: Dut) -> Dut:
         reset=dut.reset and replace(dut.reset, name=dut.reset.name.lower()),
         ports={ours: tuple(name.lower() for name in names) for ours, names in dut.ports.items()},
         tie={name.lower(): value for name, value in dut.tie.items()},
+        controls=tuple(replace(control, port=control.port.lower()) for control in dut.controls),
+        echo={output.lower(): given.lower() for output, given in dut.echo.items()},
+        flags={output.lower(): names for output, names in dut.flags.items()},
         ignore_outputs=tuple(name.lower() for name in dut.ignore_outputs),
     )
 
@@ -198,6 +210,7 @@ def _read(top: str, printed: str) -> Entity:
             ways[found[1]] = found[2]
         elif found := _PACKAGE.fullmatch(line):
             types.libraries.setdefault(found[2], found[1])
+    ports = {name: kind for name, kind in ports.items() if name in ways}  # ports of components are left out
     if not ports or ports.keys() != ways.keys():
         raise ElaborationError(f"ghdl does not say which ports {top} has: it must be GHDL 2.0 or newer")
     kinds = [(name, DIRECTIONS.get(ways[name], "inout"), kind) for name, kind in ports.items()]
@@ -329,7 +342,7 @@ def wrapped(name: str, design: Design, dut: Dut) -> tuple[str, list[Operand], Co
     """
     dut, entity = lower_case(dut), entity_of(dut)
     operands = operands_of(design, dut.widths)
-    connection = connect(dut, operands, entity.ports)
+    connection = connect(dut, operands, entity.ports, narrower_results(design, dut.widths))
     return wrapper(name, dut, operands, connection, entity), operands, connection
 
 
@@ -341,7 +354,8 @@ def wrapper(name: str, dut: Dut, operands: Sequence[Operand], connection: Connec
     """
     number = {leaf.port.name: f"bits_{k}" for k, leaf in enumerate(entity.leaves)}
     ways = {"input": "in", "output": "out"}
-    ports = [f"{o.name} : {ways[o.direction]} {_vector(o.count * o.pitch * dut.results)}" for o in operands]
+    around = ports_around(operands, dut.results)
+    ports = [f"{port} : {ways[direction]} {_vector(width)}" for port, (direction, width) in around.items()]
     ports += [f"{control} : {ways[place.port.direction]} std_logic" for control, place in connection.controls.items()]
     signals = [f"signal port_{port} : {kind};" for port, kind in entity.declared.items()]
     lines = list[str]()
@@ -356,7 +370,12 @@ def wrapper(name: str, dut: Dut, operands: Sequence[Operand], connection: Connec
                 lines.append(f"{bits} <= {leaf.outwards.format(element)};")
     for operand in operands:
         for k, place in enumerate(connection.elements[operand.name]):
-            outside = f"{operand.name}({k * operand.pitch + operand.width - 1} downto {k * operand.pitch})"
+            if operand.values:
+                raise ValueError(
+                    f"[controls] {operand.name} of a design in VHDL must have numbers, got {operand.values[0]!r}"
+                )
+            port, low = operand.outside(k, operand.pitch)
+            outside = f"{port}({low + operand.width - 1} downto {low})"
             lines.append(_assigned(number, place, outside, operand.direction == "input"))
     for control, place in connection.controls.items():
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"

@@ -1,36 +1,59 @@
 """The SystemVerilog wrapper that gives a user design the ports of a unit: packed vectors, element 0 in the low bits.
 
-The wrapper connects by name to the ports of the elaborated design; its only logic is an inverter for an active-low reset.
+The wrapper connects by name to the ports of the elaborated design. Its only logic is an inverter for an active-low reset,
+and the adapter of a protocol that no bench drives (adapter.py).
 """
 
 from collections.abc import Mapping, Sequence
 
-from cosim.dut.connection import Connection, Operand, Place
+from cosim.bench.protocol import HANDSHAKES
+from cosim.dut.adapter import adapter
+from cosim.dut.connection import Connection, Operand, Place, ports_around
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER, Port, instance
 
 
 def wrapper(
-    dut: Dut, operands: Sequence[Operand], connection: Connection, parameters: Mapping[str, tuple[int, bool]]
+    dut: Dut,
+    operands: Sequence[Operand],
+    connection: Connection,
+    parameters: Mapping[str, tuple[int, bool]],
+    inner: Sequence[Operand] | None = None,
+    with_pauses: bool = True,
 ) -> str:
     """The wrapper's text: ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and handshake.
 
     Args:
+        operands: those of the wrapper. inner: those of the design, if they are others; an adapter stands between the two.
         parameters: the widths of the design's parameters that hold numbers (bits), and whether they have a sign.
+        with_pauses: whether the adapter pauses.
     """
-    ports = [_port(o.direction, o.name, o.count * o.pitch * dut.results) for o in operands]
-    ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
+    ports = [_port(way, name, width) for name, (way, width) in ports_around(operands, dut.results).items()]
+    if dut.is_adapted:
+        outputs = ("in_ready", "out_valid")
+        ports += [_port("output" if name in outputs else "input", name, 1) for name in dut.timing.controls]
+    else:
+        ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
     lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
     lines += [f"  {_net(port)}" for port in connection.ports]
-    for operand in operands:
+    inner = operands if inner is None else inner
+    lines += adapter(dut, operands, inner, with_pauses) if dut.is_adapted else ()
+    before = "inner_" if dut.is_adapted else ""
+    for operand in inner:
+        pitch = operand.width if dut.is_adapted else operand.pitch
         for number, place in enumerate(connection.elements[operand.name]):
-            outside = f"{operand.name}[{number * operand.pitch} +: {operand.width}]"
+            port, low = operand.outside(number, pitch)
+            outside = f"{before}{port}[{low} +: {operand.width}]"
+            if operand.values:
+                lines += [_fits(f"[controls] {operand.name}", value, place.width) for value in operand.values]
+                outside = _chosen(operand, place.width)
             lines.append(_assign(place, outside, operand.direction == "input"))
-            if operand.count * dut.results > 1:  # readable in waveforms
+            if not operand.values and operand.bits(dut.results) > operand.pitch:  # readable in waveforms
                 lines.append(f"  wire logic [{operand.width - 1}:0] {operand.name}_{number} = {outside};")
     for control, place in connection.controls.items():
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"
-        lines.append(_assign(place, f"{'~' if inverted else ''}{control}", place.port.direction == "input"))
+        name = before + control if control in dut.signals else control
+        lines.append(_assign(place, f"{'~' if inverted else ''}{name}", place.port.direction == "input"))
     for place, value in connection.ties:
         if isinstance(value, str):
             lines.append(_fits(f"[tie] {place.port.name}", value, place.width))
@@ -44,8 +67,18 @@ def wrapper(
     return "\n".join(lines)
 
 
+def _chosen(operand: Operand, width: int) -> str:
+    """The constant that a number stands for."""
+    *others, last = (f"{width}'({value})" for value in operand.values)
+    return "".join(f"{operand.name} == {number} ? {value} : " for number, value in enumerate(others)) + last
+
+
+CONTROLS = ("clk", "rst", "en", *HANDSHAKES["valid-ready"])
+"""The ports of the wrapper that are one bit; all others are vectors."""
+
+
 def _port(direction: str, name: str, width: int) -> str:
-    return f"{direction} logic {name}" if width == 1 and name not in "abcd" else f"{direction} logic [{width - 1}:0] {name}"
+    return f"{direction} logic {name}" if name in CONTROLS else f"{direction} logic [{width - 1}:0] {name}"
 
 
 def _inside(port: Port) -> str:

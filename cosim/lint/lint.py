@@ -2,6 +2,8 @@
 
 `lint` looks at one text of a design: at its words, Verilator's warnings, and Verilator's tree. A co-simulation reports every
 finding, beside those of Yosys; a proof ends with the first one that it does not cover.
+
+One finding is made here: writes to a part of a vector, an array or a structure that may lie beyond it.
 """
 
 import re
@@ -14,7 +16,7 @@ from cosim.build.sources import ASSERTIONS, NOT_SIMULATED, Sources
 from cosim.dut.elaborate import nodes_of, resolved_type, width_of_type
 from cosim.lint.complaints import WIDTHS, complaints_of_verilator, only_of_widths, quoted
 from cosim.lint.expressions import cases_of_signals, effects_left_out, effects_without_order, hidden_inputs
-from cosim.lint.source_texts import Source, Text
+from cosim.lint.source_texts import Source, Text, Words
 from cosim.lint.tree import (
     Tree,
     beside_the_ports,
@@ -26,7 +28,6 @@ from cosim.lint.tree import (
     written,
     written_by_two_blocks,
 )
-from cosim.lint.words import Words
 from cosim.lint.yosys_findings import UNSEEN, findings_of_yosys
 from golden.text import printable, shortened
 

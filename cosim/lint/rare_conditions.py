@@ -77,7 +77,7 @@ def _some(words: Sequence[str]) -> str:
 
 
 class _Gates:
-    """The gates of a circuit.
+    """The cells of a circuit as gates of one bit.
 
     Attributes:
         driver: gate of each bit. users: the bits of arithmetic that depend on each bit. takers: number of the cells and

@@ -9,10 +9,9 @@ from typing import Any
 from cosim.bench.protocol import Timing
 from cosim.dut.elaborate import WRAPPER
 from cosim.lint.complaints import complaints_of_yosys
-from cosim.lint.flat_circuit import FlatCircuit
+from cosim.lint.flat_circuit import FlatCircuit, irregular_storage
 from cosim.lint.other_cycles import of_other_cycles
 from cosim.lint.rare_conditions import rare_conditions
-from cosim.lint.storage_elements import irregular_storage
 from rtl.tools import MissingTool
 from rtl.yosys import LOG, YosysError, run_yosys
 

@@ -1,4 +1,6 @@
-"""Coverage of source files: executed lines, and bits that changed."""
+"""Coverage of the Verilog that Verilator counts: executed lines and changed bits of each source file, read from its coverage
+files, and written as an lcov tracefile.
+"""
 
 import re
 from collections import Counter, defaultdict
@@ -175,3 +177,49 @@ def sums(files: Sequence[FileCoverage]) -> str:
     hit, lines = sum(file.lines_hit for file in files), sum(len(file.lines) for file in files)
     toggled, bits = sum(file.bits_toggled for file in files), sum(len(file.bits) for file in files)
     return f"{hit:,} of {lines:,} lines hit, {toggled:,} of {bits:,} bits toggled"
+
+
+def lcov_info(files: Sequence[FileCoverage]) -> str:
+    """The execution counts of the lines of each file. lcov has no toggle coverage."""
+    records = []
+    for file in files:
+        if file.lines:
+            records += ["TN:mmau", f"SF:{file.file}", *(f"DA:{line},{count}" for line, count in file.lines.items())]
+            records += [f"LF:{len(file.lines)}", f"LH:{file.lines_hit}", "end_of_record"]
+    return "".join(f"{record}\n" for record in records)
+
+
+class CoverageFiles:
+    """The coverage files of one run. The files of an earlier run are removed.
+
+    Args:
+        folder: folder of the run, where the simulator runs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        for earlier in folder.glob("coverage-*.dat"):
+            earlier.unlink()
+
+    def plusargs(self, number: int) -> tuple[str, ...]:
+        """The simulator's argument for the path of the file of simulation `number`."""
+        return (f"+verilator+coverage+file+{self._file(number).name}",)
+
+    def executed(self, simulations: int, broke_off: bool) -> tuple[FileCoverage, ...] | None:
+        """The coverage of all simulations together; None where the only simulation was interrupted and wrote no file.
+
+        Raises:
+            SimulationError: a file is missing or damaged.
+        """
+        files = [self._file(number) for number in range(simulations)]
+        if broke_off and not files[-1].exists():
+            files.pop()
+        if not files:
+            return None
+        points = merged_points([(file, read_points(file)) for file in files])
+        if not points:
+            raise SimulationError(f"{files[0]}: Verilator has counted nothing: are all sources under coverage_off?")
+        return by_file(points)
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"coverage-{number}.dat"

@@ -120,7 +120,7 @@ def design_section(report: Report, number: int, alone: bool, known: Sequence[str
     return element("section", *parts)
 
 
-def mismatches(groups: Sequence[Group], traces: Sequence[Trace]) -> list[Markup]:
+def mismatches(groups: Sequence[Group], traces: Sequence[Trace | None]) -> list[Markup]:
     """The groups, with the first mismatch of each in full.
 
     Args:
@@ -139,7 +139,8 @@ def mismatches(groups: Sequence[Group], traces: Sequence[Trace]) -> list[Markup]
     parts = [element("h3", "Mismatches"), table(header, rows, f"{len(groups)} groups", numbers=range(3, 7))]
     for number, group in enumerate(groups):
         title = f"{group.stimulus_class}: {group.result_class}, {group.distance} ({group.count:,})"
-        steps = [details("The model's steps for it", trace.html_body(below=2)) for trace in traces[number : number + 1]]
+        shown = [trace for trace in traces[number : number + 1] if trace is not None]
+        steps = [details("The model's steps for it", trace.html_body(below=2)) for trace in shown]
         parts.append(details(title, *group_body(group), *steps, opened=number < OPENED))
     return parts
 
@@ -170,6 +171,11 @@ def compared(report: Report) -> Markup:
         table(("class of stimulus", "elements compared"), classes, "Stimulus", numbers=(1,)),
         table(("class of expected result", "elements compared"), results, "Results", numbers=(1,)),
     ]
+    for port, found in report.controls.items():
+        values, names = found["values"], dict.fromkeys(name for of in found["values"].values() for name in of)
+        rows = [(name, *(f"{of.get(name, 0):,}" for of in values.values())) for name in names]
+        title = f"Values of {port}; {len(found['pairs'])} of {len(values) ** 2} pairs of them came back to back"
+        parts.append(table(("class of operands", *values), rows, title, numbers=range(1, len(values) + 1)))
     if report.waived:
         waived = [(rule, f"{count:,}") for rule, count in report.waived.items()]
         parts.append(table(("waiver", "results that needed it"), waived, "Waivers", numbers=(1,)))

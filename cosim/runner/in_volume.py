@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cosim.bench.coverage import disagreement, pairs_by_name
-from cosim.bench.minimise import AGREES_ALONE, Minimised
-from cosim.bench.mismatch import ComparedRow, Group, Mismatch, described, joined
-from cosim.bench.products import DotProducts, Element
+from cosim.bench.minimise import AGREES_ALONE
+from cosim.bench.mismatch import ComparedRow, Group, Minimised, Mismatch, described, joined
+from cosim.bench.products import DotProducts, EchoRows, Element
 from cosim.bench.scoreboard import Outcome
 from cosim.bench.waits import waits_by_name
 from cosim.build.errors import SimulationError
@@ -82,6 +82,7 @@ def part_of(
         result_classes={cls.name.lower(): outcome["result_classes"][cls] for cls in Cls},
         coverage=_covered(rows, outcome),
         result_pairs=pairs_by_name(outcome["result_pairs"], design.operation.d),
+        choice_pairs={} if rows is None else rows.coverage.choice_pairs(),
         waits=waits_by_name(outcome["waits"], design.operation.d),
     )
     return Simulated(outcome=counts, seconds=outcome["seconds"])
@@ -96,6 +97,9 @@ def _covered(rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[Counts,
 
 def _text(decoder: Decoder, row: Mapping[str, Any]) -> str:
     """Describe an element that differs, in full."""
+    returned = decoder.echo(row)
+    if returned is not None:
+        return described(row["vector"], *returned)
     compared = decoder.compared(row)
     return described(compared.vector, Element(decoder.alone(row), 0, compared.place), compared.got)
 
@@ -145,9 +149,9 @@ class Sent:
         return self.segment.classes if self.rows is None else self.rows.classes
 
     @property
-    def first_mismatch(self) -> Mapping[str, Any] | None:
-        """The row of the first element that differs, as the program wrote it."""
-        return None if isinstance(self.outcome, Broken) else next((r for r in self.outcome["rows"] if not r["agrees"]), None)
+    def mismatches(self) -> list[Mapping[str, Any]]:
+        """The rows of elements that differ, as the program wrote them."""
+        return [] if isinstance(self.outcome, Broken) else [row for row in self.outcome["rows"] if not row["agrees"]]
 
 
 def run_in_volume(design: Design, request: Request, folder: Path) -> Simulated:
@@ -157,9 +161,8 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Simulated:
     sources = sources_of(design, None if request.dut is None else circuit_of(design, request.dut, folder), folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
-    native_seed = request.seed if request.vectors > DIRECTED else None
-    c_bits = request.widths.c_bits
-    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed, c_bits)
+    native_seed = request.seed if request.vectors > DIRECTED and not request.widths.assumed else None
+    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed, request.widths)
     vectors = Vectors(
         design=design, timing=sources.timing, results=request.results, vectors=request.vectors, seed=request.seed,
         selection=request.selection, folder=folder, widths=request.widths,
@@ -218,12 +221,17 @@ def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int,
 
 def _replayed(design: Design, request: Request, folder: Path, outcome: Outcome, sent: Sequence[Sent]) -> Minimised | None:
     """The first mismatch, minimised by a replay in cocotb where it also differs when sent alone; None without mismatches."""
+    returned = {EchoRows(echo, 0).name for echo in design.echoes}
+    original = next((row for row in outcome.differing if row.products not in returned), None)
+    if original is None:
+        return None
     for each in sent:
-        row = each.first_mismatch
-        if row is not None:
-            request.report_progress(f"{design.name}: vector {row['vector']} again, in cocotb")
-            vector = {"rows": [row], "classes": dict(each.classes)}
-            return _minimised(design, request, folder, vector, outcome.differing[0])
+        decoder = Decoder(design, request.results, each.classes)
+        for row in each.mismatches:
+            if not design.echoes or decoder.echo(row) is None:
+                request.report_progress(f"{design.name}: vector {row['vector']} again, in cocotb")
+                vector = {"rows": [row], "classes": dict(each.classes)}
+                return _minimised(design, request, folder, vector, original)
     return None
 
 

@@ -11,12 +11,10 @@ from dataclasses import asdict, astuple, dataclass, field, fields, is_dataclass,
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from cosim.bench.comparison_rules import Compare
-from cosim.bench.minimise import Minimised
-from cosim.bench.products import OperandWidths
-from cosim.bench.protocol import Timing
-from cosim.bench.scoreboard import Outcome, Selection
+from cosim.bench.mismatch import Minimised
+from cosim.bench.scoreboard import Outcome
 from cosim.build.power_up import PowerUp
+from cosim.runner.request import Request
 
 if TYPE_CHECKING:
     from cosim.rtl_coverage.file_coverage import FileCoverage
@@ -100,30 +98,22 @@ ENDED = "the design ended the simulation"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """The work of the testbench in one simulation, and how the design is driven and compared.
+    """The work of the testbench in one simulation.
 
     Attributes:
         design: the generated design, or the reference of a user design, as `Design.as_table` writes it.
-        part: the vectors of this simulation. selection: those of them that are sent.
+        request: the request of the run, without `progress`. part: the vectors of this simulation.
         given: vectors in place of the stimulus of the seed: `rows`, each as a program of a volume run wrote it, and
             `classes`, the names of their classes by number; None for the stimulus of the seed.
-        fail_fast: whether the first mismatch ends the simulation.
-        timing: timing of the Verilog. compare: the permitted differences.
-        results: dot products in a vector. widths: the widths of c and d.
         folder: folder of the job, the heartbeat and the results. No design knows its name: a simulated design can write
             files too.
         parent: number of the process that runs the simulator; the simulation ends with it.
     """
 
     design: dict[str, Any]
+    request: Request
     part: PowerUp
-    selection: Selection
     given: dict[str, Any] | None
-    fail_fast: bool
-    timing: Timing
-    compare: Compare
-    results: int
-    widths: OperandWidths
     folder: Path
     parent: int = field(default_factory=os.getpid)
 
@@ -183,17 +173,23 @@ class Simulated:
 
 
 def read(kind: Any, value: Any) -> Any:
-    """A value of a type, from the JSON of its `asdict`, or its `as_dict` where the type has a `from_dict`."""
+    """A value of a type, from the JSON of its `asdict`, or its `as_dict` where the type has a `from_dict`.
+
+    Its checks are not made again: this process may stand in another folder than the one that relative paths start at.
+    """
     if hasattr(kind, "from_dict"):
         return kind.from_dict(value)
+    type_of: Any = kind
     if is_dataclass(kind):
         hints = get_type_hints(kind)
-        made: Any = kind
-        return made(**{each.name: read(hints[each.name], value[each.name]) for each in fields(kind)})
+        made: Any = object.__new__(type_of)
+        for each in fields(kind):
+            object.__setattr__(made, each.name, read(hints[each.name], value[each.name]))
+        return made
     of = get_args(kind)
     if get_origin(kind) is tuple:
         return tuple(read(of[0], each) for each in value)
-    if get_origin(kind) is dict:
+    if get_origin(kind) in (dict, Mapping):
         return {key: read(of[1], each) for key, each in value.items()}
     if value is not None and len(of) == 2 and of[1] is type(None):
         return read(of[0], value)

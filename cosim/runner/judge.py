@@ -55,10 +55,11 @@ def judged(
 
     has_cause = explanation is not None and explanation.has_one_cause
     reset = reset_finding(design, request, simulated.outcome, has_cause, send)
-    sources = sources_of(design, request.dut, folder)
+    sources = sources_of(design, request.dut, folder, with_pauses=False)
     if sources.digests != simulated.sources:
         raise SimulationError("the design's files changed while it was simulated: run again")
     found |= {"not_compared": sources.not_compared, "held": dict(sources.held)}
+    found |= {"assumed": request.widths.assumed.lines()}
     if request.strict:
         ignored = request.dut.ignore_outputs
         found["required"] = tuple(
@@ -72,10 +73,12 @@ def judged(
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:
     """The bits of the operands of one vector, of all transfers of a tile."""
     if not isinstance(design, TileDesign):
-        inputs = {port.name: port.width for port in design.ports if port.name in OPERANDS and port.direction == "input"}
+        shared = design.shared_inputs
+        known = {*OPERANDS, design.mask} - {*shared}
+        inputs = {port.name: port.width for port in design.ports if port.name in known and port.direction == "input"}
         if "c" in inputs and widths.c_bits is not None:
             inputs["c"] = widths.c_bits
-        return results * sum(inputs.values())
+        return results * sum(inputs.values()) + sum(shared.values())
     i = design.instruction
     scales = 0 if i.scale is None or i.block_size is None else (i.m + i.n) * -(-i.k // i.block_size) * i.scale.width
     return i.k * (i.m * i.a.width + i.n * i.b.width) + i.m * i.n * i.c.width + scales
@@ -99,7 +102,7 @@ def reset_finding(design: Design, request: Request, outcome: Outcome, has_cause:
         return None
     trial = _Trial(design, request, send)
     if outcome.passed:
-        shows = dut.protocol in ("valid", "valid-ready") and not dut.reset.asynchronous
+        shows = "out_valid" in dut.timing.controls and not dut.reset.asynchronous
         if shows and trial.passes(replace(dut, reset=replace(dut.reset, asynchronous=True))):
             return f"{dut.reset.name} acts without a clock edge too: the reset is asynchronous, not synchronous as described"
         return None

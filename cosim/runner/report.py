@@ -1,11 +1,13 @@
 """The report of a co-simulation."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from cosim.bench.minimise import Minimised
+from cosim.bench.coverage import BETWEEN
+from cosim.bench.mismatch import Minimised
 from cosim.bench.scoreboard import Outcome
 from cosim.build.sources import NOT_SIMULATED
 from cosim.coverage.coverage_model import Bins, whole
@@ -36,6 +38,9 @@ class Report(Outcome):
         other_readings: why the circuit of a user design may be another one to other tools, a line each.
         not_compared: outputs of a user design that nothing looked at, or bits of them; required: those that a strict run
             must compare. held: its inputs at a constant, with it.
+        controls: for each input that chooses the arithmetic, `values`: compared elements of each class of operands, by
+            value; `pairs`: counts of ordered pairs of values, one vector after the other; `missed`: those without a count.
+        assumed: the operands that it must take, and no others, a line each.
         sources: the SHA-256 of each file of a user design, by path, as it was simulated.
         input_bits: bits of the operands of one vector: it has 2**input_bits possible inputs.
 
@@ -59,6 +64,8 @@ class Report(Outcome):
     not_compared: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     held: Mapping[str, int | str] = field(default_factory=dict)
+    controls: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -74,6 +81,7 @@ class Report(Outcome):
         held = ", ".join(f"{name} = {value}" for name, value in self.held.items())
         lines = [f"outputs that were not compared: {', '.join(self.not_compared)}"] if self.not_compared else []
         lines += [f"inputs that were held at a constant: {held}"] if held else []
+        lines += [f"operands within [assume] alone: {'; '.join(self.assumed)}"] if self.assumed else []
         return (*lines, *(line for line in self.other_readings if line.endswith(NOT_SIMULATED)))
 
     @property
@@ -107,6 +115,7 @@ class Report(Outcome):
 
             counts["groups"] = diagnosed(outcome.groups, outcome.differing, explanation)
         counts |= {each.name: getattr(simulated, each.name) for each in fields(Simulated) if each.name != "outcome"}
+        counts["controls"] = control_counts(design, outcome)
         counts |= {"unit": design.name, "operation": design.operation.name, "simulator": simulator, "seed": seed}
         return cls(**counts, explanation=explanation, **found)
 
@@ -135,7 +144,7 @@ class Report(Outcome):
         table = json.loads(text)
         outcome = read(Outcome, table)
         counts = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
-        others = {name: tuple(table[name]) for name in ("other_readings", "not_compared", "required")}
+        others = {name: tuple(table[name]) for name in ("other_readings", "not_compared", "assumed", "required")}
         others |= {"minimised": read(Minimised | None, table["minimised"])}
         return cls(**(table | counts | others))
 
@@ -170,3 +179,21 @@ class Report(Outcome):
         if self.rtl_coverage is not None:
             coverage |= {"rtl_coverage": [file.as_dict() for file in self.rtl_coverage]}
         return known | coverage | {"explanation": explanation} | derived
+
+
+def control_counts(design: Design, outcome: Outcome) -> dict[str, dict[str, Any]]:
+    """`Report.controls`."""
+    values = {choice.name: choice.values for choice in design.choices if choice.values}
+    found: dict[str, dict[str, Any]] = {}
+    for port in next(iter(values.values()), {}):
+        names = list(dict.fromkeys(of[port] for of in values.values()))
+        classes: dict[str, Counter[str]] = {name: Counter() for name in names}
+        for made, count in outcome.classes.items():
+            choice, _, name = made.rpartition(": ")
+            classes[values[choice][port]][name] += count
+        pairs = Counter[str]()
+        for pair, count in outcome.choice_pairs.items():
+            pairs[", ".join(values[each][port] for each in pair.split(BETWEEN))] += count
+        missed = [f"{a}, {b}" for a in names for b in names if not pairs[f"{a}, {b}"]]
+        found[port] = {"values": {name: dict(of) for name, of in classes.items()}, "pairs": dict(pairs), "missed": missed}
+    return found

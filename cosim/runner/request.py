@@ -3,22 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import specification_of
-from cosim.build.build import SIMULATORS
+from cosim.dut.description import Dut
 from golden.checks import check_choice
 from golden.files import check_output
 from rtl.designs.design import Design
+from rtl.designs.product_design import ProductDesign
 
-if TYPE_CHECKING:
-    from cosim.dut.description import Dut
+CLASSES_OF = 256
+"""Vectors that are generated to find the names of the classes: the largest number of combinations of controls."""
 
-CLASSES_OF = 64
-"""Vectors that are generated to find the names of the classes: the largest number of formats of a datapath."""
+SIMULATORS = ("verilator", "icarus")
+"""The simulators of Verilog. VHDL is simulated by `ghdl`."""
 
 MODES = ("cocotb", "volume")
 """How vectors are sent: by a testbench in Python, or by native code, which sends many more in the same time."""
@@ -63,7 +64,7 @@ class Request:
     simulator: str = "verilator"
     mode: str = "cocotb"
     processes: int = 1
-    dut: "Dut | None" = None
+    dut: Dut | None = None
     work_dir: Path | None = None
     waves: Path | None = None
     strict: bool = False
@@ -72,7 +73,7 @@ class Request:
 
     @property
     def in_cocotb(self) -> str:
-        """The simulator of a simulation in cocotb: that of the request, but for VHDL."""
+        """The simulator that runs cocotb: GHDL for VHDL, else that of the request."""
         return "ghdl" if self.dut is not None and self.dut.is_vhdl else self.simulator
 
     @property
@@ -94,6 +95,10 @@ class Request:
     def compare(self) -> Compare:
         """The permitted differences of results; for a generated design the defaults of `Compare`."""
         return Compare() if self.dut is None else self.dut.compare
+
+    def timing(self, design: Design) -> Timing:
+        """How the design is driven: as the description of the user design says, else as a generated one."""
+        return Timing.of_design(design) if self.dut is None else self.dut.timing
 
     def __post_init__(self) -> None:
         check_choice("simulator", self.simulator, SIMULATORS)
@@ -135,7 +140,7 @@ class Request:
             )
 
     @staticmethod
-    def _check_sources_outside(work_dir: Path, dut: "Dut") -> None:
+    def _check_sources_outside(work_dir: Path, dut: Dut) -> None:
         """The build writes files of many names (lint.sv, tree.sv …) into its folder."""
         if work_dir in (*(each.resolve() for each in dut.include), *(source.resolve().parent for source in dut.sources)):
             raise ValueError(
@@ -152,10 +157,17 @@ class Request:
         """Raise ValueError for a request that does not fit the design."""
         if self.mode == "volume" and self.widths.d is not None:
             raise ValueError("mode 'volume' compares codes of the unit's d, not fixed-point numbers: leave --mode out")
+        if self.mode == "volume" and isinstance(design, ProductDesign) and design.unit.sums is not None:
+            raise ValueError(
+                "mode 'volume' computes steps of an operation, not a program of additions, [sums]: leave --mode out"
+            )
         specification = specification_of(design, self.results, self.widths)
         specification.check_count(self.vectors)
         if self.dut is not None:
-            self.dut.compare.check(design.operation.d)
+            for choice in design.choices:
+                self.dut.compare.check(choice.unit.operation.d)
+            if not design.choices:
+                self.dut.compare.check(design.operation.d)
         if not self.selection.is_everything:
             first = next(specification.chunks(min(self.vectors, CLASSES_OF), self.seed))
             self.selection.check([name for rows in first.products for name in rows.classes()], self.vectors)

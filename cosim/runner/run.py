@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from cosim.bench.protocol import Timing
 from cosim.build.errors import NO_ROOM, SimulationError
 from cosim.dut.tool_log import ElaborationError
 from cosim.runner.job import Simulated
@@ -22,6 +21,7 @@ from golden import Unit
 from golden.files import in_use, temporary_folder
 from golden.processes import in_parallel, supervised
 from rtl.designs.design import Design
+from rtl.designs.identity import TOP
 from rtl.designs.unit_design import as_design
 from rtl.yosys import YosysError
 
@@ -65,6 +65,15 @@ def run(design: Unit | Design, request: Request | None = None, **changes: Any) -
     request = _changed(request, changes)
     check_tools(request.runs_in, request.dut is not None and request.runs_in != "ghdl")
     chosen = as_design(design)
+    if request.dut is None and any(port.name == "flags" for port in chosen.ports):
+        from cosim.dut.generated import dut_like, write_generated  # units without flags do without
+
+        with temporary_folder("mmau-flags-") as name:  # like a user design: only those have outputs beside d
+            return run(chosen, request, dut=dut_like(chosen, [write_generated(chosen, Path(name))], TOP))
+    if request.dut is not None:
+        from cosim.dut.reference import reference_of  # a generated design does without
+
+        chosen = reference_of(chosen, request.dut)
     request.check(chosen)
     return supervised(lambda: _run(chosen, request))
 
@@ -155,7 +164,7 @@ def _explanation(design: Design, request: Request, simulated: Simulated) -> "Exp
         return None
     from cosim.diagnosis.explain import explanation_of  # a run that passes does without
 
-    timing = Timing.of_design(design) if request.dut is None else request.dut.timing
+    timing = request.timing(design)
     latency = timing.latency if timing.protocol == "fixed-latency" else None
     return explanation_of(simulated.outcome, simulated.minimised, design, latency)
 

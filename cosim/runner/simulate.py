@@ -20,7 +20,7 @@ from golden.engines.engine import fastest_engine
 from rtl.designs.design import Design
 
 if TYPE_CHECKING:
-    from cosim.rtl_coverage.coverage_files import CoverageFiles
+    from cosim.rtl_coverage.file_coverage import CoverageFiles
 
 ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
 """Endings of a simulator that the design may have caused: Verilator calls abort() on a loop that has no stable state. Any
@@ -194,7 +194,7 @@ def simulated_once(design: Design, request: Request, folder: Path, part: PowerUp
 
 
 def _coverage_files(folder: Path) -> "CoverageFiles":
-    from cosim.rtl_coverage.coverage_files import CoverageFiles  # most runs do without
+    from cosim.rtl_coverage.file_coverage import CoverageFiles  # most runs do without
 
     return CoverageFiles(folder)
 
@@ -220,12 +220,7 @@ def _job(
         yield Job(
             design=design.as_table(),
             part=part,
-            selection=request.selection,
+            request=replace(request, progress=None),
             given=None if given is None else dict(given),
-            fail_fast=request.fail_fast,
-            timing=built.sources.timing,
-            compare=request.compare,
-            results=request.results,
-            widths=request.widths,
             folder=Path(folder),
         )

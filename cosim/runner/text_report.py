@@ -73,6 +73,21 @@ def missed_pairs(report: Report) -> list[str]:
     return [f"{came}; missing: {'; '.join(missing[:MISSED])}{more}" if missing else came]
 
 
+def of_controls(report: Report) -> list[str]:
+    """A line for each input that chooses the arithmetic: what its values met."""
+    lines = []
+    for port, found in report.controls.items():
+        known = sorted({name for of in found["values"].values() for name in of})
+        met = ", ".join(f"{value} {sum(n > 0 for n in of.values())}" for value, of in found["values"].items())
+        pairs = len(found["values"]) ** 2
+        missed = found["missed"]
+        more = "; …" if len(missed) > MISSED else ""
+        missing = f"; missing: {'; '.join(missed[:MISSED])}{more}" if missed else ""
+        came = f"{pairs - len(missed)} of {pairs} pairs of values came back to back{missing}"
+        lines.append(f"{report.unit}: {port}: of {len(known)} classes of operands met {met}; {came}")
+    return lines
+
+
 def missed_waits(report: Report) -> list[str]:
     """A line that names the lengths of gaps and stalls that a class of results has not met."""
     missing = lacking(report.waits)
@@ -121,6 +136,7 @@ def summary(reports: Sequence[Report], seed: int) -> str:
         lines += [f"{report.unit}: {reading}" for reading in report.warnings]
         lines += missed_bins(report)
         lines += missed_pairs(report)
+        lines += of_controls(report)
         lines += missed_waits(report)
         lines += contradictions(report)
         lines += executed_lines(report)

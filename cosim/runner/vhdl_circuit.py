@@ -1,7 +1,7 @@
 """The circuit that GHDL's synthesis makes of a design in VHDL, for volume mode and proofs, which read Verilog alone.
 
-GHDL 2.0.0 writes another circuit for some texts, so it is first held to the source: both run the same sample vectors, the
-source in GHDL, the circuit in Verilator.
+GHDL 2.0.0 writes another circuit for some texts. So the circuit is first compared with the source on sample vectors: the
+source runs in GHDL, the circuit in Verilator.
 """
 
 from dataclasses import replace
@@ -40,7 +40,7 @@ def circuit_of(design: Design, dut: "Dut", folder: Path) -> "Dut":
     """
     if not dut.is_vhdl:
         return dut
-    from cosim.dut.vhdl import files_of, run_ghdl, wrapped  # Verilog does without
+    from cosim.dut.vhdl import files_of, lower_case, run_ghdl, wrapped  # Verilog does without
 
     check_tools("verilator", user_design=True)
     read = files_of(dut)
@@ -52,9 +52,11 @@ def circuit_of(design: Design, dut: "Dut", folder: Path) -> "Dut":
     written = folder / f"{CIRCUIT}.v"
     written.write_text(run_ghdl(dut, "--synth", folder, further=["--out=verilog", CIRCUIT]), encoding="utf-8")
     reset = None if dut.reset is None else replace(dut.reset, name="rst", active="high")
+    above = {echo.name: (f"d[{echo.low + echo.width - 1}:{echo.low}]",) for echo in design.echoes}
+    ports = {"d": (f"d[{design.echoes[0].low - 1}:0]",), **above} if above else {}
     circuit = replace(
-        dut, top=CIRCUIT, sources=(written,), parameters={}, ghdl_args=(), ports={}, order="ascending", tie={}, reset=reset,
-        clock=dut.clock and "clk", enable=dut.enable and "en", ignore_outputs=(), translated=read,
+        lower_case(dut), top=CIRCUIT, sources=(written,), parameters={}, ghdl_args=(), ports=ports, order="ascending",
+        tie={}, reset=reset, clock=dut.clock and "clk", enable=dut.enable and "en", ignore_outputs=(), translated=read,
     )  # fmt: skip
     _hold(design, dut, circuit, folder)
     return circuit

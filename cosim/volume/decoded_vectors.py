@@ -1,21 +1,21 @@
 """Decoder of the vectors in a program's outcome: operands, results and classes of the stimulus."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from cosim.bench.mismatch import ComparedRow
-from cosim.bench.products import Chunk, DotProducts, Element, Vector
-from cosim.bench.stimulus import place
+from cosim.bench.mismatch import Arrival, ComparedRow, compared_row
+from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Mask, Vector
+from cosim.bench.stimulus import place, place_in_matrix
 from cosim.volume.design_plan import Product, products_of
 from golden import Format
 from golden.arrays import bits_dtype
 from golden.stimulus import Operands, Stimulus
 from rtl.designs.design import Design
+from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile_design import TileDesign
-from rtl.designs.unit_design import UnitDesign
 
 Row = Mapping[str, Any]
 """A row of a program's outcome, as native/json.cpp writes it."""
@@ -30,6 +30,7 @@ class Codes:
     c: int
     scale_a: tuple[int, ...] | None
     scale_b: tuple[int, ...] | None
+    mask: tuple[int, ...] | None = None
 
 
 class Decoder:
@@ -44,8 +45,22 @@ class Decoder:
         self._design, self._results, self._classes = design, results, classes
         self._products = products_of(design)
 
+    def echo(self, row: Row) -> tuple[Element, int] | None:
+        """The output above d that a row is about, with what it returned; None if the row is about d."""
+        product = self._products[row["product"]]
+        number = int(row["element"]) - self._results * product.m * product.n
+        if number < 0:
+            return None
+        echo = self._design.echoes[number]
+        of = Element(self.alone({**row, "element": 0}), 0) if echo.flags else None
+        rows = EchoRows(echo, int(row["transfers"][-1][echo.port], 16), of)
+        return Element(rows, 0, echo.name), int(row["got"], 16) >> echo.low & (1 << echo.width) - 1
+
     def compared(self, row: Row) -> ComparedRow:
         """The compared element of a row."""
+        returned = self.echo(row)
+        if returned is not None:
+            return compared_row(row["vector"], *returned, Arrival(row["cycle"], float(row["time"])))
         product, element = self._products[row["product"]], int(row["element"])
         codes = self.codes(row, element)
         width = product.operation.d.width
@@ -63,6 +78,7 @@ class Decoder:
             expected=row["expected"][element],
             cycle=row["cycle"],
             time=float(row["time"]),
+            ports={} if codes.mask is None else {self._design.mask: codes.mask},
         )
 
     def codes(self, row: Row, element: int) -> Codes:
@@ -72,11 +88,22 @@ class Decoder:
         copy, cell = divmod(element, p.m * p.n)
         i, j = copy * p.m + cell // p.n, copy * p.n + cell % p.n
         scale = p.shape.scale
-        c = _codes(transfers[p.c_step].get("c", 0), p.operation.c.width, element, 1)[0]
+
+        def part(operand: str, kind: Format, transfer: Mapping[str, int], first: int, count: int) -> tuple[int, ...]:
+            """Elements of an operand, from the port that it comes from."""
+            if operand not in p.operation.operands:
+                return (0,) * count
+            port, is_negated = p.source(operand)
+            return tuple(
+                code ^ (kind.negative_zero * is_negated) for code in _codes(transfer[port], kind.width, first, count)
+            )
+
+        L, mask = p.products_per_step, self._design.mask
         return Codes(
-            a=_in_order(p, [_codes(t["a"], p.a.width, i * p.operation.length, p.operation.length) for t in transfers]),
-            b=_in_order(p, [_codes(t["b"], p.b.width, j * p.operation.length, p.operation.length) for t in transfers]),
-            c=c,
+            a=_in_order(p, [part("a", p.a, t, i * L, L) for t in transfers]),
+            b=_in_order(p, [part("b", p.b, t, j * L, L) for t in transfers]),
+            c=part("c", p.operation.c, transfers[p.c_step], element, 1)[0],
+            mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
             scale_a=None if scale is None else _scales(p, scale, [t["scale_a"] for t in transfers], i),
             scale_b=None if scale is None else _scales(p, scale, [t["scale_b"] for t in transfers], j),
         )
@@ -88,39 +115,46 @@ class Decoder:
         codes = [self.codes(row, element) for element in range(count)]
         names = (self._classes[row["label"]].rpartition(": ")[2],)
         stimulus = Stimulus(_operands(product, codes), np.zeros(count, np.uint8), names)
-        dot = self._model(row["product"]).dot
-        expected = dot(*stimulus.operands).tolist()
-        rows = DotProducts(product.name, product.operation, stimulus, dot, expected, (product.a, product.b))
+        rows = self._rows(row, codes, stimulus, [])
+        rows = replace(rows, expected=rows.dot(*rows.counted).tolist())
         transfers = [{port: int(code, 16) for port, code in transfer.items()} for transfer in row["transfers"]]
         return Vector(transfers, [Element(rows, e, self._place(product, e)) for e in range(count)], row["vector"])
 
     def alone(self, row: Row) -> DotProducts:
         """The element of a row as rows of one, with the result that the program expected."""
         product = self._products[row["product"]]
-        operands = _operands(product, [self.codes(row, row["element"])])
-        stimulus = Stimulus(operands, np.zeros(1, np.uint8), (self._classes[row["label"]].rpartition(": ")[2],))
+        codes = [self.codes(row, row["element"])]
+        stimulus = Stimulus(
+            _operands(product, codes), np.zeros(1, np.uint8), (self._classes[row["label"]].rpartition(": ")[2],)
+        )
         expected = [row["expected"][row["element"]]]
-        dot = self._model(row["product"]).dot
-        return DotProducts(product.name, product.operation, stimulus, dot, expected, (product.a, product.b))
+        return self._rows(row, codes, stimulus, expected)
 
-    def result(self, row: Row) -> Format:
+    def _rows(self, row: Row, codes: Sequence[Codes], stimulus: Stimulus, expected: Sequence[int]) -> DotProducts:
+        product, dot = self._products[row["product"]], self._model(row["product"]).dot
+        mask = Mask(self._design.mask, np.array([each.mask for each in codes], np.uint8)) if self._design.mask else None
+        formats = (product.a, product.b)
+        named = (product.name, product.operation, stimulus, dot, expected, formats)
+        return DotProducts(*named, places=product.places, mask=mask)
+
+    def result(self, row: Row) -> Format | Bits:
         """The format of the row's result."""
-        return self._products[row["product"]].operation.d
+        returned = self.echo(row)
+        return returned[0].products.result if returned is not None else self._products[row["product"]].operation.d
 
     def _place(self, product: Product, element: int) -> str:
         """The place of an element in the result, as text."""
-        if isinstance(self._design, TileDesign):
-            return f"element [{element // product.n}][{element % product.n}]"
+        if isinstance(self._design, TileDesign | ProductDesign):
+            return place_in_matrix(element // product.n, element % product.n, product.m * product.n)
         return place(element, self._results)
 
     def _model(self, product: int) -> Any:
         """Golden's model of one kind of dot product."""
         if isinstance(self._design, TileDesign):
             return self._design.instruction
-        if isinstance(self._design, UnitDesign):
+        if isinstance(self._design, ProductDesign):
             return self._design.unit
-        units: Sequence[Any] = self._design.units  # type: ignore[attr-defined]  # a MultiFormatDesign
-        return units[product]
+        return self._design.choices[product].unit
 
 
 @dataclass(frozen=True)

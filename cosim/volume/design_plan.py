@@ -1,30 +1,34 @@
 """The plan: a file that describes a design to a program: timing, operand formats, and the reference computation."""
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.mismatch import BUCKETS
+from cosim.bench.products import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
 from cosim.bench.stimulus import LENGTHS
 from golden import Format, Operation
-from golden.arithmetic.formats import IntegerFormat
+from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
 from golden.native.library import MODULE
-from golden.native.parameters import parameters
+from golden.native.parameters import flag_rules, format_number, parameters
 from golden.stimulus import OperandShape
+from golden.units.controls import Source
 from rtl.designs.design import Design
-from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.ports import OPERANDS
+from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
-from rtl.designs.unit_design import UnitDesign
 
 PLAN = "plan.txt"
+
+NO_PORT = "-"
+"""The port of an operand that a step does not read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +42,7 @@ class Product:
         chain: the computation of a whole dot product; shape: shape of its stimulus.
         m, n: rows and columns; steps: number of steps in which the design takes the products; c_step: the step that reads c.
         order: k of the products in the order in which the design takes them, all steps one after another.
+        codes: inputs that choose it, with their codes. places: the ports of operands that have others than their own.
     """
 
     name: str
@@ -51,11 +56,22 @@ class Product:
     steps: int = 1
     c_step: int = 0
     order: tuple[int, ...] = ()
+    codes: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, Source] = field(default_factory=dict)
+
+    def source(self, operand: str) -> Source:
+        """The port that an operand comes from."""
+        return self.places.get(operand, Source(operand))
+
+    @property
+    def products_per_step(self) -> int:
+        """The number of products of a dot product that one transfer has."""
+        return len(self.order) // self.steps
 
     @property
     def scales_per_step(self) -> int:
         """The number of scales of a row or column that one step takes; 0 where unscaled."""
-        return 0 if self.shape.scale is None else self.operation.scales_per_step
+        return self.shape.blocks if self.steps == 1 or self.shape.scale is None else self.operation.scales_per_step
 
 
 def products_of(design: Design) -> list[Product]:
@@ -78,28 +94,49 @@ def products_of(design: Design) -> list[Product]:
                 order=order,
             )
         ]
-    if isinstance(design, MultiFormatDesign):
-        named = [(f"format {number} ({unit.name})", unit.operation) for number, unit in enumerate(design.units)]
-    else:
-        assert isinstance(design, UnitDesign)
-        named = [("", design.unit.operation)]
+    if isinstance(design, ProductDesign):
+        unit = design.unit
+        return [
+            Product(
+                name=name,
+                operation=unit.operation,
+                a=unit.a,
+                b=unit.b,
+                chain=unit.chain_over(K),
+                shape=OperandShape.of(unit, K),
+                m=design.m,
+                n=design.n,
+                order=tuple(range(K)),
+                codes={"format": number} if len(design.lengths) > 1 else {},
+            )
+            for number, (name, K) in enumerate(design.kinds.items())
+        ]
     return [
         Product(
-            name=name,
+            name=choice.name,
             operation=operation,
             a=operation.a,
             b=operation.b,
             chain=Chain(operation),
             shape=OperandShape.of_operation(operation),
             order=tuple(range(operation.length)),
+            codes=choice.codes,
+            places=choice.places,
         )
-        for name, operation in named
+        for choice in design.choices
+        for operation in [choice.unit.operation]
     ]
 
 
 def operand_ports(design: Design) -> list[str]:
     """The inputs that vectors drive, in the order in which a transfer holds them."""
-    return [port.name for port in design.ports if port.name in OPERANDS and port.direction == "input"]
+    known = (*OPERANDS, design.mask, *design.shared_inputs)
+    return [port.name for port in design.ports if port.name in known and port.direction == "input"]
+
+
+def _flags_line(operation: Operation, port: str, names: Sequence[str]) -> str:
+    """The line about the port that holds golden's exception flags: enum mmau_flag_rule, and the number of each flag."""
+    return f"flags {port} {flag_rules(operation)} {_listed([FLAGS.index(name) for name in names])}"
 
 
 def write_plan(
@@ -109,14 +146,14 @@ def write_plan(
     results: int = 1,
     compare: Compare | None = None,
     seed: int | None = None,
-    c_bits: int | None = None,
+    widths: OperandWidths = THE_UNITS,
 ) -> Path:
     """Write the plan of a design, and return its path.
 
     Args:
         timing: timing of the design. results: dot products in a vector. compare: the permitted differences.
         seed: seed of native rows, whose directed corners are written beside the plan; None where all rows come from files.
-        c_bits: bits of c, from which native rows extend it, where it has fewer than the unit's; 0 where there is no c.
+        widths: the widths of c, from whose bits native rows extend it where it has fewer than the unit's.
 
     Raises:
         ValueError: libmmau is not installed.
@@ -130,11 +167,22 @@ def write_plan(
         f"repeats {_listed(LENGTHS)}",
         f"record {' '.join(operand_ports(design))}",
         f"library {library()}",
+        *(f"echo {echo.port} {echo.width} {echo.low}" for echo in design.echoes),
+        *([f"mask {design.mask}"] if design.mask else []),
     ]
-    if c_bits is not None:
-        lines.append(f"c_bits {c_bits} {design.operation.no_c}")
+    if widths.c_bits is not None:
+        lines.append(f"c_bits {widths.c_bits} {widths.no_c(design.operation)}")
+    shared = design.shared_inputs
+    own = {port.name: port.width for port in design.ports if port.name in operand_ports(design) and port.name not in shared}
     for number, product in enumerate(products_of(design)):
         lines += _product_lines(product)
+        lines += [f"select {port} {shared[port]} {code}" for port, code in product.codes.items()]
+        read = {product.source(operand).port for operand in product.operation.operands}
+        unread = {port: width * results for port, width in own.items() if port in OPERANDS[:3] and port not in read}
+        flags = {echo.port: echo.flags for echo in design.echoes if echo.flags}
+        unread |= {port: width for port, width in shared.items() if port not in (*product.codes, *flags)}
+        lines += [_flags_line(product.operation, port, names) for port, names in flags.items()]
+        lines += [f"random {port} {width}" for port, width in unread.items()]
         lines += [] if seed is None else _stimulus_lines(product, folder / f"corners{number}.bin", seed)
     path = folder / PLAN
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
@@ -146,15 +194,13 @@ def _product_lines(product: Product) -> Iterator[str]:
     codes = parameters(product.chain, shape.K)
     yield f"product {_listed(getattr(codes, name) for name in field_names(codes))}"
     for name, operand in (("a", product.a), ("b", product.b), ("c", product.operation.c)):
-        yield f"{name} {name} {operand.width} {_storage(operand)}"
+        port, is_negated = product.source(name) if name in product.operation.operands else (NO_PORT, False)
+        yield f"{name} {port} {operand.width} {_storage(operand)} {int(is_negated)}"
     if shape.scale is not None:
         for name in ("scale_a", "scale_b"):
-            yield f"{name} {name} {shape.scale.width} {_storage(shape.scale)}"
+            yield f"{name} {name} {shape.scale.width} {_storage(shape.scale)} 0"
         yield f"scales {shape.blocks} {product.scales_per_step}"
-    if isinstance(d, IntegerFormat):
-        yield f"integer {d.width}"
-    else:
-        yield f"d {d.exp_bits} {d.man_bits} {d.bias} {8 * _storage(d)} {d.pad_bits} {int(product.operation.nan_is_fixed())}"
+    yield f"d {format_number(d)} {int(product.operation.nan_is_fixed())}"
     yield f"tile {product.m} {product.n} {product.steps} {product.c_step}"
     yield f"order {_listed(product.order)}"
 

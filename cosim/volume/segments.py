@@ -22,6 +22,9 @@ DIRECTED = 20_000
 SEGMENT = 1 << 18
 """Native vectors of a segment, which take from tenths of a second to minutes, depending on the design."""
 
+DRAWN = 1 << 16
+"""Vectors of a later segment that golden draws, which take seconds."""
+
 LONG_SEGMENT = 1 << 21
 """Least number of native vectors of the first segment, if the run has that many; in a longer run it has half of them. The
 design is powered up once and reset only at the beginning of it, so that it ages."""
@@ -69,9 +72,17 @@ class Vectors:
     widths: OperandWidths = THE_UNITS
 
     def segments(self) -> Iterator[Segment]:
-        """All segments in order: those with the vectors of a run in cocotb, then native ones."""
+        """All segments in order: those with the vectors of a run in cocotb, then native ones, or where not all operands may
+        be sent, more like the first."""
         yield from self._directed()
-        yield from self._native()
+        yield from self._drawn() if self.widths.assumed else self._native()
+
+    def _drawn(self) -> Iterator[Segment]:
+        """The segments of the later vectors, with those of runs of other seeds."""
+        for first in range(DIRECTED, self.vectors, DRAWN):
+            seed = self.seed + first
+            arguments = ("+verilator+rand+reset+2", f"+verilator+seed+{seed % VERILATOR_SEEDS + 1}")
+            yield from self._of_file(PowerUp(first, min(DRAWN, self.vectors - first), seed, arguments))
 
     def _directed(self) -> Iterator[Segment]:
         """The segments with the vectors of a run in cocotb, split among power-ups in the same way."""

@@ -80,7 +80,7 @@ class _Writer:
     """The columns of a file of vectors."""
 
     def __init__(self, design: Design, results: int) -> None:
-        widths = {port.name: port.width * results for port in design.ports}
+        widths = {port.name: port.width * results for port in design.ports} | dict(design.shared_inputs)
         self._sizes = [(port, storage_bytes(widths[port])) for port in operand_ports(design)]
         self._products = {product.name: number for number, product in enumerate(products_of(design))}
         self._number, self._expected = array("Q"), array("Q")

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 
-from golden.arithmetic.formats import BF16, E8M13, FP16, FP32, FP64, Format
+from golden.arithmetic.formats import BF16, E8M13, FORMATS, FP16, FP32, FP64, Format, IntegerFormat
 from golden.arithmetic.rounding import MODES, Mode, Overflow
-from golden.checks import check_choice, check_int, check_name, check_type, unknown
+from golden.checks import check_choice, check_int, check_name, check_type, near, unknown
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,19 @@ class Conversion:
         check_type(f"d of {self.name}", self.d, Format)
         rounded, d = self.rounding_format, self.d
         check_int(f"dropped_bits of {self.name}", self.dropped_bits, 0, rounded.width)
-        if d.infinity is None or rounded.infinity is None:
+        for key, made in (("rounding_format", rounded), ("d", d)):
+            if isinstance(made, IntegerFormat) or not made.signed:
+                raise ValueError(f"{key} of {self.name} must be a floating-point format with a sign, got {made}")
+        if d == rounded and not self.dropped_bits:
+            fits = True
+        elif d.infinity is None or rounded.infinity is None:
             fits = False
         else:
             stored = (rounded.width - self.dropped_bits, rounded.exp_bits, self.stored(rounded.infinity))
             fits = stored == (d.width, d.exp_bits, d.infinity)
         if not fits:
             raise ValueError(
-                f"d of {self.name} must have infinities, and rounding_format its width, exponent and infinity; "
+                f"d of {self.name} must be rounding_format, or have infinities and its width, exponent and infinity; "
                 f"got d={d}, rounding_format={rounded}"
             )
 
@@ -59,44 +65,82 @@ class Conversion:
         return self.name
 
 
-def _conversions(*outputs: Format) -> dict[str, Conversion]:
-    """The conversions of every mode and format, by mode first, which is the order of enum mmau_rho."""
-    pairs = [(f"{mode}-{output.name.upper()}", mode, output) for mode in MODES for output in outputs]
-    return {name: Conversion(name, mode, output, output) for name, mode, output in pairs}
+def rounding_to(mode: Mode, to: Format) -> Conversion:
+    """The conversion that rounds once to a format; one that pads a word, as e8m13, is stored in the format of the word."""
+    name = f"{mode}-{to.name.upper() if FORMATS.get(to.name) == to or to == E8M13 else to.name}"
+    return Conversion(name, mode, to, _word_of(to))
+
+
+def _word_of(padded: Format) -> Format:
+    """The format that has a padded format's exponents and specials, and all bits of its word."""
+    words = (form for form in FORMATS.values() if not form.pad_bits and form.width == padded.width)
+    alike = (
+        form
+        for form in words
+        if (form.exp_bits, form.bias, form.specials) == (padded.exp_bits, padded.bias, padded.specials)
+    )
+    return next(alike, padded) if padded.pad_bits else padded
 
 
 CONVERSIONS: dict[str, Conversion] = {
-    "RZ-E8M13": Conversion("RZ-E8M13", "RZ", E8M13, FP32),
-    **_conversions(FP32, FP16, BF16),
+    rho.name: rho
+    for rho in (rounding_to("RZ", E8M13), *(rounding_to(mode, to) for mode in MODES for to in (FP32, FP16, BF16)))
 }
-"""Every ρ of the fused dot products."""
+"""The ρ that published units have, and those of every mode beside them."""
 
-FP64_CONVERSIONS: dict[str, Conversion] = _conversions(FP64)
-"""Further conversions, for FMA only."""
+FP64_CONVERSIONS: dict[str, Conversion] = {rho.name: rho for rho in (rounding_to(mode, FP64) for mode in MODES)}
+"""Further conversions of FMA, MUL and ADD."""
 
 TWO_STEP_CONVERSIONS: dict[str, Conversion] = {
     "RNE-FP32-RZ-BF16": Conversion("RNE-FP32-RZ-BF16", "RNE", FP32, BF16, dropped_bits=16),
 }
 """Further conversions, for OC- and PS-FDPA only: rounded to one format, then cut to another."""
 
+ROUNDED_FORMATS: dict[str, Format] = {
+    name: to for name, to in (FORMATS | {E8M13.name: E8M13}).items() if to.signed and to.exp_bits
+}
+"""The formats that a ρ may name."""
 
-def conversion(name: str) -> Conversion:
-    """The ρ of that name.
+
+@cache
+def _of_name(name: str) -> Conversion | None:
+    """The ρ of a name, a mode and a format of golden."""
+    if name in TWO_STEP_CONVERSIONS:
+        return TWO_STEP_CONVERSIONS[name]
+    mode, _, to = name.partition("-")
+    if mode not in MODES or to != to.upper() or to.lower() not in ROUNDED_FORMATS:
+        return None
+    return rounding_to(mode, ROUNDED_FORMATS[to.lower()])
+
+
+def conversion(rho: str | Conversion) -> Conversion:
+    """The ρ of that name; one that is given stays.
 
     Raises:
-        ValueError: no such ρ; the message lists those of the fused dot products.
+        ValueError: no such ρ.
     """
-    for further in (FP64_CONVERSIONS, TWO_STEP_CONVERSIONS):
-        if isinstance(name, str) and name in further:
-            return further[name]
-    check_conversion(name, CONVERSIONS)
-    return CONVERSIONS[name]
+    found = rho if isinstance(rho, Conversion) else _of_name(rho) if isinstance(rho, str) else None
+    if found is None:
+        raise ValueError(
+            f"rho must be a mode ({', '.join(MODES)}) and a format, as RNE-FP32; got {rho!r}{near(rho, CONVERSIONS)}"
+        )
+    return found
+
+
+def spelled(rho: Conversion) -> str | Conversion:
+    """The name of a conversion to a format of golden; another conversion stays, because its name says too little."""
+    return rho.name if _of_name(rho.name) == rho else rho
+
+
+def check_rounding(rho: str | Conversion) -> None:
+    """Raise ValueError unless `rho` is a conversion that rounds once."""
+    if conversion(rho).dropped_bits:
+        raise ValueError(f"rho must round once, got {rho!s}, which OC- and PS-FDPA alone have")
 
 
 def conversions_to(d: Format) -> list[str]:
     """The names of every ρ that rounds to the full precision of d, one for each rounding mode."""
-    table = CONVERSIONS | FP64_CONVERSIONS
-    return [name for name, rho in table.items() if rho.d is rho.rounding_format is d]
+    return [rounding_to(mode, d).name for mode in MODES]
 
 
 def check_conversion(name: object, choices: Collection[str]) -> None:

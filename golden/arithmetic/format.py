@@ -44,7 +44,11 @@ class Format(FormatFields):
     """A binary floating-point format: its fields (`FormatFields`), decoding, and encoding with rounding."""
 
     def __hash__(self) -> int:
-        return hash(self.name)  # formats are dictionary keys in every dot product
+        return self._hash  # formats are dictionary keys in every dot product
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.exp_bits, self.man_bits, self.bias, self.specials, self.signed, self.subnormals, self.width))
 
     @cached_property
     def codes(self) -> int:
@@ -65,34 +69,51 @@ class Format(FormatFields):
     def max_finite(self) -> int:
         """Code of the largest finite number."""
         top = self._field_mask
-        if self.specials == "ieee":
-            top = self._exponent_ones - 1
-        elif self.specials == "fn":
-            top -= 1
+        match self.specials:
+            case "ieee":
+                top = self._exponent_ones - 1
+            case "fn" | "merged":
+                top -= 1
+            case "p3109":
+                top -= 1 if self.signed else 2
         return top << self.pad_bits
 
     @cached_property
     def infinity(self) -> int | None:
         """Code of +Inf, None if the format has none."""
-        return self._exponent_ones << self.pad_bits if self.specials == "ieee" else None
+        return self._above_finite if self.specials in ("ieee", "p3109") else None
+
+    @cached_property
+    def _above_finite(self) -> int:
+        """Code above that of the largest finite number."""
+        return self.max_finite + (1 << self.pad_bits)
 
     @cached_property
     def nan(self) -> int | None:
         """Code of the quiet NaN with an otherwise empty payload (0x80 for fnuz), None if the format has none."""
-        if self.specials == "ieee":
-            return (self._exponent_ones | (1 << (self.man_bits - 1))) << self.pad_bits
-        if self.specials == "fn":
-            return self._field_mask
-        return self._sign_bit if self.specials == "fnuz" else None
+        match self.specials:
+            case "ieee":
+                return (self._exponent_ones | (1 << (self.man_bits - 1))) << self.pad_bits
+            case "fn" | "merged":
+                return self._field_mask << self.pad_bits
+            case "fnuz" | "p3109":
+                return self.sign_bit or self._field_mask << self.pad_bits
+        return None
 
     @cached_property
     def negative_zero(self) -> int:
         """Code of −0, or of +0 if the format has no −0."""
-        return self._sign_bit if self.signed and self.specials != "fnuz" else 0
+        return 0 if self.specials in ("fnuz", "p3109") else self.sign_bit
 
     @cached_property
-    def _sign_bit(self) -> int:
+    def sign_bit(self) -> int:
+        """Mask of the sign, 0 without one."""
         return 1 << (self.width - 1) if self.signed else 0
+
+    @cached_property
+    def magnitude_mask(self) -> int:
+        """Mask of a code without its sign, or without the bit in the place of one."""
+        return (1 << (self.exp_bits + self.man_bits + self.pad_bits)) - 1
 
     @cached_property
     def _field_mask(self) -> int:
@@ -126,13 +147,13 @@ class Format(FormatFields):
         return operator.index(code)
 
     def _decode(self, code: int) -> Decoded:
-        sign = 1 if code & self._sign_bit else 0
+        sign = 1 if code & self.sign_bit else 0
         field = (code >> self.pad_bits) & self._field_mask
         stored_exp, mantissa = field >> self.man_bits, field & ((1 << self.man_bits) - 1)
         special = self._special_class(sign, field, mantissa)
         if special is not None:
             return Decoded(sign, self.e_min, 0, special)
-        if stored_exp == 0 and self.subnormals:
+        if stored_exp == 0 and (self.subnormals or (field == 0 and self.has_zero)):
             return Decoded(sign, self.e_min, mantissa, Cls.SUBNORMAL if mantissa else Cls.ZERO)
         return Decoded(sign, stored_exp - self.bias, mantissa | (1 << self.man_bits), Cls.NORMAL)
 
@@ -140,11 +161,19 @@ class Format(FormatFields):
         match self.specials:
             case "ieee" if field & self._exponent_ones == self._exponent_ones:
                 return Cls.NAN if mantissa else Cls.INFINITY
-            case "fn" if field == self._field_mask:
+            case "fn" | "merged" if field == self._field_mask:
                 return Cls.NAN
             case "fnuz" if sign and field == 0:
                 return Cls.NAN
+            case "p3109" if self.signed and field == 0 and sign:
+                return Cls.NAN
+            case "p3109" if field > self.max_finite >> self.pad_bits:
+                return Cls.INFINITY if self.signed or field < self._field_mask else Cls.NAN
         return None
+
+    def is_quiet(self, code: int) -> bool:
+        """Whether a NaN is quiet: by its highest mantissa bit where IEEE 754 has NaNs; the one NaN of another format is."""
+        return self.specials != "ieee" or bool(code >> (self.pad_bits + self.man_bits - 1) & 1)
 
     def value(self, code: int) -> Fraction | None:
         """The exact value of a code; None for infinity and NaN."""
@@ -186,11 +215,13 @@ class Format(FormatFields):
             exp: exponent value of its lowest bit.
             mode: one of `MODES`.
             overflow: what becomes of a value beyond the largest finite number.
-            flush: whether what is below the normal numbers, rounded as if they had no lower end, becomes a zero of its sign.
+            flush: whether what is below the normal numbers, rounded as if they had no lower end, becomes a zero of its sign;
+                in a format without subnormals it always does.
         """
         negative = value < 0
         if negative and not self.signed:
             return self._not_a_number_or(0)
+        flush = flush or not self.subnormals
         # 1. normalise
         lsb = self.last_bit(value, exp, flush)
         # 2. round at lsb, once
@@ -198,13 +229,10 @@ class Format(FormatFields):
         # 3. a carry out of the significand, 1 1 1 1 → 1 0 0 0 0, is a one in the next binade
         if sig >> (self.man_bits + 1):
             sig, lsb = sig >> 1, lsb + 1
-        # 4. ue8m0 has no zero: a smaller value becomes its smallest code
-        if not self.subnormals and sig < (1 << self.man_bits):
-            sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits
-        # 5. a result still below the normal numbers after rounding
-        if flush and lsb + self.man_bits < self.e_min:
+        # 4. a result still below the normal numbers after rounding; the code 0 is their smallest where there is no zero
+        if flush and (lsb + self.man_bits < self.e_min or not sig):
             return self.negative_zero if negative else 0
-        # 6. encode
+        # 5. encode
         return self._pack(negative, sig, lsb + self.man_bits, overflows_to_largest(overflow, mode, negative))
 
     def last_bit(self, value: int, exp: int, flush: bool = False) -> int:
@@ -216,26 +244,25 @@ class Format(FormatFields):
             top ≥ e_min   1 x x x|x x x      top = e_min − 2   . . 1 x|x x x
         """
         top = abs(value).bit_length() - 1 + exp
-        return (top if flush else max(top, self.e_min)) - self.man_bits
+        return (top if flush or not self.subnormals else max(top, self.e_min)) - self.man_bits
 
     def _pack(self, negative: bool, sig: int, exp: int, saturates: bool) -> int:
         """The code of sig · 2**(exp − man_bits): |sign|stored exponent|mantissa|pad|, without the hidden bit."""
-        sign = self._sign_bit if negative else 0
+        sign = self.sign_bit if negative else 0
         hidden = 1 << self.man_bits
-        stored_exp = exp + self.bias if sig & hidden or not self.subnormals else 0
+        stored_exp = exp + self.bias if sig & hidden else 0
         field = (stored_exp << self.man_bits) | (sig & (hidden - 1))
         if field > self.max_finite >> self.pad_bits:
-            return sign | self.max_finite if saturates else self._overflow(sign)
-        if field == 0 and self.specials == "fnuz":
-            sign = 0
-        return sign | (field << self.pad_bits)
+            return self.overflowed(negative, saturates)
+        return sign | (field << self.pad_bits) if field else sign and self.negative_zero
 
-    def _overflow(self, sign: int) -> int:
-        if self.infinity is not None:
-            return sign | self.infinity
-        if self.specials == "fnuz":
-            return self._not_a_number_or(0)
-        return sign | self._not_a_number_or(self.max_finite)
+    def overflowed(self, negative: bool, saturates: bool) -> int:
+        """Code of what lies beyond the largest finite number: that number if it saturates, else the infinity of its sign, or
+        NaN where there is none. A format with neither saturates."""
+        sign = self.sign_bit if negative else 0
+        if saturates or self.nan is None:
+            return sign | self.max_finite
+        return self.nan if self.specials == "fnuz" else sign | self._above_finite
 
     def _not_a_number_or(self, code: int) -> int:
         return code if self.nan is None else self.nan
@@ -248,7 +275,7 @@ class Format(FormatFields):
         """
         if self.infinity is None:
             raise ValueError(f"{self.name} has no infinity")
-        return (self._sign_bit if sign else 0) | self.infinity
+        return (self.sign_bit if sign else 0) | self.infinity
 
     def split(self, code: int) -> str:
         """The bits by field: `0_01111_0000000000`; the ignored low bits of tf32 follow as a fourth field."""

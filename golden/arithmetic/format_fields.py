@@ -1,6 +1,6 @@
 """The fields of a number format, and the checks of each field and of their combination."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -9,12 +9,20 @@ import numpy as np
 
 from golden.checks import check_bool, check_choice, check_int, check_name
 
-Specials = Literal["ieee", "fn", "fnuz", "finite"]
+Specials = Literal["ieee", "fn", "fnuz", "finite", "p3109", "merged"]
 """Which codes are special: `ieee`, Inf and NaN at the top exponent; `fn`, no Inf, NaN where exponent and mantissa are all
-ones; `fnuz`, no Inf and no −0, the code of −0 is NaN; `finite`, every code is a number."""
+ones; `fnuz`, no Inf and no −0, the code of −0 is NaN; `finite`, every code is a number; `p3109`, as `fnuz`, and Inf where
+exponent and mantissa are all ones, or without a sign NaN there and Inf one code below; `merged`, as `fn`, where the code of
+NaN stands for Inf too."""
 
 STORAGE_BITS = (8, 16, 32, 64)
 """Widths of the unsigned integers that carry codes."""
+
+
+def storage_for(width: int) -> int:
+    """The narrowest of `STORAGE_BITS` that holds codes of so many bits; the widest for more than that."""
+    return next((bits for bits in STORAGE_BITS if bits >= width), STORAGE_BITS[-1])
+
 
 MAX_EXP_BITS, MAX_MAN_BITS, MAX_BIAS = 15, 62, 1 << 14
 """Upper limits of widths (bits) and of |bias| (exponent value); the widest published format is fp64."""
@@ -27,16 +35,18 @@ class FormatFields:
     Attributes:
         name: its name in the catalogue and in unit files.
         exp_bits, man_bits: field widths (bits).
-        bias: exponent value of an all-zero stored exponent is `1 − bias` (with subnormals).
+        bias: a number with the stored exponent e has the exponent e − bias; a subnormal has 1 − bias.
         specials: see `Specials`.
         storage_bits: width of the unsigned integer that carries one code (8, 16, 32 or 64).
         pad_bits: low bits of the stored word that decode ignores and encode writes as zero (tf32: 13).
         signed: False where the sign bit is absent (ue8m0) or ignored (ue4m3).
-        subnormals: False for ue8m0, whose code 0 is 2^−127 and which has no zero.
+        ignored_sign: whether an unsigned format's codes have a bit in place of the sign, which decode ignores (ue4m3).
+        subnormals: False where a stored exponent of 0 is that of a normal number: only the code of zero is none. A format of
+            an exponent alone (ue8m0) then has no zero either: its code 0 is 2^−bias.
         dtype: the matching NumPy or ml_dtypes dtype name, None if neither has one.
     """
 
-    name: str
+    name: str = field(compare=False)
     exp_bits: int
     man_bits: int
     bias: int
@@ -44,8 +54,9 @@ class FormatFields:
     storage_bits: int
     pad_bits: int = 0
     signed: bool = True
+    ignored_sign: bool = False
     subnormals: bool = True
-    dtype: str | None = None
+    dtype: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         _check_format(self)
@@ -54,9 +65,12 @@ class FormatFields:
     def width(self) -> int:
         """Number of bits of a code: 6 for FP6, 4 for FP4, 32 for tf32 (an fp32 word), 8 for ue4m3 (its top bit is
         ignored)."""
-        if not self.subnormals:
-            return self.exp_bits
-        return 1 + self.exp_bits + self.man_bits + self.pad_bits
+        return (self.signed or self.ignored_sign) + self.exp_bits + self.man_bits + self.pad_bits
+
+    @cached_property
+    def has_zero(self) -> bool:
+        """Whether some code is zero; a format of an exponent alone, as ue8m0, has none."""
+        return self.subnormals or self.signed or self.man_bits > 0
 
 
 def _check_format(f: FormatFields) -> None:
@@ -72,6 +86,7 @@ def _check_format(f: FormatFields) -> None:
     check_choice(f"specials of {f.name}", f.specials, get_args(Specials))
     check_int(f"pad_bits of {f.name}", f.pad_bits, 0, MAX_MAN_BITS)
     check_bool(f"signed of {f.name}", f.signed)
+    check_bool(f"ignored_sign of {f.name}", f.ignored_sign)
     check_bool(f"subnormals of {f.name}", f.subnormals)
     if type(f.storage_bits) is not int or f.storage_bits not in STORAGE_BITS:
         raise ValueError(f"storage_bits of {f.name} must be 8, 16, 32 or 64, got {f.storage_bits!r}")
@@ -83,11 +98,8 @@ def _check_format(f: FormatFields) -> None:
 def _check_fields(f: FormatFields) -> None:
     if f.exp_bits + f.man_bits < 2:
         raise ValueError(f"exp_bits + man_bits of {f.name} must be at least 2, got {f.exp_bits} + {f.man_bits}")
-    if not f.subnormals and (f.signed or f.man_bits or f.pad_bits):
-        raise ValueError(
-            f"{f.name} has no subnormals, so it must be unsigned with man_bits=0 and pad_bits=0; "
-            f"got signed={f.signed}, man_bits={f.man_bits}, pad_bits={f.pad_bits}"
-        )
+    if f.signed and f.ignored_sign:
+        raise ValueError(f"ignored_sign of {f.name} must be False where signed is True, got True")
     if f.width > f.storage_bits:
         raise ValueError(f"storage_bits of {f.name} must hold a code's {f.width} bits, got {f.storage_bits}")
 

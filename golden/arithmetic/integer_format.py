@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from golden.arithmetic.format import Cls, Decoded, Format
-from golden.arithmetic.format_fields import STORAGE_BITS, check_dtype
+from golden.arithmetic.format_fields import STORAGE_BITS, check_dtype, storage_for
 from golden.arithmetic.rounding import Mode, Overflow, shift_and_round
 from golden.checks import check_bool, check_int, check_name
 
@@ -88,9 +88,9 @@ class IntegerFormat(Format):
         return f"{self.name} {code:#0{2 + self.storage_bits // 4}x} {self.split(code)} = {self.number(code)}"
 
 
-def integer(name: str, bits: int, signed: bool) -> IntegerFormat:
-    """The integer format of `bits` bits; arrays have the dtype of that name, or hold its bits as unsigned integers."""
+def integer(name: str, bits: int, signed: bool, dtype: str | None = None) -> IntegerFormat:
+    """The integer format of `bits` bits; without a dtype, arrays hold its bits as unsigned integers."""
     return IntegerFormat(
-        name=name, exp_bits=0, man_bits=0, bias=0, specials="finite", storage_bits=max(bits, 8), bits=bits, signed=signed,
-        dtype=name if signed and bits >= 8 else None,  # an array of unsigned integers already holds bit patterns
+        name=name, exp_bits=0, man_bits=0, bias=0, specials="finite", storage_bits=storage_for(bits), bits=bits,
+        signed=signed, dtype=dtype,
     )  # fmt: skip

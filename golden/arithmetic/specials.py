@@ -44,8 +44,8 @@ def sum_special(a: Sequence[Decoded], b: Sequence[Decoded], c: Decoded, scales: 
 
 
 def encode_special(special: Special, d: Format, nan: int) -> int:
-    """The result's code: `nan`, or the infinity of that sign in format `d`."""
-    return nan if special == NAN else d.signed_infinity(special)
+    """The result's code: the infinity of that sign in format `d`; for a NaN, or if `d` has no infinities, `nan`."""
+    return nan if special == NAN or d.infinity is None else d.signed_infinity(special)
 
 
 def quiet_nan(d: Format) -> int:
@@ -60,23 +60,25 @@ def quiet_nan(d: Format) -> int:
 
 
 def nvidia_nan(d: Format) -> int:
-    """The only NaN that NVIDIA's fused units write: all bits 1 except the sign (0x7FFFFFFF, 0x7FFF)."""
-    return (1 << (d.width - 1)) - 1
+    """The only NaN that NVIDIA's fused units write: all bits 1 except the sign (0x7FFFFFFF, 0x7FFF); where that is none, the
+    NaN that the format has."""
+    ones = (1 << (d.width - 1)) - 1
+    return ones if d.nan is None or d.decode(ones).cls is Cls.NAN else d.nan
 
 
 def first_nan(codes: Iterable[int], d: Format) -> int | None:
-    """The result of x86's multiply-adds with a NaN operand: the first NaN, made quiet; None if no operand is NaN.
+    """The first NaN among operands, made quiet; None if no operand is NaN.
 
     Args:
-        codes: the operands in order, of format d.
+        codes: the operands in the order in which the unit looks, of format d.
     """
     quiet = 1 << (d.man_bits - 1)
     return next((code | quiet for code in codes if d.decode(code).cls is Cls.NAN), None)
 
 
 def invalid_nan(d: Format) -> int:
-    """The result of x86's multiply-adds, and of RDNA's units, for 0·∞ and ∞ − ∞: quiet, negative, payload empty (0xFFC00000,
-    0xFE00)."""
+    """The result of x86's multiply-adds, of an H100's fp64 and of RDNA's units, for 0·∞ and ∞ − ∞: quiet, negative, payload
+    empty (0xFFC00000, 0xFE00)."""
     return d.negative_zero | quiet_nan(d)
 
 

@@ -3,7 +3,6 @@
 Each architecture has one TOML file with a row for each pattern of names; `load` turns the rows into `Instruction`s.
 """
 
-import difflib
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -11,18 +10,16 @@ from typing import Any
 
 from golden.arithmetic.formats import FORMATS
 from golden.catalogue.parts import Part, find_part, is_spelt, part_names, words
-from golden.catalogue.spellings import known_as
-from golden.catalogue.unrecorded import unrecorded
-from golden.catalogue.wmma import wmma
+from golden.catalogue.spellings import known_as, unrecorded, wmma
 from golden.chains.chain import ORDERS, PAIRED, Chain, steps_for
-from golden.checks import check_choice, unknown
+from golden.checks import check_choice, near, unknown
 from golden.operations import OPERATIONS, Operation
 from golden.units.instruction import EVIDENCE, Instruction
 from golden.units.names import ParsedName, expand, parse_name
 from golden.units.unit import Unit
 
 ARCHITECTURES = (
-    "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942",
+    "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942", "gfx950",
     "gfx1100", "gfx1151", "gfx1201", "x86-amx", "x86-avx512", "aarch64", "armv9-sme",
     "riscv-zvbdota",
 )  # fmt: skip
@@ -76,13 +73,12 @@ def architecture(name: str) -> str:
     """
     arch = _aliases().get(words(name)) if is_spelt(name) else None
     found = find_part(name) if arch is None else None
-    if found is not None and found.arch is None:
-        raise ValueError(f"{name} is {found.target}, for which the catalogue has no model: {found.note}")
     if found is not None:
         arch = found.arch
     if arch is None:
         known = [spelling for a in ARCHITECTURES for spelling in (a, *marketing_names(a))]
-        raise ValueError(unknown("architecture", name, known, shown=len(known)))
+        hint = near(name, list(dict.fromkeys((*known, *part_names()))))
+        raise ValueError(f"architecture must be one of {', '.join(known)}; got {name!r}{hint}")
     return arch
 
 
@@ -108,10 +104,8 @@ def _architecture_or_refusal(name: Any) -> str:
     try:
         return architecture(name)
     except ValueError as error:
-        near = difflib.get_close_matches(str(name), part_names(), n=3, cutoff=0.6)
-        hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
         raise ValueError(
-            f"part must be an architecture or a part such as H100, A100 or MI300X; got {name!r}{hint}"
+            f"part must be an architecture or a part such as H100, A100 or MI300X; got {name!r}{near(name, part_names())}"
         ) from error
 
 

@@ -10,31 +10,31 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part.
+    """A part that people name, such as a graphics card or a processor.
 
     Attributes:
         name: the name that it was asked for by. target: the compiler's name of its kind, such as sm_86.
-        arch: the architecture of the catalogue whose arithmetic it is read as; None where no one stands for it.
+        arch: the architecture of the catalogue whose arithmetic it is read as.
         note: what that rests on where the target is another, or empty.
     """
 
     name: str
     target: str
-    arch: str | None
+    arch: str
     note: str = ""
 
 
 @cache
-def _table() -> dict[str, tuple[str, str | None, str]]:
+def _table() -> dict[str, tuple[str, str, str]]:
     """Each spelling of a part, mapped to its target, architecture and note."""
-    rows = tomllib.loads((files(__package__) / "parts.toml").read_text(encoding="utf-8"))["part"]
     return {
-        words(name): (row["target"], row.get("arch"), row.get("note", ""))
-        for row in rows
+        words(name): (row["target"], row["arch"], row.get("note", ""))
+        for row in _rows()
         for name in (row["target"], *row["names"])
     }
 
@@ -67,5 +67,15 @@ def find_part(name: object) -> Part | None:
 
 def part_names() -> list[str]:
     """The names of all parts, as people write them."""
-    rows = tomllib.loads((files(__package__) / "parts.toml").read_text(encoding="utf-8"))["part"]
-    return [name for row in rows for name in (*row["names"], row["target"])]
+    return [name for row in _rows() for name in (*row["names"], row["target"])]
+
+
+def names_of(arch: str) -> list[str]:
+    """The names of the parts of an architecture, without those that are only read as it."""
+    return [name for row in _rows() if row["target"] == arch for name in row["names"] if not name.startswith(arch)]
+
+
+@cache
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = tomllib.loads((files(__package__) / "parts.toml").read_text(encoding="utf-8"))["part"]
+    return rows

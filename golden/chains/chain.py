@@ -8,6 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
+from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.formats import FP16, FP32, Cls, Format
 from golden.arithmetic.rounding import MODES
 from golden.arithmetic.specials import nvidia_nan, quiet_nan
@@ -16,6 +17,7 @@ from golden.chains.sum_chain import SumTable, check_sums, sum_of
 from golden.checks import check_choice, check_least, check_type
 from golden.operations import FMA, TFDPA, Operation
 from golden.operations.base import check_flag
+from golden.operations.exact_sum import ExactSum
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import add
 
@@ -65,7 +67,7 @@ class ChainTable:
         convert: "fp16": elements of e4m3 and e5m2 are first converted to fp16, which is exact; None: no conversion.
         order: one of `CHAIN_ORDERS`.
         add_c: one of `ADD_C`. With two chains and c first, the even chain starts from c and the odd one from +0. With
-            E-FDPA's `zero = "ieee"` chains without c start from −0, which changes no sum.
+            E-FDPA's `zero = "ieee"` chains without c start from −0: it changes no sum but an exact zero of RD, which is −0.
         addition: the rounding mode of every addition outside of the steps, in d's format; it flushes and overflows as the
             steps do.
         subtract: whether the products are subtracted from c: every element of a has its sign inverted, also that of a NaN.
@@ -223,7 +225,7 @@ class Chain:
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         if self.sums is not None:
-            return sum_of(self.operation, self.sums, a, b, c, lambda what, x, y, d: None)
+            return sum_of(self.operation, self.sums, a, b, c)
         if self.convert is not None:
             a, b = ([to_fp16(own, code) for code in codes] for own, codes in zip(self.convert, (a, b), strict=True))
         if self.subtract:
@@ -233,6 +235,32 @@ class Chain:
             for products, start in self.parts(len(a), c, self.zero)
         ]
         return self.summed(sums, c, self.added)
+
+    def check_flags(self) -> None:
+        """Raise ValueError if exception flags are not defined for the chain: of steps that round one exact sum alone."""
+        if not isinstance(self.operation, ExactSum) or not self.is_plain:
+            what = self.operation.name if self.is_plain else f"a chain of {self.operation.name} with [chain] or [sums]"
+            raise ValueError(
+                f"flags are defined for plain steps of FMA, MUL, ADD and E-FDPA (numerics.md, section 14), not for {what}"
+            )
+        self.operation.check_flags()
+
+    def flagged(self, a: Sequence[int], b: Sequence[int], c: int) -> tuple[int, int]:
+        """d, and the exception flags that its steps raise together.
+
+        Raises:
+            ValueError: they are not defined (`check_flags`).
+        """
+        self.check_flags()
+        operation, d, raised = self.operation, c, 0
+        assert isinstance(operation, ExactSum)
+        for k in range(0, len(a), operation.length):
+            if k:
+                operation = operation.accumulating()
+            step = (a[k : k + operation.length], b[k : k + operation.length], d)
+            raised |= operation.flags_of(*step)
+            d = operation.step(*step)
+        return d, raised
 
     def _steps(self, a: Sequence[int], b: Sequence[int], d: int, scale_a: Sequence[int], scale_b: Sequence[int]) -> int:
         """Compute d, a code, by consecutive steps over the products a·b, starting from d."""
@@ -279,7 +307,8 @@ class Chain:
 
     @property
     def zero(self) -> int:
-        """The start of a chain that does not begin with c, in c's format: the zero that changes no sum."""
+        """The start of a chain that does not begin with c, in c's format: the zero that changes no sum, but in RD that of
+        terms which are all +0."""
         is_negative = self.order == PAIRED or getattr(self.operation, "zero", "positive") == "ieee"
         return self.operation.c.negative_zero if is_negative else 0
 
@@ -297,7 +326,7 @@ class Chain:
             return operation.changed(a=d, b=d)  # with its steps, which may be watched
         assert isinstance(operation, FusedOperation)
         keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
-        return FMA(a=d, b=d, c=d, rho=f"{self.addition}-{d.name.upper()}", **keys)
+        return FMA(a=d, b=d, c=d, rho=rounding_to(self.addition, d), **keys)  # type: ignore[arg-type]  # a mode
 
     def added(self, x: int, y: int) -> int:
         """x + y, codes of d's format, rounded once."""

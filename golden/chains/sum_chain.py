@@ -1,20 +1,25 @@
-"""The table `[sums]` of a unit file: a dot product as a program of additions, each rounded, of rounded or exact products.
+"""The table `[sums]` of a unit file: a dot product as a program of sums, each rounded, of rounded or exact products.
 
 It describes arithmetics that are no operation: sums in a tree, of sorted terms, compensated (Kahan), in two levels with
-promotion, and exact groups that are cut afterwards. Values between the steps are numbers of a node's format.
+promotion, exact groups that are cut afterwards, and groups whose terms are cut at their largest exponent. Values between
+the steps are codes of a node's format. `program` lists the steps; the engines, the datapath and its proof all follow it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
-from math import inf, isfinite
-from typing import Any, Protocol
+from math import inf, nan
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from golden.arithmetic.formats import Cls, Format
-from golden.checks import check_choice, check_least
+from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.formats import FORMATS, Format, power_of_two
+from golden.arithmetic.rounding import MODES, Mode
+from golden.arithmetic.specials import NAN, Special, addend_special, combine, encode_special, product_special, quiet_nan
+from golden.arithmetic.steps import Term, addend, align, exact_sum, max_exp, multiply
+from golden.checks import check_choice, check_int, check_least, listed
 from golden.operations import Operation
+from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION, MULTIPLICANDS, PUBLISHED_ACCUMULATORS
 
 Tree = str | tuple["Tree", ...]
 """A node of a tree: the name of a place, or the tuple of its members."""
@@ -66,17 +71,6 @@ def products_of(tree: Tree) -> int:
     return sum(place.startswith("p") for place in places_of(tree))
 
 
-def tree_sum(
-    tree: Tree, places: Mapping[str, Any], add: Callable[[Any, Any], Any], exact: Callable[[list[Any]], Any]
-) -> Any:
-    """Compute the root's value from the values of the places: a node of two members is their addition, any other node the
-    rounded exact sum."""
-    if isinstance(tree, str):
-        return places[tree]
-    members = [tree_sum(member, places, add, exact) for member in tree]
-    return add(*members) if len(members) == 2 else exact(members)
-
-
 def from_zero(tree: Tree, every: bool) -> Tree:
     """The tree with +0 put in front of products: of the first product of each node that has products alone, or of every
     product."""
@@ -90,14 +84,22 @@ def from_zero(tree: Tree, every: bool) -> Tree:
 TREES = ("in-order", "pairwise", "halves", "ascending", "descending", "compensated", "exact")
 """Trees of additions. `in-order`: in order. `pairwise`: neighbours, level by level. `halves`: k with k + n/2, level by
 level. `ascending`, `descending`: sorted by magnitude, then in order. `compensated`: Kahan's sum. `exact`: all at once
-without loss, rounded at the end."""
+without loss, or cut as `F` says, and rounded at the end."""
 
 C_PLACES = ("first", "among", "last")
 """Places of c. `first`: c begins the sum. `among`: c is one of the terms, after the products. `last`: c is added to the
 whole sum."""
 
-NODE = re.compile(r"(RNE|RZ)-e(5|8)m([1-9]|1[0-9]|2[0-3])")
+NODE = re.compile(rf"({'|'.join(MODES)})-e([2-8])m([1-9]|1[0-9]|2[0-3])")
 """Pattern of a node's rounding and format: RNE-e8m23 is fp32, RZ-e8m13 is cut to 13 bits after the leading one."""
+
+
+class Alignment(NamedTuple):
+    """How the terms of one sum are cut before they are added; the attributes are keys of `SumTable`."""
+
+    F: int
+    truncation: Mode
+    e_zero: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +113,10 @@ class SumTable:
         node: rounding and format of each addition in a group, as `NODE` spells them.
         outer: the same of the additions of groups, in order, and of a c that is added last.
         c: one of `C_PLACES`; with several groups the first and the last place are those of the outer sum.
+        F: fraction bits (bits) to which the terms of tree = "exact", and of a tree's nodes of more than two members, are cut
+            at the largest of their exponents, as in T-FDPA; None: they are added without loss.
+        truncation: how bits below F are dropped: RZ, RD or RO.
+        e_zero: the exponent (value) with which a zero term counts; with F.
     """
 
     tree: str | tuple[Tree, ...] = "in-order"
@@ -119,6 +125,9 @@ class SumTable:
     node: str = "RNE-e8m23"
     outer: str = "RNE-e8m23"
     c: str = "first"
+    F: int | None = None
+    truncation: Mode = "RZ"
+    e_zero: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.tree, str):
@@ -133,9 +142,31 @@ class SumTable:
             value = getattr(self, key)
             if (key, value) != ("product", "exact") and not (isinstance(value, str) and NODE.fullmatch(value)):
                 exact = " or exact" if key == "product" else ""
-                raise ValueError(f"[sums] {key} must be RNE or RZ and a format like RNE-e8m23{exact}, got {value!r}")
+                raise ValueError(
+                    f"[sums] {key} must be one of {', '.join(MODES)} and a format of e2 to e8 and m1 to m23 such as "
+                    f"RNE-e8m23{exact}, got {value!r}"
+                )
         if self.c == "among" and self.group:
             raise ValueError("[sums] c = among goes with one group of all products; leave out group")
+        self._check_cut()
+
+    def _check_cut(self) -> None:
+        if self.F is None:
+            if self.e_zero is not None or self.truncation != SumTable.truncation:
+                raise ValueError("[sums] e_zero and truncation go with F, the fraction bits that terms are cut to")
+            return
+        if self.e_zero is None:
+            raise ValueError(f"[sums] F = {self.F} goes with e_zero, the exponent with which a zero term counts")
+        check_int("[sums] F", self.F, 1, MAX_FRACTION)
+        check_choice("[sums] truncation", self.truncation, ("RZ", "RD", "RO"))
+        check_int("[sums] e_zero", self.e_zero, -EXPONENT_LIMIT, EXPONENT_LIMIT)
+        if isinstance(self.tree, str) and self.tree != "exact":
+            raise ValueError(f'[sums] F goes with tree = "exact", whose sums have all terms at once; got {self.tree}')
+
+    @property
+    def align(self) -> Alignment | None:
+        """How the terms are cut of the sums that have all terms at once; None if they are added without loss."""
+        return None if self.F is None or self.e_zero is None else Alignment(self.F, self.truncation, self.e_zero)
 
     @property
     def K(self) -> int | None:
@@ -151,8 +182,9 @@ class SumTable:
 
     def as_table(self) -> dict[str, Any]:
         """The keys as a unit file has them; with a tree of places only the keys that apply to it."""
-        keys = dict(vars(self))
-        return keys if isinstance(self.tree, str) else {key: keys[key] for key in ("tree", "product", "node")}
+        absent: tuple[str, ...] = () if isinstance(self.tree, str) else ("group", "outer", "c")
+        absent += ("F", "truncation", "e_zero") if self.F is None else ()
+        return {key: value for key, value in vars(self).items() if key not in absent}
 
     @property
     def adds_outside(self) -> bool:
@@ -162,12 +194,15 @@ class SumTable:
 
 @dataclass(frozen=True)
 class Node:
-    """A node's rounding: mode, fraction bits, smallest and largest exponent."""
+    """A node's rounding: the mode, and the format of its result."""
 
-    mode: str
-    man_bits: int
-    e_min: int
-    e_max: int
+    mode: Mode
+    format: Format
+
+    @property
+    def rho(self) -> Conversion:
+        """The same as a conversion, as datapaths have them."""
+        return Conversion(f"{self.mode}-{self.format.name.upper()}", self.mode, self.format, self.format)
 
 
 @cache
@@ -175,173 +210,250 @@ def node_of(text: str) -> Node:
     """Parse a node such as RNE-e8m23 (`NODE`)."""
     found = NODE.fullmatch(text)
     assert found is not None
-    e_max = (1 << int(found[2]) - 1) - 1
-    return Node(found[1], int(found[3]), 1 - e_max, e_max)
+    mode, exp_bits, man_bits = found[1], int(found[2]), int(found[3])
+    same = (
+        f for f in FORMATS.values() if (f.exp_bits, f.man_bits, f.specials, f.pad_bits) == (exp_bits, man_bits, "ieee", 0)
+    )
+    storage = next(bits for bits in (8, 16, 32) if bits > exp_bits + man_bits)
+    made = Format(
+        name=f"e{exp_bits}m{man_bits}", exp_bits=exp_bits, man_bits=man_bits, bias=(1 << exp_bits - 1) - 1, specials="ieee",
+        storage_bits=storage,
+    )  # fmt: skip
+    return Node(mode, next(same, made))  # type: ignore[arg-type]  # the pattern has the modes
 
 
-class Arithmetic(Protocol):
-    """Arithmetic on values as float64, one value or arrays of them, which a program of additions is made of."""
+class Sum(NamedTuple):
+    """A step of a program: one sum, rounded once.
 
-    def zero(self, like: Any) -> Any:
-        """+0, as many as there are values in `like`."""
+    Attributes:
+        name: name of its result as a place. members: the places that it adds; "-" in front of one inverts its sign.
+        node: its rounding. align: how its terms are cut, None if they are added without loss.
+    """
 
-    def product(self, x: Any, y: Any, node: Node | None) -> Any:
-        """x·y, exact where the node is None."""
+    name: str
+    members: tuple[str, ...]
+    node: Node
+    align: Alignment | None = None
 
-    def add(self, x: Any, y: Any, node: Node) -> Any:
-        """x + y, rounded as the node says."""
 
-    def exact(self, terms: Sequence[Any], node: Node) -> Any:
-        """The exact sum of all terms, rounded once as the node says."""
+class Sort(NamedTuple):
+    """A step of a program that sorts places by magnitude, row by row; of equal magnitudes the earlier comes first.
 
-    def by_magnitude(self, terms: Sequence[Any], descending: bool) -> list[Any]:
+    Attributes:
+        names: names of the places in the new order. members: the places. descending: whether the largest is first.
+    """
+
+    names: tuple[str, ...]
+    members: tuple[str, ...]
+    descending: bool
+
+
+@cache
+def program(table: SumTable, K: int) -> tuple[Sum | Sort, ...]:
+    """The steps of a program of additions over K products, in order; the last one gives the sum.
+
+    Places are p0, p1, … for the exact products, c, 0 for +0, and the names of earlier steps.
+    """
+    made = _Program(table)
+    terms = [f"p{k}" for k in range(K)]
+    if table.product != "exact":
+        terms = [made.add((term,), node_of(table.product)) for term in terms]
+    node, outer = node_of(table.node), node_of(table.outer)
+    if not isinstance(table.tree, str):
+        made.of_tree(table.tree, terms, node)
+    elif (size := table.group or K) == K:
+        inside = {"first": ["c", *terms], "among": [*terms, "c"], "last": terms}[table.c]
+        total = made.of_group(table.tree, inside, node, fixed=table.c == "first")
+        if table.c == "last":
+            made.add((total, "c"), outer)
+    else:
+        groups = [made.of_group(table.tree, terms[k : k + size], node) for k in range(0, K, size)]
+        made.in_order([*groups, "c"] if table.c == "last" else ["c", *groups], outer)
+    return tuple(made.steps)
+
+
+class _Program:
+    """Collects the steps of a program."""
+
+    def __init__(self, table: SumTable) -> None:
+        self._align = table.align
+        self.steps: list[Sum | Sort] = []
+
+    def add(self, members: Sequence[str], node: Node, align: Alignment | None = None) -> str:
+        name = f"s{len(self.steps)}"
+        self.steps.append(Sum(name, tuple(members), node, align))
+        return name
+
+    def of_tree(self, tree: Tree, terms: Sequence[str], node: Node) -> str:
+        if isinstance(tree, str):
+            return terms[int(tree[1:])] if tree.startswith("p") else tree
+        members = [self.of_tree(member, terms, node) for member in tree]
+        return self.add(members, node, self._align if len(members) > 2 else None)
+
+    def in_order(self, terms: Sequence[str], node: Node) -> str:
+        total = terms[0]
+        for term in terms[1:]:
+            total = self.add((total, term), node)
+        return total
+
+    def of_group(self, tree: str, terms: Sequence[str], node: Node, fixed: bool = False) -> str:
+        """The sum of a group. `fixed`: whether the first term, c, stays first where terms are sorted."""
+        if len(terms) == 1 or tree == "exact":
+            return self.add(terms, node, self._align)
+        if tree in ("ascending", "descending"):
+            head, rest = (terms[:1], terms[1:]) if fixed else (terms[:0], terms)
+            names = tuple(f"t{len(self.steps)}_{k}" for k in range(len(rest)))
+            self.steps.append(Sort(names, tuple(rest), tree == "descending"))
+            return self.in_order([*head, *names], node)
+        if tree == "compensated":
+            return self._compensated(terms, node)
+        if tree == "in-order":
+            return self.in_order(terms, node)
+        while len(terms) > 1:
+            half = len(terms) // 2
+            pairs = zip(terms[:half], terms[half:]) if tree == "halves" else zip(terms[::2], terms[1::2])  # noqa: B905
+            terms = [*(self.add(pair, node) for pair in pairs), *terms[2 * half :]]
+        return terms[0]
+
+    def _compensated(self, terms: Sequence[str], node: Node) -> str:
+        """Kahan's sum: each addition's error is taken from the next term."""
+        total, lost = terms[0], "0"
+        for place, term in enumerate(terms[1:], 2):
+            corrected = self.add((term, f"-{lost}"), node)
+            larger = self.add((total, corrected), node)
+            if place < len(terms):
+                lost = self.add((self.add((larger, f"-{total}"), node), f"-{corrected}"), node)
+            total = larger
+        return total
+
+
+V = TypeVar("V")
+
+
+class Arithmetic(Protocol[V]):
+    """Arithmetic on places, of one row or of many, which a program of sums is made of."""
+
+    def negative(self, x: V) -> V:
+        """The value with its sign inverted."""
+
+    def sum(self, terms: Sequence[V], step: Sum) -> V:
+        """The sum of the terms as the step says."""
+
+    def by_magnitude(self, terms: Sequence[V], descending: bool) -> list[V]:
         """The terms sorted by magnitude, row by row; of equal magnitudes the earlier comes first."""
 
 
-def summed(table: SumTable, a: Sequence[Any], b: Sequence[Any], c: Any, arithmetic: Arithmetic) -> Any:
-    """Compute the program of additions: from values of a, b and c to the value of the sum."""
-    rounded = None if table.product == "exact" else node_of(table.product)
-    node, outer = node_of(table.node), node_of(table.outer)
-    terms = [arithmetic.product(x, y, rounded) for x, y in zip(a, b, strict=True)]
-    if not isinstance(table.tree, str):
-        places = {"0": arithmetic.zero(c), "c": c} | {f"p{k}": term for k, term in enumerate(terms)}
-        add, exact = (lambda x, y: arithmetic.add(x, y, node)), (lambda members: arithmetic.exact(members, node))
-        return tree_sum(table.tree, places, add, exact)
-    size = table.group or len(terms)
-    if size == len(terms):
-        inside = {"first": [c, *terms], "among": [*terms, c], "last": terms}[table.c]
-        total = _group(table.tree, inside, node, arithmetic, fixed=table.c == "first")
-        return arithmetic.add(total, c, outer) if table.c == "last" else total
-    groups = [_group(table.tree, terms[k : k + size], node, arithmetic) for k in range(0, len(terms), size)]
-    return _in_order([*groups, c] if table.c == "last" else [c, *groups], outer, arithmetic)
+def summed(table: SumTable, products: Sequence[V], c: V, zero: V, arithmetic: Arithmetic[V]) -> V:
+    """Compute the program of sums: from exact products and c to the value of the sum."""
+    places = {"c": c, "0": zero} | {f"p{k}": term for k, term in enumerate(products)}
+
+    def place(name: str) -> V:
+        return arithmetic.negative(places[name[1:]]) if name.startswith("-") else places[name]
+
+    steps = program(table, len(products))
+    for step in steps:
+        terms = [place(name) for name in step.members]
+        if isinstance(step, Sort):
+            places.update(zip(step.names, arithmetic.by_magnitude(terms, step.descending), strict=True))
+        else:
+            places[step.name] = arithmetic.sum(terms, step)
+    last = steps[-1]
+    assert isinstance(last, Sum)
+    return places[last.name]
 
 
-def _in_order(terms: Sequence[Any], node: Node, arithmetic: Arithmetic) -> Any:
-    total = terms[0]
-    for term in terms[1:]:
-        total = arithmetic.add(total, term, node)
-    return total
+class Place(NamedTuple):
+    """An exact value on its way through a program: a term, its special if it is not finite, and its sign, zero's too."""
+
+    term: Term
+    special: Special | None
+    sign: int
+
+    @property
+    def shown(self) -> float:
+        """The value as float64, which holds the numbers of all formats of up to 32 bits."""
+        if self.special is not None:
+            return nan if self.special == NAN else -inf if self.special else inf
+        if not self.term.sig:
+            return -0.0 if self.sign else 0.0
+        return float(self.term.sig * power_of_two(self.term.exp - self.term.frac))
 
 
-def _group(tree: str, terms: list[Any], node: Node, arithmetic: Arithmetic, fixed: bool = False) -> Any:
-    """The sum of a group. `fixed`: whether the first term, c, stays first where terms are sorted."""
-    if len(terms) == 1 or tree == "exact":
-        return arithmetic.exact(terms, node)
-    if tree in ("ascending", "descending"):
-        head, rest = (terms[:1], terms[1:]) if fixed else ([], terms)
-        return _in_order([*head, *arithmetic.by_magnitude(rest, tree == "descending")], node, arithmetic)
-    if tree == "compensated":
-        return _compensated(terms, node, arithmetic)
-    if tree == "in-order":
-        return _in_order(terms, node, arithmetic)
-    while len(terms) > 1:
-        half = len(terms) // 2
-        pairs = (
-            zip(terms[:half], terms[half:], strict=False) if tree == "halves" else zip(terms[::2], terms[1::2], strict=False)
-        )
-        terms = [*(arithmetic.add(x, y, node) for x, y in pairs), *terms[2 * half :]]
-    return terms[0]
+def place_of(operand: Format, code: int) -> Place:
+    """A code as a place."""
+    x = operand.decode(code)
+    return Place(addend(x, operand, operand.e_min), addend_special(x), x.sign)
 
 
-def _compensated(terms: list[Any], node: Node, arithmetic: Arithmetic) -> Any:
-    """Kahan's sum: each addition's error is taken from the next term."""
-    total, lost = terms[0], 0.0
-    for term in terms[1:]:
-        corrected = arithmetic.add(term, -lost, node)
-        sum_so_far = arithmetic.add(total, corrected, node)
-        lost = arithmetic.add(arithmetic.add(sum_so_far, -total, node), -corrected, node)
-        total = sum_so_far
-    return total
-
-
-Watch = Callable[[str, float, float, float], None]  # what, first operand, second operand, result of each step, for a trace
+Watch = Callable[[str, Sequence[float], float], None]  # what, terms, result of each step, for a trace
 
 
 class OneRow:
-    """The reference arithmetic: exact rational numbers, one row at a time."""
+    """The reference arithmetic: exact integers, one row at a time."""
 
-    def __init__(self, watch: Watch = lambda what, x, y, d: None) -> None:
+    def __init__(self, watch: Watch = lambda what, terms, d: None) -> None:
         self._watch = watch
 
-    def zero(self, like: float) -> float:
-        return 0.0
+    def negative(self, x: Place) -> Place:
+        special: Special | None = x.special if x.special in (None, NAN) else 0 if x.special else 1
+        return Place(x.term._replace(sig=-x.term.sig), special, 1 - x.sign)
 
-    def product(self, x: float, y: float, node: Node | None) -> float:
-        exact = x * y  # significands of at most 24 bits: float64 holds the product
-        d = exact if node is None or not isfinite(exact) or not exact else rounded_value(Fraction(x) * Fraction(y), node)
-        self._watch("product", x, y, d)
+    def sum(self, terms: Sequence[Place], step: Sum) -> Place:
+        d = place_of(step.node.format, self._code(terms, step))
+        what = ("rounding", "addition")[len(terms) - 1] if len(terms) <= 2 else "aligned sum" if step.align else "exact sum"
+        self._watch(what, [term.shown for term in terms], d.shown)
         return d
 
-    def add(self, x: float, y: float, node: Node) -> float:
-        total = Fraction(x) + Fraction(y) if isfinite(x) and isfinite(y) else None
-        d = rounded_value(total, node) if total else x + y  # zeros, infinities and NaN as IEEE 754 has them
-        self._watch("addition", x, y, d)
-        return d
-
-    def exact(self, terms: Sequence[float], node: Node) -> float:
-        if all(map(isfinite, terms)):
-            total = sum(map(Fraction, terms), Fraction(0))
-            zero = -0.0 if all(str(term) == "-0.0" for term in terms) else 0.0
-            d = rounded_value(total, node) if total else zero
+    def _code(self, terms: Sequence[Place], step: Sum) -> int:
+        mode, d = step.node.mode, step.node.format
+        special = combine(term.special for term in terms)
+        if special is not None:
+            return encode_special(special, d, quiet_nan(d))
+        if step.align is None:
+            total, lsb = exact_sum([term.term for term in terms])
+            signs = [term.sign for term in terms]
+            negative = any(signs) if mode == "RD" else all(signs)
         else:
-            d = sum(terms[1:], terms[0])
-        self._watch("exact sum", terms[0], terms[-1], d)
-        return d
+            at = step.align
+            cut = [term.term if term.term.sig else term.term._replace(exp=at.e_zero) for term in terms]
+            e_max = max_exp(cut)
+            total, lsb = sum(align(term, e_max, at.F, at.truncation) for term in cut), e_max - at.F
+            negative = False
+        if not total:
+            return d.negative_zero if negative else 0
+        return d.encode_scaled(total, lsb, mode, "by-mode")
 
-    def by_magnitude(self, terms: Sequence[float], descending: bool) -> list[float]:
-        def key(term: float) -> float:
-            return inf if term != term else abs(term)
+    def by_magnitude(self, terms: Sequence[Place], descending: bool) -> list[Place]:
+        def key(place: Place) -> float:
+            return abs(place.shown) if place.special != NAN else inf
 
-        return sorted(terms, key=(lambda term: -key(term)) if descending else key)
-
-
-def rounded_value(exact: Fraction, node: Node) -> float:
-    """A number other than zero in a node's format."""
-    size = abs(exact)
-    exp = size.numerator.bit_length() - size.denominator.bit_length()
-    exp -= size < Fraction(2) ** exp
-    last = Fraction(2) ** (max(exp, node.e_min) - node.man_bits)
-    whole = round(size / last) if node.mode == "RNE" else int(size / last)  # Python rounds ties to even
-    value, largest = whole * last, (2 - Fraction(2) ** -node.man_bits) * Fraction(2) ** node.e_max
-    result = float(value) if value <= largest else inf if node.mode == "RNE" else float(largest)
-    return result if exact > 0 else -result
+        return sorted(terms, key=(lambda place: -key(place)) if descending else key)
 
 
-def sum_of(operation: Operation, table: SumTable, a: Sequence[int], b: Sequence[int], c: int, watch: Watch) -> int:
-    """Compute d, a code, by a program of additions over K products.
+def sum_of(
+    operation: Operation,
+    table: SumTable,
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    watch: Watch = lambda what, terms, d: None,
+) -> int:
+    """Compute d, a code, by a program of sums over K products.
 
     Args:
         operation: operation that names the formats and rounds the sum to d's.
-        watch: called with every addition.
+        watch: called with every sum.
     """
-    o = operation
-    x, y = [value_of(o.a, code) for code in a], [value_of(o.b, code) for code in b]
-    total = summed(table, x, y, value_of(o.c, c), OneRow(watch))
-    if total != total:
-        return quiet_nan_of(o.d)
-    if not isfinite(total):
-        return o.d.signed_infinity(int(total < 0))
-    if total == 0:
-        return o.d.negative_zero if str(total).startswith("-") else 0
-    return o.d.encode(Fraction(total), "RNE")
-
-
-def quiet_nan_of(d: Format) -> int:
-    """The NaN of a result, in whose place any NaN is right."""
-    assert d.nan is not None
-    return d.nan
-
-
-def value_of(operand: Format, code: int) -> float:
-    """The value of a code as float64, which holds those of all formats of up to 32 bits."""
-    sign, _, _, cls = operand.decode(code)
-    if cls is Cls.NAN:
-        return float("nan")
-    if cls is Cls.INFINITY:
-        return -inf if sign else inf
-    value = operand.value(code)
-    assert value is not None
-    return -0.0 if sign and not value else float(value)
+    o, frac = operation, operation.product_frac
+    products = []
+    for x, y in zip(map(o.a.decode, a), map(o.b.decode, b), strict=True):
+        products.append(Place(multiply(x, y, frac, o.product_exp_min), product_special(x, y), x.sign ^ y.sign))
+    total = summed(table, products, place_of(o.c, c), place_of(o.c, 0), OneRow(watch))
+    if total.special is not None:
+        return encode_special(total.special, o.d, quiet_nan(o.d))
+    if not total.term.sig:
+        return o.d.negative_zero if total.sign else 0
+    return o.d.encode_scaled(total.term.sig, total.term.exp - total.term.frac, "RNE")
 
 
 def check_sums(operation: Operation) -> None:
@@ -352,6 +464,13 @@ def check_sums(operation: Operation) -> None:
             "[sums] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits, and a rho of RNE, which name "
             "formats and nothing else"
         )
+    multiplied = [FORMATS[name] for name in (*MULTIPLICANDS, "fp32")]
+    added = [FORMATS[name] for name in PUBLISHED_ACCUMULATORS]
+    for key, value, known in (("a", operation.a, multiplied), ("b", operation.b, multiplied), ("c", operation.c, added)):
+        if value not in known:
+            raise ValueError(f"{key} of a unit with [sums] must be one of {listed(map(str, known))}, got {value}")
+    if operation.d not in added:
+        raise ValueError(f"rho of a unit with [sums] must give one of {listed(map(str, added))}, got {operation.d}")
 
 
 def _rounds_to_nearest(operation: Operation) -> bool:

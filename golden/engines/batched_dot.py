@@ -1,17 +1,20 @@
-"""Operands of dot products as arrays: checked, computed row by row on an engine, or traced."""
+"""Operands of dot products as arrays: checked, computed row by row on an engine, or traced; and the matrix product of one
+instruction."""
 
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from golden.arithmetic.formats import Format
-from golden.arrays import bits_dtype, check_shape, from_bits, scale_codes, to_bits
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, is_tensor, on_device_of, scale_codes, to_bits
 from golden.chains.chain import Chain
-from golden.engines.engine import Batch, run
+from golden.engines.engine import Batch, run, run_flagged
+from golden.operations import Operation
 
 if TYPE_CHECKING:
     from golden.trace import Trace
@@ -45,12 +48,17 @@ def batched_dot(
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
     engine: str | None,
+    flags: bool = False,
 ) -> Any:
     """Check operands of shape [..., K], run the chain over their rows, and shape the result like c; without c it is +0, and
-    the result of the kind of a."""
-    batch, lead = _batch(chain, K, operands)
-    like = operands[0] if operands[2] is None else operands[2]
-    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, like)
+    the result of the kind of a. With `flags` return d and the exception flags."""
+    with on_device_of(*operands) if is_tensor(operands[0]) else nullcontext():
+        batch, lead = _batch(chain, K, operands)
+        like = operands[0] if operands[2] is None else operands[2]
+        if flags:
+            d, raised = run_flagged(engine, chain, batch)
+            return from_bits(d.reshape(lead), chain.operation.d, like), raised.reshape(lead)
+        return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, like)
 
 
 def explained(
@@ -98,3 +106,72 @@ def _batch(
         )
     ]
     return Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1]), lead
+
+
+Matrices = tuple[Any, Any, Any, Any, Any]
+"""A [M, K], B [K, N], C [M, N], scale_a [M, blocks], scale_b [blocks, N]; the scales are None if unscaled."""
+
+
+class Multiplier(Protocol):
+    """The parts of an instruction that a matrix product needs: its formats and its chain over k."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def a(self) -> Format: ...
+    @property
+    def b(self) -> Format: ...
+    @property
+    def c(self) -> Format: ...
+    @property
+    def chain(self) -> Chain: ...
+    @property
+    def operation(self) -> Operation: ...
+
+
+def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrices: Matrices, engine: str | None) -> Any:
+    """Compute D of one instruction of shape (m, n, k).
+
+    Raises:
+        TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+    """
+    if is_tensor(matrices[0]):
+        with on_device_of(*matrices):
+            return _product(instruction, shape, matrices, engine)
+    return _product(instruction, shape, matrices, engine)
+
+
+def _product(instruction: Multiplier, shape: tuple[int, int, int], matrices: Matrices, engine: str | None) -> Any:
+    A, B, C, scale_a, scale_b = matrices
+    m, n, k = shape
+    a, b = to_bits("A", A, instruction.a), to_bits("B", B, instruction.b)
+    c = np.zeros_like(a, bits_dtype(instruction.c), shape=(m, n)) if C is None else to_bits("C", C, instruction.c)
+    if a.shape != (m, k) or b.shape != (k, n) or c.shape != (m, n):
+        check_shape("A", a, (m, k), f"m×k of {instruction.name}")
+        check_shape("B", b, (k, n), f"k×n of {instruction.name}")
+        check_shape("C", c, (m, n), f"m×n of {instruction.name}")
+    alpha, beta = matrix_scales(instruction.name, instruction.operation, scale_a, scale_b, (m, k, n))
+    d = run(engine, instruction.chain, Batch(a, b.T, c, alpha, None if beta is None else beta.T, n))
+    return from_bits(d, instruction.operation.d, A if C is None else C)
+
+
+def matrix_scales(
+    name: str, operation: Operation, scale_a: Any, scale_b: Any, shape: tuple[int, int, int]
+) -> tuple[BitArray | None, BitArray | None]:
+    """Check the scales, [M, blocks] and [blocks, N] with blocks = ⌈K/K_block⌉, and return their codes.
+
+    Args:
+        name: the model's name, for messages.
+        shape: M, K and N.
+
+    Raises:
+        TypeError: a wrong dtype. ValueError: a wrong shape or code, or scales of an operation that has none.
+    """
+    block_size = operation.block_size
+    if block_size is None and scale_a is None and scale_b is None:
+        return None, None
+    M, K, N = shape
+    blocks = 0 if block_size is None else -(-K // block_size)
+    alpha = scale_codes("scale_a", scale_a, operation, (M, blocks), f"m×k/K_block of {name}")
+    beta = scale_codes("scale_b", scale_b, operation, (blocks, N), f"k/K_block×n of {name}")
+    return alpha, beta

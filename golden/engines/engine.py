@@ -1,4 +1,8 @@
-"""Engines that run one chain over a batch of dot products. The reference engine, exact and in Python, is the definition."""
+"""Engines that run one chain over a batch of dot products. The reference engine, exact and in Python, is the definition.
+
+`run` calls the engine of a name. A chain of `[sums]` is computed by `run_sums` on arrays of rows, and one whose sums are
+rounded between its steps as several calls and the additions of their results.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -8,56 +12,70 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from golden.arithmetic.formats import Format
+from golden.arithmetic.rounding import overflows_to_largest
+from golden.arithmetic.specials import quiet_nan
 from golden.arrays import BitArray, bits_dtype, is_device_array
 from golden.chains.chain import Chain, fp16_codes
-from golden.chains.sum_chain import Node, SumTable, quiet_nan_of, summed, value_of
+from golden.chains.sum_chain import Node, Sum, place_of, summed
 from golden.checks import check_choice
 from golden.native import engine as native
 from golden.native.parameters import is_one_call
-from golden.operations import Operation
 
 TABLED = 16
 """Largest width of a format whose values are looked up in a table (bits)."""
 
 
-def run_sums(o: Operation, table: SumTable, a: BitArray, b: BitArray, c: BitArray) -> BitArray:
-    """Compute d [rows] from a, b [rows, K] and c [rows]; the operation `o` names their formats."""
+def run_sums(chain: Chain, batch: "Batch") -> BitArray:
+    """Compute d of a program of sums. Where terms are cut before they are added, the reference computes it: they have
+    exponents that float64 does not show."""
+    o, table = chain.operation, chain.sums
+    assert table is not None
+    if table.align is not None:
+        return run_reference(chain, batch)
     with np.errstate(all="ignore"):
-        x, y, z = values_of(o.a, a), values_of(o.b, b), values_of(o.c, c)
-        total = summed(table, list(x.T), list(y.T), z, ManyRows())
-        return codes_of(o.d, total)
+        x, y, z = values_of(o.a, batch.a), values_of(o.b, batch.b), values_of(o.c, batch.c)
+        return codes_of(o.d, summed(table, list((x * y).T), z, np.zeros_like(z), ManyRows()))
 
 
 class ManyRows:
-    """The arithmetic of `golden.chains.sum_chain.Arithmetic` on arrays of rows."""
+    """The arithmetic of `golden.chains.sum_chain.Arithmetic` on arrays of rows, as float64; products of significands of at
+    most 24 bits are exact."""
 
-    def zero(self, like: Any) -> Any:
-        return np.zeros_like(like)
+    def negative(self, x: Any) -> Any:
+        return -x
 
-    def product(self, x: Any, y: Any, node: Node | None) -> Any:
-        return x * y if node is None else rounded(x * y, node)
-
-    def add(self, x: Any, y: Any, node: Node) -> Any:
-        total = x + y
-        back = total - x
-        error = (x - (total - back)) + (y - back)
-        return rounded(to_odd(total, error), node)
-
-    def exact(self, terms: Sequence[Any], node: Node) -> Any:
-        rows = np.stack(terms, axis=1)
-        total = rows.sum(axis=1)  # of infinities and NaN, and the sign of a zero
-        finite = np.isfinite(rows).all(axis=1)
-        near = np.array([fsum(row) for row in rows[finite]], np.float64)
-        error = np.array([fsum([*row, -s]) for row, s in zip(rows[finite], near, strict=True)], np.float64)
-        negative_zeros = np.signbit(rows[finite]).all(axis=1) & (near == 0)
-        total[finite] = np.where(negative_zeros, -0.0, to_odd(near, error))
-        return rounded(total, node)
+    def sum(self, terms: Sequence[Any], step: Sum) -> Any:
+        node = step.node
+        if len(terms) == 1:
+            return rounded(terms[0], node)
+        total, error = _pair(*terms) if len(terms) == 2 else _many(terms)
+        negative = np.logical_or if node.mode == "RD" else np.logical_and
+        zero = np.where(negative.reduce([np.signbit(term) for term in terms]), -0.0, 0.0)
+        return rounded(np.where(total == 0, zero, to_odd(total, error)), node)
 
     def by_magnitude(self, terms: Sequence[Any], descending: bool) -> list[Any]:
         rows = np.stack(terms, axis=1)
         size = np.where(np.isnan(rows), np.inf, np.abs(rows))
         order = np.argsort(-size if descending else size, axis=1, kind="stable")
         return list(np.take_along_axis(rows, order, axis=1).T)
+
+
+def _pair(x: Any, y: Any) -> tuple[Any, Any]:
+    """The sum of two numbers rounded to nearest, and its error."""
+    total = x + y
+    back = total - x
+    return total, (x - (total - back)) + (y - back)
+
+
+def _many(terms: Sequence[Any]) -> tuple[Any, Any]:
+    """The sum of many numbers rounded to nearest, and its error."""
+    rows = np.stack(terms, axis=1)
+    total, error = rows.sum(axis=1), np.zeros(len(rows))  # the sum is that of infinities and NaN
+    finite = np.isfinite(rows).all(axis=1)
+    near = np.array([fsum(row) for row in rows[finite]], np.float64)
+    total[finite] = near
+    error[finite] = [fsum([*row, -s]) for row, s in zip(rows[finite], near, strict=True)]
+    return total, error
 
 
 def to_odd(total: Any, error: Any) -> Any:
@@ -70,20 +88,26 @@ def to_odd(total: Any, error: Any) -> Any:
 
 def rounded(value: Any, node: Node) -> Any:
     """Numbers in a node's format; zeros, infinities and NaN stay."""
+    fmt, mode = node.format, node.mode
     _, exp = np.frexp(value)
-    last = np.maximum(exp - 1, node.e_min) - node.man_bits
-    scaled = np.ldexp(value, -last)
-    whole = np.rint(scaled) if node.mode == "RNE" else np.trunc(scaled)
-    result = np.ldexp(whole, last)
-    largest = np.ldexp(2 - 2.0**-node.man_bits, node.e_max)
-    beyond = np.inf if node.mode == "RNE" else largest
-    result = np.where(np.abs(result) > largest, np.copysign(beyond, value), result)
+    last = np.maximum(exp - 1, fmt.e_min) - fmt.man_bits
+    scaled = np.ldexp(np.abs(value), -last)
+    cut, negative = np.trunc(scaled), np.signbit(value)
+    rest = scaled - cut
+    up = {
+        "RZ": np.zeros_like(negative), "RNE": (rest > 0.5) | ((rest == 0.5) & (cut % 2 == 1)), "RD": negative & (rest > 0),
+        "RU": ~negative & (rest > 0), "RO": (rest > 0) & (cut % 2 == 0), "RNA": rest >= 0.5,
+    }[mode]  # fmt: skip
+    result = np.ldexp(cut + up, last)
+    largest = np.ldexp(2 - 2.0**-fmt.man_bits, fmt.e_max)
+    beyond = [largest if overflows_to_largest("by-mode", mode, sign) else np.inf for sign in (False, True)]
+    result = np.where(result > largest, np.where(negative, beyond[1], beyond[0]), result)
     return np.where(np.isfinite(value), np.copysign(result, value), value)
 
 
 @cache
 def _table(operand: Format) -> Any:
-    return np.array([value_of(operand, code) for code in range(operand.codes)], np.float64)
+    return np.array([place_of(operand, code).shown for code in range(operand.codes)], np.float64)
 
 
 def values_of(operand: Format, codes: BitArray) -> Any:
@@ -97,14 +121,13 @@ def values_of(operand: Format, codes: BitArray) -> Any:
 
 def codes_of(d: Format, values: Any) -> BitArray:
     """The codes of values in d's format, rounded to nearest even if the format does not hold them."""
-    rule = Node("RNE", d.man_bits, d.e_min, d.e_max)
-    exact = rounded(values, rule)
+    exact = rounded(values, Node("RNE", d))
     if d.name == "fp16":
         codes = exact.astype(np.float16).view(np.uint16)
     else:
         codes = exact.astype(np.float32).view(np.uint32)
         codes = codes >> np.uint32(16) if d.name == "bf16" else codes
-    return np.where(np.isnan(values), quiet_nan_of(d), codes).astype(bits_dtype(d))
+    return np.where(np.isnan(values), quiet_nan(d), codes).astype(bits_dtype(d))
 
 
 class Batch(NamedTuple):
@@ -143,7 +166,7 @@ def run_native(chain: Chain, batch: Batch) -> BitArray:
 
 
 def run_cuda(chain: Chain, batch: Batch) -> BitArray:
-    """The cuda engine: the C++ library's headers, compiled for a GPU; operands and d are CuPy arrays."""
+    """The cuda engine: the C++ library's headers, compiled for a GPU; operands and d are on it."""
     from golden.native import cuda  # a machine without a GPU does without
 
     d: BitArray = cuda.compute(chain, *batch)
@@ -163,7 +186,7 @@ def fastest_engine(on_device: bool = False) -> str:
     """The default engine.
 
     Args:
-        on_device: whether the arrays are CuPy arrays.
+        on_device: whether the arrays are on a GPU.
     """
     return "cuda" if on_device else "native" if native.is_available() else "reference"
 
@@ -183,14 +206,34 @@ def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
     else:
         check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
-        raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
+        raise ValueError(f"engine {engine!r} takes NumPy arrays; got arrays on a GPU, which engine 'cuda' takes")
     if engine == "native" and chain.sums is not None:
-        return run_sums(chain.operation, chain.sums, batch.a, batch.b, batch.c)
+        return run_sums(chain, batch)
     if engine == "reference" or is_one_call(chain):
         return ENGINES[engine](chain, batch)
     if engine == "cuda":
         raise ValueError("engine 'cuda' runs only the chains of GPUs; give NumPy arrays")
     return run_in_calls(ENGINES[engine], chain, batch)
+
+
+def run_flagged(engine: str | None, chain: Chain, batch: Batch) -> tuple[BitArray, BitArray]:
+    """Run a batch with exception flags, on the reference engine or the native one; None selects the latter if installed.
+
+    Returns:
+        d and the flags (uint8) in the shape of c.
+
+    Raises:
+        ValueError: another engine, or a chain whose flags are not defined.
+    """
+    if engine is None:
+        engine = fastest_engine(is_device_array(batch.c))
+    check_choice("engine for flags", engine, ("reference", "native"))
+    chain.check_flags()
+    if engine == "native":
+        return native.compute_flagged(chain, *batch[:3])
+    rows = zip(batch.a.tolist(), batch.b.tolist(), batch.c.tolist(), strict=True)
+    found = np.array([chain.flagged(*row) for row in rows], np.uint64).reshape(-1, 2)
+    return found[:, 0].astype(bits_dtype(chain.operation.d)), found[:, 1].astype(np.uint8)
 
 
 def run_in_calls(engine: Engine, chain: Chain, batch: Batch) -> BitArray:

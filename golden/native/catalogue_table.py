@@ -1,15 +1,25 @@
-"""Writer of the C interface's catalogue, src/catalogue.inc: `python -m golden.native.catalogue_table`."""
+"""Writer of the C interface's tables, src/catalogue.inc and src/units.inc: `python -m golden.native.catalogue_table`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+from golden.arithmetic.flags import BESIDE_NANS, TININESSES
+from golden.arithmetic.formats import E8M13, FORMATS
 from golden.catalogue import instructions
+from golden.chains.chain import RUNS
 from golden.files import write_atomically
-from golden.native.parameters import KEYS, Parameters, is_one_call, parameters
+from golden.native import parameters as numbers
+from golden.native.parameters import FLAGS, KEYS, Parameters, is_one_call, parameters
+from golden.operations import OPERATIONS, Operation
+from golden.operations.exact_sum import FLAG_KEYS
+from golden.operations.t_fdpa import TRUNCATIONS
 from golden.units.instruction import Instruction
 
 PATH = Path(__file__).parent / "src" / "catalogue.inc"
+UNITS = PATH.with_name("units.inc")
 
 
 def entries() -> Iterator[str]:
@@ -56,5 +66,53 @@ def text() -> str:
     return head + "\n".join(entries()) + "\n"
 
 
+NAMES: dict[str, Mapping[Any, int]] = {
+    "operations": numbers.OPERATION_CODES, "modes": numbers.MODE_CODES,
+    "formats": {name: numbers.format_number(form) for name, form in (FORMATS | {E8M13.name: E8M13}).items()},
+    "truncations": {mode: numbers.MODE_CODES[mode] for mode in TRUNCATIONS},
+    "overflows": numbers.OVERFLOW_CODES, "nans": numbers.NAN_CODES, "zeros": numbers.ZERO_CODES,
+    "combinations": numbers.COMBINATION_CODES, "tininesses": {name: n for n, name in enumerate(TININESSES)},
+    "beside_nans": {name: n for n, name in enumerate(BESIDE_NANS)}, "flags": {"false": 0, "true": 1}, "runs": RUNS,
+}  # fmt: skip
+"""The values of keys that are choices, and their numbers."""
+
+TABLES = {
+    **dict.fromkeys(("a", "b", "c", "scale"), "formats"), **dict.fromkeys((*FLAGS, "flags"), "flags"), "rho": "modes",
+    "nan": "nans", "truncation": "truncations", "overflow": "overflows", "zero": "zeros", "combination": "combinations",
+    "tininess": "tininesses", "beside_nan": "beside_nans",
+}  # fmt: skip
+"""A key that is a choice, and its table; other keys are integers."""
+
+
+def units_text() -> str:
+    """The content of src/units.inc."""
+    lines = ["// Written by golden/native/catalogue_table.py from golden/operations: what keys a unit.toml may have."]
+    for table, names in NAMES.items():
+        entries = ", ".join(f'{{"{name}", {number}}}' for name, number in names.items())
+        lines.append(f"constexpr Named {table}[] = {{{entries}, {{nullptr, 0}}}};")
+    words = ("a", "c", "rho", "rounded", "d", "K", "L", "scale", "order")
+    lines += [f"constexpr int {key}_word = {KEYS.index(key)};" for key in words]
+    lines.append("constexpr Key keys[] = {")
+    for number, operation in enumerate(OPERATIONS.values()):
+        lines += [f"    {{{number}, {_key(operation, key, needed)}}}," for key, needed in operation.unit_keys().items()]
+    return "\n".join([*lines, "};", ""])
+
+
+def _key(operation: type[Operation], key: str, needed: bool) -> str:
+    """A key of an operation: its name, the member that it fills, the table of its values, its default."""
+    member = key if key != "P" else "G" if "h" in operation.unit_keys() else "L"
+    word = (*KEYS, *FLAG_KEYS).index(member)
+    default: Any = next(field.default for field in fields(operation) if field.name == key)
+    table = TABLES.get(key, "nullptr")
+    if needed:
+        value = "required"
+    elif key == "rho":
+        value = "to_nearest"
+    else:
+        value = str(NAMES[table][default] if isinstance(default, str) else int(default))
+    return f'"{key}", {word}, {table}, {value}'
+
+
 if __name__ == "__main__":
     write_atomically(PATH, text().encode())
+    write_atomically(UNITS, units_text().encode())

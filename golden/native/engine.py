@@ -1,6 +1,6 @@
 """The native engine: golden's dot products at machine speed, for whole batches and for matrices."""
 
-from ctypes import addressof, c_char
+from ctypes import addressof, c_char, c_void_p
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,9 +12,12 @@ from golden.arrays import bits_dtype, float_dtype
 from golden.chains.chain import Chain
 from golden.checks import check_int
 from golden.native.library import library, pack_batch, refusal
-from golden.native.parameters import is_one_call, parameters
+from golden.native.parameters import flag_rules, is_one_call, parameters
+from golden.operations.gst_fdpa import GSTFDPA
 
 MAX_THREADS = 1024
+
+NOT_INSTALLED = "engine 'native' is not installed here; install the project with pip, or use engine='reference'"
 
 _from_buffer = c_char.from_buffer
 
@@ -51,6 +54,11 @@ def _address(array: npt.NDArray[Any]) -> int:
         return int(array.ctypes.data)
 
 
+NEAR_BYTES = 1 << 19
+"""So many bytes of B stay in a core's own cache while the rows of A pass by. GST-FDPA reads B where it lies, once for each
+row of A; other products decode a tile of it once."""
+
+
 def compute(
     chain: Chain,
     a: npt.NDArray[Any],
@@ -71,9 +79,17 @@ def compute(
     """
     lib = library()
     if lib is None:
-        raise ValueError("engine 'native' is not installed here; install the project with pip, or use engine='reference'")
+        raise ValueError(NOT_INSTALLED)
     K = a.shape[-1]
     packed, d_dtype = _prepared(chain, K)
+    step = NEAR_BYTES // (K * b.itemsize) if isinstance(chain.operation, GSTFDPA) else 0
+    if 0 < step < columns and b.nbytes > NEAR_BYTES and len(a) > 1:
+        d = np.empty(c.shape, d_dtype)
+        for j in range(0, columns, step):
+            of_few = None if scale_b is None else scale_b[j : j + step]
+            few = compute(chain, a, b[j : j + step], c[:, j : j + step], scale_a, of_few, min(step, columns - j))
+            d[:, j : j + step] = few
+        return d
     a, b, c = np.ascontiguousarray(a), np.ascontiguousarray(b), np.ascontiguousarray(c)
     alpha = beta = blocks = 0
     if scale_a is not None and scale_b is not None:
@@ -86,6 +102,29 @@ def compute(
     if status:
         raise refusal(status)
     return d
+
+
+def compute_flagged(
+    chain: Chain, a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8]]:
+    """Compute d and the exception flags of every row.
+
+    Args:
+        chain: steps of an operation that defines flags (`Chain.check_flags`).
+        a, b: bit patterns [rows, K]; c: [rows].
+    """
+    lib = library()
+    if lib is None:
+        raise ValueError(NOT_INSTALLED)
+    K = a.shape[-1]
+    packed, d_dtype = _prepared(chain, K)
+    arrays = [np.ascontiguousarray(each) for each in (a, b, c)]
+    d, flags = np.empty(c.shape, d_dtype), np.empty(c.shape, np.uint8)
+    batch = pack_batch(*map(_address, arrays), 0, 0, _address(d), c.size, 0, K, K, 0, 0)
+    status = lib.mmau_dot_flags(packed, batch, flag_rules(chain.operation), c_void_p(_address(flags)))
+    if status:
+        raise refusal(status)
+    return d, flags
 
 
 Views = dict[np.dtype[Any], npt.NDArray[Any]]

@@ -3,26 +3,23 @@
 import ctypes
 from typing import Any
 
-from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
-from golden.arithmetic.formats import FORMATS, Format
-from golden.arithmetic.rounding import OVERFLOWS
+from golden.arithmetic.formats import Format, IntegerFormat
+from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS, RUNS, Chain
 from golden.operations import OPERATIONS, Operation
 from golden.operations.e_fdpa import ZEROS
+from golden.operations.exact_sum import ExactSum
 from golden.operations.fma import NANS
 from golden.operations.idpa import COMBINATIONS
 
 OPERATION_CODES = {name: code for code, name in enumerate(OPERATIONS)}
 """Name of an operation to its number in enum mmau_operation."""
 
-FORMAT_CODES = {name: code for code, name in enumerate(FORMATS)}
-"""Name of a format to its number in enum mmau_format."""
+SPECIALS_CODES = {"ieee": 0, "fn": 1, "fnuz": 2, "finite": 3, "p3109": 4, "merged": 1}
+"""Kind of special values to its number in enum mmau_specials; `merged` and `fn` compute the same."""
 
-RHO_CODES = {name: code for code, name in enumerate(CONVERSIONS | FP64_CONVERSIONS | TWO_STEP_CONVERSIONS)}
-"""Name of a conversion ρ to its number in enum mmau_rho."""
-
-TRUNCATION_CODES = {"RZ": 0, "RD": 1, "RO": 2}
-"""Truncation mode to its number in enum mmau_truncation."""
+MODE_CODES = {name: code for code, name in enumerate(MODES)}
+"""Rounding mode to its number in enum mmau_mode."""
 
 ORDER_CODES = {name: code for code, name in enumerate(ORDERS, start=1)}
 """enum mmau_fp16_order; 0 is not converted."""
@@ -49,6 +46,8 @@ KEYS = (
     "b",
     "c",
     "rho",
+    "rounded",
+    "d",
     "truncation",
     "fp16_order",
     "K",
@@ -91,15 +90,38 @@ def parameters(chain: Chain, K: int) -> Parameters:
     keys |= {key: int(getattr(operation, key, 0)) for key in (*INTEGER_KEYS, *FLAGS)}
     keys |= {"G": structure.group or 0, "h": structure.headroom or 0}
     keys["order"] = 0 if chain.fp16_order is not None else RUNS[chain.order]
-    keys |= {key: FORMAT_CODES[operand.name] for key, operand in _formats(chain, operation).items()}
-    keys["rho"] = RHO_CODES.get(getattr(operation, "rho", ""), 0)
-    keys["truncation"] = TRUNCATION_CODES[getattr(operation, "truncation", "RZ")]
+    keys |= {key: format_number(operand) for key, operand in _formats(chain, operation).items()}
+    keys["rho"] = 0 if structure.rho is None else MODE_CODES[structure.rho.mode]
+    keys["truncation"] = MODE_CODES[getattr(operation, "truncation", "RZ")]
     keys["overflow"] = OVERFLOW_CODES[getattr(operation, "overflow", "infinity")]
     keys["combination"] = COMBINATION_CODES[getattr(operation, "combination", "multiply")]
     keys["zero"] = ZERO_CODES[getattr(operation, "zero", "positive")]
     keys["nan"] = NAN_CODES[getattr(operation, "nan", "quiet")]
     keys["fp16_order"] = 0 if chain.fp16_order is None else ORDER_CODES[chain.fp16_order]
     return Parameters(**keys)
+
+
+def format_number(form: Format) -> int:
+    """The number of a format: its fields, as MMAU_FORMAT of mmau.h packs them.
+
+    Raises:
+        ValueError: a format that the library does not have.
+    """
+    if isinstance(form, IntegerFormat):
+        exp_bits, man_bits, bias = 0, form.bits - form.signed, 0
+    else:
+        exp_bits, man_bits, bias = form.exp_bits, form.man_bits, form.bias
+    if form.pad_bits and (form.width != 32 or not form.signed):
+        raise ValueError(f"engine 'native' has formats with padding only as words of 32 bits, got {form}")
+    layout = 3 if form.pad_bits else 2 if form.ignored_sign else int(form.signed)
+    upper = (form.subnormals * 4 + layout) * 8 + SPECIALS_CODES[form.specials]
+    return bias * 65536 + upper * 1024 + man_bits * 16 + exp_bits
+
+
+def flag_rules(operation: Operation) -> int:
+    """What raises exception flags, as enum mmau_flag_rule."""
+    assert isinstance(operation, ExactSum)
+    return (operation.tininess == "before") + 2 * (operation.beside_nan == "quiet")
 
 
 def is_one_call(chain: Chain) -> bool:
@@ -113,7 +135,10 @@ def is_one_call(chain: Chain) -> bool:
 
 
 def _formats(chain: Chain, operation: Operation) -> dict[str, Format]:
-    formats = {"a": chain.a, "b": chain.b, "c": operation.c}
+    formats = {"a": chain.a, "b": chain.b, "c": operation.c, "d": operation.d}
+    rho = operation.structure.rho
+    if rho is not None and rho.rounding_format != rho.d:
+        formats["rounded"] = rho.rounding_format
     if operation.scale_format is not None:
         formats["scale"] = operation.scale_format
     return formats

@@ -1,20 +1,23 @@
 """The base class of all operations' parameter objects."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 from golden.arithmetic import specials, steps
-from golden.arithmetic.formats import FORMATS, Format
-from golden.checks import check_choice, check_int, listed
+from golden.arithmetic.formats import FORMATS, Format, IntegerFormat
+from golden.checks import check_choice, check_int, listed, unknown
 from golden.operations import ieee
 from golden.operations.structure import Structure
 
 MULTIPLICANDS: tuple[str, ...] = (
     "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee",
 )  # fmt: skip
-"""Formats that the fused operations multiply."""
+"""Formats that the fused operations of published units multiply; they take any other, too."""
+
+PUBLISHED_ACCUMULATORS = ("fp32", "fp16", "bf16")
+"""Formats of the accumulators of published fused operations."""
 
 MAX_LENGTH = 1024
 """Upper limit of an operation's vector length (elements); the longest published is 64."""
@@ -24,6 +27,9 @@ MAX_FRACTION = 128
 
 UNRANKED = 100
 """Rank of an operation that the probe names after all others."""
+
+MAX_PRODUCT = 60
+"""Upper limit of a product's fraction bits where products are added; those of fp32 have 46."""
 
 EXPONENT_LIMIT = 1024
 """e_zero lies in −limit … limit (exponent value)."""
@@ -43,6 +49,8 @@ class Operation(ABC):
     operands: ClassVar[tuple[str, ...]] = ("a", "b", "c")
     """The operands that a step reads. Any other of a, b and c has no key, no port and no bin: it is a code that no result
     depends on, of a format that the operation sets."""
+    is_one_product: ClassVar[bool] = False
+    """Whether a step has one product alone, whose significand may then have any number of bits."""
     own_keys: ClassVar[tuple[str, ...]] = ()
     """Optional keys of a unit file, shown only if they differ from their defaults: the keys for user designs (numerics.md,
     section 13), and `nan` of FMA."""
@@ -67,13 +75,21 @@ class Operation(ABC):
         for key, choices in (("a", self._multiplicands()), ("b", self._multiplicands()), ("c", self._accumulators())):
             if key in self.operands:
                 object.__setattr__(self, key, format_of(key, getattr(self, key), choices))
+        if "c" in self.operands:
+            check_addend("c", self.c)
+        if not self.is_one_product and self.a.man_bits + self.b.man_bits > MAX_PRODUCT:
+            raise ValueError(
+                f"a and b of {self.name} must have at most {MAX_PRODUCT} fraction bits together, got a={self.a}, b={self.b}"
+            )
         self._validate()
 
-    def _multiplicands(self) -> Collection[str]:
-        return MULTIPLICANDS
+    def _multiplicands(self) -> Collection[str] | None:
+        """The formats of a and b; None if any floating-point format is taken."""
+        return None
 
-    def _accumulators(self) -> Collection[str]:
-        return ("fp32", "fp16", "bf16")
+    def _accumulators(self) -> Collection[str] | None:
+        """The formats of c; None if any floating-point format is taken."""
+        return None
 
     @abstractmethod
     def _validate(self) -> None:
@@ -145,11 +161,12 @@ class Operation(ABC):
         """
         if "c" not in self.operands:
             raise ValueError(f"{self.name} has no c, so that it cannot be chained: K must be {self.length}")
-        if self.c is self.d:
+        if self.c == self.d:
             return self
-        if self.d.name not in self._accumulators():
+        taken = self._accumulators()
+        if taken is not None and self.d not in [FORMATS[name] for name in taken]:
             raise ValueError(
-                f"{self.name} with d in {self.d} cannot be chained: its c must be one of {listed(self._accumulators())}; "
+                f"{self.name} with d in {self.d} cannot be chained: its c must be one of {listed(taken)}; "
                 f"take K ≤ L={self.length}, or a rho that gives one of those"
             )
         return self.changed(c=self.d)
@@ -174,6 +191,25 @@ class Operation(ABC):
         names = [name for name in required if name not in cls.own_keys]
         return {name: required[name] for name in (*names, *cls.own_keys)}
 
+    @classmethod
+    def of_keys(cls, keys: Mapping[str, Any], named: str) -> Self:
+        """The operation with the keys of a unit file.
+
+        Args:
+            named: what the keys are of, in messages.
+
+        Raises:
+            ValueError, TypeError: an unknown, missing or out-of-range key.
+        """
+        allowed = cls.unit_keys()
+        for key in keys:
+            if key not in allowed:
+                raise ValueError(unknown(f"{named} key", key, list(allowed)))
+        missing = [key for key, required in allowed.items() if required and key not in keys]
+        if missing:
+            raise ValueError(f"{named} is missing {listed(missing)}; its keys are {listed(allowed)}")
+        return cls(**keys)
+
     def parameters(self) -> dict[str, str | int]:
         """The keys and values for a unit file; optional keys only if they differ from their defaults."""
         values = {key: getattr(self, key) for key in self.unit_keys()}
@@ -189,17 +225,30 @@ class Operation(ABC):
         return False
 
 
-def format_of(key: str, value: Format | str, choices: Collection[str]) -> Format:
-    """The format named by `value`, if it is among `choices`.
+def format_of(key: str, value: Format | str, choices: Collection[str] | None) -> Format:
+    """A format that is given by itself or by its name in golden, if it is among `choices`; None stands for every
+    floating-point format.
 
     Raises:
         ValueError: another format, or no format at all; the message names the key and the choices.
     """
+    if choices is None:
+        if isinstance(value, Format) and not isinstance(value, IntegerFormat):
+            return value
+        choices = [name for name, form in FORMATS.items() if not isinstance(form, IntegerFormat)]
+    if isinstance(value, Format) and value in [FORMATS[name] for name in choices]:
+        return value
     name = value.name if isinstance(value, Format) else value
-    check_choice(key, name, choices)
-    if isinstance(value, Format) and value != FORMATS[name]:
-        raise ValueError(f"{key} must be golden's own {name}, got another format of that name")
-    return FORMATS[name]
+    if not isinstance(value, Format) or name not in choices:
+        check_choice(key, name, choices)
+        return FORMATS[name]
+    raise ValueError(f"{key} must be golden's own {name}, got another format of that name")
+
+
+def check_addend(key: str, value: Format) -> None:
+    """Raise ValueError unless a format has a sign and no padding, as that of a sum must."""
+    if not value.signed or value.pad_bits:
+        raise ValueError(f"{key} must be a format with a sign and without padding, got {value}")
 
 
 def check_flag(key: str, value: object) -> None:

@@ -9,7 +9,7 @@ from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.formats import Decoded, Format
 from golden.arithmetic.rounding import OVERFLOWS, Overflow
 from golden.arithmetic.steps import flushed
-from golden.checks import check_choice
+from golden.checks import check_choice, listed
 from golden.operations.base import Operation, check_flag
 from golden.operations.structure import Rounding
 
@@ -37,6 +37,26 @@ class FusedOperation(Operation):
         check_flag("flush_results", self.flush_results)
         check_choice("overflow", self.overflow, OVERFLOWS)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_result()
+
+    def _check_result(self) -> None:
+        """Raise ValueError if d lacks a result that a step may have."""
+        if self.d.nan is not None:
+            return
+        read = {key: getattr(self, key) for key in (*self.operands, "scale") if getattr(self, key, None) is not None}
+        special = [f"{key} in {form}" for key, form in read.items() if form.nan is not None or form.infinity is not None]
+        if special:
+            raise ValueError(
+                f"rho must give a format that has a NaN, which {listed(special)} may lead to; got {self.conversion}"
+            )
+        if self.overflow != "saturate":
+            raise ValueError(
+                f"overflow must be saturate where rho gives {self.d}, which has neither infinity nor NaN; "
+                f"got {self.overflow}"
+            )
+
     @property
     @abstractmethod
     def conversion(self) -> Conversion:
@@ -50,7 +70,12 @@ class FusedOperation(Operation):
     def rounding(self) -> Rounding:
         """The conversion of the last sum, as a part of the operation's structure."""
         rho = self.conversion
-        return Rounding("result", rho.mode, rho.rounding_format, self.flush_results)
+        return Rounding("result", rho.mode, rho.rounding_format, self.flushes_results)
+
+    @property
+    def flushes_results(self) -> bool:
+        """Whether a result below the normal numbers becomes a zero; in a format without subnormals it always does."""
+        return self.flush_results or not self.conversion.rounding_format.subnormals
 
     @property
     def flushed_formats(self) -> tuple[Format, ...]:

@@ -23,7 +23,7 @@ class GSTFDPA(TruncatedFDPA):
         G: products per group, summed exactly; divides L and K_block.
         K_block: elements that share a scale.
         scale: ue8m0 or ue4m3.
-        a, b: any multiplicand formats (published: e2m1); c: fp32, fp16 or bf16.
+        a, b, c: as in T-FDPA (published: a and b e2m1).
     """
 
     name: ClassVar[str] = "GST-FDPA"

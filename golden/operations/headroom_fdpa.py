@@ -1,7 +1,7 @@
 """The base of OC- and PS-FDPA, the dot products of RDNA, whose products count h exponents above their own (numerics.md,
 section 5)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from golden.arithmetic.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, Conversion, check_conversion, conversion
@@ -18,7 +18,7 @@ from golden.arithmetic.specials import (
 )
 from golden.arithmetic.steps import Term, flushed, in_frame, raised
 from golden.checks import check_int
-from golden.operations.base import check_e_zero, check_fraction, check_length
+from golden.operations.base import PUBLISHED_ACCUMULATORS, check_e_zero, check_fraction, check_length
 from golden.operations.fused import FusedOperation
 from golden.operations.structure import Structure, Sum
 
@@ -51,6 +51,9 @@ class HeadroomFDPA(FusedOperation):
     h: int
     rho: str
     e_zero: int
+
+    def _accumulators(self) -> Collection[str]:
+        return PUBLISHED_ACCUMULATORS
 
     def _validate(self) -> None:
         super()._validate()

@@ -16,7 +16,7 @@ class STFDPA(TruncatedFDPA):
 
     Attributes:
         K_block: elements that share a scale (MX: 32).
-        a, b: any multiplicand formats; c: fp32, fp16 or bf16; the scales are ue8m0.
+        a, b, c: as in T-FDPA; the scales are ue8m0.
     """
 
     name: ClassVar[str] = "ST-FDPA"

@@ -33,7 +33,7 @@ from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.formats import Format
 from golden.arithmetic.rounding import Mode
 
-NanRule = Literal["quiet", "ones", "first", "cause", "none"]
+NanRule = Literal["quiet", "ones", "first", "b-c-a", "cause", "none"]
 """The code of a NaN result. `quiet`: the quiet NaN, whose encoding is not measured. `ones`: all bits 1 but the sign
 (NVIDIA). `first`: the first NaN operand, made quiet (x86). `cause`: one code for each cause (RDNA). `none`: integers have no
 NaN."""
@@ -147,7 +147,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Sum:
-    """One sum of a step.
+    """One sum of a step: what is added, how it is cut, and how the total is rounded.
 
     Attributes:
         of: name of the terms in a trace.
@@ -198,7 +198,7 @@ class Sum:
 
 @dataclass(frozen=True, kw_only=True)
 class Structure:
-    """One step of an operation.
+    """One step of an operation as data: its sums, in the order in which they are made.
 
     Attributes:
         sums: the sums, in the order in which they are made; the last one contains c, if the operation has one.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from golden.arithmetic.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.arithmetic.conversion import Conversion, check_rounding, conversion
 from golden.arithmetic.formats import Cls, Decoded
 from golden.arithmetic.rounding import Mode
 from golden.arithmetic.specials import Special, nvidia_nan, sum_special
@@ -13,6 +13,9 @@ from golden.arithmetic.steps import Term, add_sticky, is_truncated
 from golden.operations.base import check_e_zero, check_flag, check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
 from golden.operations.structure import C, Node, Structure, Sum, align, products
+
+TRUNCATIONS: tuple[Mode, ...] = ("RZ", "RD", "RO")
+"""Ways to drop the bits of a term."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +36,7 @@ class TruncatedFDPA(FusedOperation):
 
     L: int
     F: int
-    rho: str
+    rho: str | Conversion
     e_zero: int
     truncation: Mode = "RZ"
     sticky: bool = False
@@ -42,9 +45,9 @@ class TruncatedFDPA(FusedOperation):
         super()._validate()
         check_length(self.L)
         check_fraction("F", self.F)
-        check_conversion(self.rho, CONVERSIONS)
+        check_rounding(self.rho)
         check_e_zero(self.e_zero)
-        check_truncation(self.truncation, ("RZ", "RD", "RO"))
+        check_truncation(self.truncation, TRUNCATIONS)
         check_flag("sticky", self.sticky)
         if self.sticky and self.truncation == "RO":
             raise ValueError(
@@ -113,7 +116,7 @@ class TruncatedFDPA(FusedOperation):
 class TFDPA(TruncatedFDPA):
     """d = ρ(2^e_max · Σ RZ_F(term at e_max)) over L exact products and c.
 
-    a, b: any multiplicand formats; c: fp32, fp16 or bf16. The other keys: `TruncatedFDPA`.
+    a, b: any floating-point formats; c: one with a sign (published: fp32, fp16 or bf16). The other keys: `TruncatedFDPA`.
     """
 
     name: ClassVar[str] = "T-FDPA"

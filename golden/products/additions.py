@@ -27,7 +27,7 @@ class Additions:
         self.engine = engine
         self._d = operation.d
         self._written_nan = nvidia_nan if operation.structure.nan == "ones" else quiet_nan
-        self._addition = Chain(FMA(a=self.wide, b=self.wide, c=self.wide))
+        self.addition = Chain(FMA(a=self.wide, b=self.wide, c=self.wide))
 
     def add(self, x: BitArray, y: BitArray) -> BitArray:
         """x + y, codes of the wide format, computed as the multiply-adds x·1 + y."""
@@ -39,7 +39,7 @@ class Additions:
 
     def multiply_add(self, x: BitArray, y: BitArray, z: BitArray) -> BitArray:
         """x·y + z, each rounded once; codes of the wide format in one shape."""
-        total = run(self.engine, self._addition, Batch(x.reshape(-1, 1), y.reshape(-1, 1), z.reshape(-1)))
+        total = run(self.engine, self.addition, Batch(x.reshape(-1, 1), y.reshape(-1, 1), z.reshape(-1)))
         nan = self.nan(self.wide)
         if nan != quiet_nan(self.wide):
             total[total == quiet_nan(self.wide)] = nan

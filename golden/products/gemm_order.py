@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 from math import lcm
 from typing import Any, NamedTuple
@@ -41,6 +42,7 @@ class Plan(NamedTuple):
     taken: tuple[int, ...] | None = None
 
 
+@lru_cache(1 << 12)
 def plan(pieces: Pieces, stripes: tuple[int, int] | None = None, tile: int | None = None) -> Plan:
     """Make the plan of some pieces, each of which may be striped or reversed.
 

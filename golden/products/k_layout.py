@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from golden.arrays import BitArray
+from golden.arrays import BitArray, contiguous
 from golden.products.gemm_order import GemmOrder, Pieces, instruction_products
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
@@ -77,7 +77,7 @@ def _each(taken: tuple[int, ...], size: int) -> npt.NDArray[np.intp]:
 
 def _gathered(rows: BitArray, padding: int, code: int, order: Indices) -> BitArray:
     padded = np.pad(rows, ((0, 0), (0, padding)), constant_values=code) if padding else rows
-    return np.ascontiguousarray(padded if order is None else padded[:, order])
+    return contiguous(padded if order is None else padded[:, order])
 
 
 class KLayout(NamedTuple):

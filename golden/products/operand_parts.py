@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from golden.arithmetic.formats import BF16, FP32, TF32, Format
-from golden.arrays import BitArray, to_bits
+from golden.arrays import BitArray, contiguous, to_bits
 
 CONVERSIONS = ("rne", "rna", "rz")
 """How an fp32 operand is rounded to tf32 or bf16: to nearest even, to nearest with ties away from zero, or cut."""
@@ -70,7 +70,7 @@ def operand(
     M, K = padded[0].shape
     blocks = np.stack([padded[pair[is_b]].reshape(M, K // tile, tile) for pair in products], axis=2)
     joined = _as_format(blocks.reshape(M, -1), form)
-    return np.ascontiguousarray(joined.T if is_b else joined)
+    return contiguous(joined.T if is_b else joined)
 
 
 def _parts(codes: BitArray, form: Format, conversion: str, count: int) -> list[BitArray]:

@@ -82,7 +82,8 @@ def recipe(name: str) -> Recipe:
 
 FORMATS_OF_DTYPES = {
     "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "float8_e4m3fn": "e4m3",
-    "float8_e5m2": "e5m2",
+    "float8_e5m2": "e5m2", "float8_e4m3fnuz": "e4m3fnuz", "float8_e5m2fnuz": "e5m2fnuz", "float4_e2m1fn": "e2m1",
+    "float4_e2m1fn_x2": "e2m1", "int8": "int8",
 }  # fmt: skip
 """The format of each dtype that says one."""
 
@@ -97,8 +98,9 @@ def order_of_library(part: str | None, library: str | None, A: Any, B: Any) -> G
     if part is None:
         raise ValueError("part is missing: used_by names a library on a part, as part='H100'")
     arch = architecture(part)
-    formats = [FORMATS_OF_DTYPES.get(str(getattr(x, "dtype", "")).removeprefix("torch.")) for x in (A, B)]
-    M, K, N = A.shape[-2], A.shape[-1], B.shape[-1]
+    dtypes = [str(getattr(x, "dtype", type(x).__name__)).removeprefix("torch.") for x in (A, B)]
+    formats = [FORMATS_OF_DTYPES.get(dtype, dtype) for dtype in dtypes]
+    M, K, N = A.shape[-2], A.shape[-1] * (2 if dtypes[0].endswith("_x2") else 1), B.shape[-1]
     named = [
         found
         for name, found in recipes().items()
@@ -109,13 +111,20 @@ def order_of_library(part: str | None, library: str | None, A: Any, B: Any) -> G
     fitting = [found for found in named if found.evidence == "recorded" and found.takes == formats]
     of_shape = [found for found in fitting if (M, N, K) in found.shapes] or [found for found in fitting if not found.shapes]
     if len(of_shape) != 1:
-        instructions = [entry.name for entry in catalogue_instructions(arch) if [entry.a.name, entry.b.name] == formats]
-        candidates = [f"order=golden.recipes.recipe({found.name!r}).order" for found in fitting or named]
-        candidates += [f"instruction=golden.instruction({arch!r}, {name!r})" for name in instructions[:3]]
+        operands = [(entry.a.name, entry.b.name, entry.name) for entry in catalogue_instructions(arch)]
+        instructions = [name for a, b, name in operands if [a, b] == formats][:3]
+        rounded = [name for a, b, name in operands if formats == ["fp32", "fp32"] and a == b == "tf32"][:3]
+        near = fitting or [found for found in named if found.takes == formats]
+        candidates = [f"order=golden.recipes.recipe({found.name!r}).order" for found in near]
+        candidates += [f"instruction=golden.instruction({arch!r}, {name!r})" for name in instructions]
+        candidates += [
+            f"instruction=golden.instruction({arch!r}, {name!r}) with order=golden.GemmOrder(convert='rne', 'rna' or 'rz')"
+            for name in rounded
+        ]
         what = "several recorded orders are" if of_shape else "no recorded order is"
         raise ValueError(
-            f"{what} known of {library or 'a library'} on {part} for {' by '.join(map(str, formats))} and M x N x K = "
-            f"{M}x{N}x{K}; give one of: {', '.join(candidates) or 'an instruction of golden.instructions'}"
+            f"{what} known of {library or 'a library'} on {part} for {' by '.join(formats)} and M x N x K = "
+            f"{M}x{N}x{K}; give in their place one of: {', '.join(candidates) or 'an instruction of golden.instructions'}"
         )
     return of_shape[0].order
 

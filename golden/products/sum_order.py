@@ -1,6 +1,7 @@
 """The order in which the sums of stripes or parts of K are added: a nested list of their numbers, or the name of a tree."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 Order = int | tuple["Order", ...]
@@ -41,6 +42,7 @@ def is_flat(order: str | tuple[Order, ...]) -> bool:
     return not isinstance(order, str) and all(isinstance(one, int) for one in order)
 
 
+@lru_cache(1 << 12)
 def order_of(order: str | tuple[Order, ...] | None, count: int, present: int) -> Order:
     """The order of the first `present` of `count` sums; None is ascending."""
     if order is None:

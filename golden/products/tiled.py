@@ -1,4 +1,8 @@
-"""Matrix products of any size, tiled into instructions."""
+"""Matrix products of any size under an order of accumulation: `gemm` tiles them into instructions, `dots_in_order` computes
+single elements.
+
+The sums of instructions, the fp32 scales between promotions, and the checks of shapes are here too.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,14 +13,25 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from golden.arithmetic.formats import FP32, Format
-from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, stacked, to_bits, unpacked
+from golden.arrays import (
+    BitArray,
+    bits_dtype,
+    check_shape,
+    contiguous,
+    from_bits,
+    is_tensor,
+    on_device_of,
+    stacked,
+    to_bits,
+    unpacked,
+)
 from golden.chains.chain import PAIRED, Chain
-from golden.engines.batched_dot import check_memory
+from golden.engines.batched_dot import check_memory, matrix_scales
 from golden.engines.engine import Batch, run
-from golden.engines.matrix import matrix_scales
 from golden.products.additions import Additions
 from golden.products.epilogue import bias_codes, finished
 from golden.products.gemm_order import GemmOrder, Plan, Run, instruction_products
+from golden.products.gradients import needs_gradient, with_gradients
 from golden.products.k_layout import Gather, k_layout
 from golden.products.operand_parts import operand
 from golden.products.recipes import order_of_library
@@ -179,9 +194,7 @@ class PromotedScales:
         (first, i), (left, j) = (i[0], i - i[0]), (j[0], j - j[0])
         a, b = self.a[first : first + i[-1] + 1, group], self.b[group, left : left + j[-1] + 1]
         shape = (len(a), len(b))
-        products = additions.multiply(
-            np.ascontiguousarray(np.broadcast_to(a[:, None], shape)), np.ascontiguousarray(np.broadcast_to(b, shape))
-        )
+        products = additions.multiply(contiguous(np.broadcast_to(a[:, None], shape)), contiguous(np.broadcast_to(b, shape)))
         wide = products if len(b) == len(j) else np.repeat(products, np.bincount(j), 1)
         return wide if len(a) == len(i) else np.repeat(wide, np.bincount(i), 0)
 
@@ -194,14 +207,18 @@ ADDITION_BYTES = 32
 
 
 def _operands_first(function: Callable[P, Any]) -> Callable[P, Any]:
-    """`gemm` that also takes the matrices first, and the instruction by its keyword or not at all."""
+    """`gemm` on its operands' device, which also takes the matrices first, the instruction by its keyword or not at all."""
 
     @wraps(function)
     def taken(*arguments: P.args, **keys: P.kwargs) -> Any:
         given: tuple[Any, ...] = arguments
         if given and not isinstance(given[0], (Instruction, Unit, NoneType, str)):
             given = keys.pop("instruction", None), *given
-        return function(*given, **keys)
+        operands = [x for x in (*given, *keys.values()) if is_tensor(x)]
+        if not operands:
+            return function(*given, **keys)
+        with on_device_of(*operands):
+            return function(*given, **keys)
 
     return taken
 
@@ -231,7 +248,8 @@ def gemm(
 
     Args:
         instruction: an instruction of the catalogue, or a unit; None if the order names it.
-        A: [M, K]. B: [K, N]. C: [M, N] in the instruction's C format, zeros if None. NumPy arrays or torch tensors.
+        A: [M, K]. B: [K, N]. C: [M, N] in the instruction's C format, zeros if None. NumPy arrays, CuPy arrays or
+            torch tensors, in CPU memory or on a GPU, NVIDIA's or AMD's; of e2m1 also torch's two codes in a byte, along K.
         scale_a: [M, ⌈K/K_block⌉], scale_b: [⌈K/K_block⌉, N] if block-scaled, else None; with an order that scales at
             promotion, of fp32: [⌈M/rows⌉, groups] and [groups, ⌈N/columns⌉] (`GemmOrder.scale_block`).
         engine: as in `Instruction.dot`.
@@ -241,6 +259,7 @@ def gemm(
             recorded order of that library on that part is known for the formats and the shape (golden.recipes).
 
     The matrices may come first, `gemm(A, B, part="H100", used_by="cublas")`, and both may have leading axes, as of a batch.
+    Tensors that require a gradient get it: g·Bᵀ, Aᵀ·g and g, products of the same model and order.
 
     Returns:
         D [M, N] in the instruction's D format or the order's `output`, of the kind of C: bit patterns, floats or a torch
@@ -250,21 +269,20 @@ def gemm(
         TypeError: no instruction, or a wrong dtype. ValueError: a wrong shape, code, engine or order.
         MemoryError: more elements than the machine has memory for.
     """
-    for name, matrix in (("A", A), ("B", B), ("C", C)):
-        if getattr(matrix, "requires_grad", False):
-            raise TypeError(
-                f"{name} requires a gradient, which golden.gemm does not compute: give {name}.detach(), or use "
-                f"mmau.frameworks.torch_mode"
-            )
     if part is not None or used_by is not None:
+        if needs_gradient(A, B, C, bias):
+            raise ValueError("the order of a library is that of one shape: give tensors that require no gradient, .detach()")
         if instruction is not None or order is not None:
             raise ValueError("part and used_by choose the instruction and the order: give those, or these")
         order = order_of_library(part, used_by, A, B)
     if max(getattr(A, "ndim", 2), getattr(B, "ndim", 2)) > 2:
         return _batched(partial(gemm, instruction, engine=engine, order=order, bias=bias), A, B, C, scale_a, scale_b)
-    A, B = unpacked(A, 1), unpacked(B, 0)
     model = _model(instruction, order)
+    A, B = unpacked(A, 1, model.a), unpacked(B, 0, model.b)
     order = GemmOrder() if order is None else order
+    if needs_gradient(A, B, C, scale_a, scale_b, bias):
+        product = partial(gemm, model, engine=engine, order=order)
+        return with_gradients(product, model, order, (scale_a, scale_b, bias), A, B, C)
     k = instruction_products(model)
     operation = model.operation
     made = order.convert, order.passes, order.pass_tile

@@ -263,7 +263,7 @@ def _check_arrays(recording: Recording) -> None:
 
 
 def dot_along_k(i: Instruction, operands: Operands, chain: Chain, engine: str | None = None) -> npt.NDArray[Any]:
-    """d [rows] of rows that are as long as one or several of an instruction: each one's d is the c of the next.
+    """Compute d [rows] of rows as long as one or several calls of an instruction: the d of a call is the c of the next.
 
     Args:
         chain: of the instruction, or a variant of it.

@@ -15,8 +15,21 @@ from golden.stimulus.classes import CLASSES
 from golden.stimulus.codes import Draws, GeneratorDraws
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
-from golden.stimulus.shape import Operands, OperandShape, Place, Row, Stimulus, operands_of, rows_of
-from golden.stimulus.tiles import Tiles, among_mixed, from_diagonals, on_diagonals, places, tiles_of
+from golden.stimulus.shape import (
+    Operands,
+    OperandShape,
+    Place,
+    Row,
+    Stimulus,
+    Tiles,
+    among_mixed,
+    from_diagonals,
+    on_diagonals,
+    operands_of,
+    places,
+    rows_of,
+    tiles_of,
+)
 
 __all__ = [
     "CLASSES", "CORNERS", "NAMES", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Place", "Row",

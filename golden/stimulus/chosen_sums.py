@@ -180,7 +180,7 @@ def operands_with(shape: OperandShape, draws: GeneratorDraws, sums: Sums) -> Ope
     rows, point, total, tiny = len(sums.point), sums.point, sums.total, sums.tiny != NONE
     sign, share, places = draws.integers(0, 2, rows), _possible_share(shape, sums), Places(rows, shape.K)
     # 1. the part of c: the kept bits, some of which a product may also hold; or the lower bits of the total
-    overlap = draws.integers(0, 1 + np.minimum(sums.kept, 1 << shape.a.man_bits - 1) // 2)
+    overlap = draws.integers(0, 1 + np.minimum(sums.kept, 1 << max(shape.a.man_bits - 1, 0)) // 2)
     borrowed = (share <= OVERLAPPING_C) & (sums.beyond >= 0) & (draws.integers(0, 4, rows) == 0)
     overlap = np.where(borrowed, -1, np.where(share == OVERLAPPING_C, overlap, 0))
     overlap = overlap if shape.c.man_bits >= shape.d.man_bits else 0 * overlap

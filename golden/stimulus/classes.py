@@ -147,7 +147,7 @@ def _beside(rows: Any, codes: Any) -> Any:
 
 def _changeable(operand: Format, codes: Any) -> Any:
     """Whether flipping the last fraction bit gives a finite number other than zero."""
-    magnitude = codes & codes.dtype.type(sign_bit(operand) - 1)
+    magnitude = codes & codes.dtype.type(operand.magnitude_mask)
     last_bit = 1 << operand.pad_bits
     return (magnitude > last_bit) & (magnitude < operand.max_finite & ~last_bit)
 

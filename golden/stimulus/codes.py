@@ -23,7 +23,7 @@ class Draws(Protocol):
         """uint64, all patterns of that many bits equally likely."""
 
     def choice(self, options: Sequence[Any], size: Size) -> Any:
-        """One of the numbers for each element."""
+        """Draw one of the numbers for each element."""
 
     def random(self, size: Size) -> Any:
         """float64, 0 ≤ x < 1."""
@@ -54,7 +54,7 @@ class GeneratorDraws:
         return self.generator.permutation(count)
 
     def permuted(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Each row's elements, shuffled independently."""
+        """Shuffle the elements of each row, independently of other rows."""
         return self.generator.permuted(rows, axis=1)
 
 
@@ -118,8 +118,8 @@ def signs(draws: Draws, size: tuple[int, ...]) -> Any:
 
 
 def sign_bit(operand: Format) -> int:
-    """The top bit of a code, which is the sign bit of signed formats (ue4m3 ignores it)."""
-    return operand.codes >> 1
+    """The bit of a code that is the sign, or is in its place (ue4m3 ignores it); 0 without one."""
+    return operand.codes >> 1 if operand.signed or operand.ignored_sign else 0
 
 
 def finite_landmarks(operand: Format) -> list[int]:
@@ -128,11 +128,12 @@ def finite_landmarks(operand: Format) -> list[int]:
     if isinstance(operand, IntegerFormat):
         top, bottom = operand.max_finite, operand.lowest
         return list(dict.fromkeys(value % operand.codes for value in (0, 1, -1, 2, top, top - 1, bottom, bottom + 1)))
-    if not operand.subnormals:
-        return [0, operand.bias, operand.max_finite]
+    if not operand.has_zero:
+        return [0, operand.encode_scaled(1, 0, "RNE", "saturate"), operand.max_finite]
     smallest_normal = 1 << operand.man_bits
     fields = (1, smallest_normal - 1, smallest_normal)
-    magnitudes = [field << operand.pad_bits for field in fields] + [operand.encode(1), operand.max_finite]
+    magnitudes = [min(field << operand.pad_bits, operand.max_finite) for field in fields]
+    magnitudes += [operand.encode_scaled(1, 0, "RNE", "saturate"), operand.max_finite]
     negative = [magnitude | sign_bit(operand) for magnitude in magnitudes]
     return list(dict.fromkeys([0, operand.negative_zero, *magnitudes, *negative]))
 
@@ -161,5 +162,5 @@ def landmarks(operand: Format) -> list[int]:
 
 
 def pick(draws: Draws, codes: list[int], operand: Format, size: tuple[int, ...]) -> Any:
-    """One of the codes for each element."""
+    """Draw one of the codes for each element."""
     return np.array(codes, bits_dtype(operand))[draws.integers(0, len(codes), size)]

@@ -9,8 +9,7 @@
 `Trace.text`, `Trace.html` and `Trace.as_dict` show it.
 """
 
-from golden.trace.explain import trace_of
 from golden.trace.records import Exact, Narrowing, Operand, Rounding, Scaling, Special, Step, Sum, Term
-from golden.trace.trace import Trace
+from golden.trace.trace import Trace, trace_of
 
 __all__ = ["Exact", "Narrowing", "Operand", "Rounding", "Scaling", "Special", "Step", "Sum", "Term", "Trace", "trace_of"]

@@ -1,16 +1,71 @@
-"""Records of single parts of a step (terms, exact sums, roundings, specials), from its arguments and its result."""
+"""Recording of an operation's steps, and records of single parts of a step (terms, exact sums, roundings, specials), from
+its arguments and its result.
+
+The recording operation is an instance of a class derived from the model's, whose steps call the model's steps and append an
+event. The arithmetic is the model's, and a model that is not recorded has no overhead.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from inspect import getattr_static
+from typing import Any, NamedTuple
 
 from golden.arithmetic import steps
 from golden.arithmetic.format import Cls, Decoded, Format
 from golden.arithmetic.rounding import Mode, shift_and_round
 from golden.arithmetic.specials import NAN, addend_special
 from golden.arithmetic.specials import Special as SpecialResult
+from golden.operations import Operation
 from golden.operations.structure import Addend, Element, Node, Partial, Product, Structure, Zero
 from golden.trace.records import Exact, Part, Rounding, Special, Sum, Term
-from golden.trace.watch import Event
+
+STEPS = (
+    "decoded", "multiply", "combined", "raised", "scaled", "group_term", "addend", "max_exp", "align", "in_frame",
+    "accumulate", "exact_sum", "group_sum", "truncate", "converted", "narrowed", "rounded_sum", "flushed_sum",
+    "flushed_product", "flushed_add", "encode_special", "fma", "add", "step",
+)  # fmt: skip
+"""The recorded methods of operations; no operation has all of them. A step comes after the steps that it calls."""
+
+
+class Event(NamedTuple):
+    """An executed step.
+
+    Attributes:
+        step: its name, one of `STEPS`.
+        arguments: its arguments, without `self`.
+        result: its return value.
+    """
+
+    step: str
+    arguments: tuple[Any, ...]
+    result: Any
+
+
+def watched(operation: Operation, events: list[Event]) -> Operation:
+    """A copy of the operation that appends every step it executes to `events`."""
+    cls = type(operation)
+    steps = {name: _noting(name, getattr_static(cls, name), events) for name in STEPS if hasattr(cls, name)}
+    return operation.with_steps(**steps)
+
+
+def _noting(name: str, step: Any, events: list[Event]) -> Any:
+    """The step, wrapped so that it appends an event for every call."""
+    if isinstance(step, staticmethod):
+        function: Callable[..., Any] = step.__func__
+
+        def of_the_class(*arguments: Any, **named: Any) -> Any:
+            result = function(*arguments, **named)
+            events.append(Event(name, (*arguments, *named.values()), result))
+            return result
+
+        return staticmethod(of_the_class)
+
+    def of_an_operation(self: Operation, *arguments: Any, **named: Any) -> Any:
+        result = step(self, *arguments, **named)
+        events.append(Event(name, (*arguments, *named.values()), result))
+        return result
+
+    return of_an_operation
 
 
 def reasons_of(
@@ -44,7 +99,7 @@ def special_record(
     """The reasons that decide: NaNs take precedence over infinities; infinities of both signs are named if they make it."""
     deciding = [text for text, reason in reasons if reason == special] or [text for text, _ in reasons]
     result = "NaN" if special == NAN else infinity_text(special)
-    return Special(of=of, reasons=tuple(deciding), result=result, format=d.name, code=code)
+    return Special(of=of, reasons=tuple(deciding), result=result, format=d, code=code)
 
 
 def infinity_text(sign: SpecialResult) -> str:
@@ -107,7 +162,7 @@ def rounding_record(
     sig = shift_and_round(total, last - lsb, mode)
     record = rounded_record("round", "total", Exact(total, lsb), last, mode, sig)
     carry = bool(abs(sig) >> (rounded.man_bits + 1))
-    return replace(record, code=code, note=_note(d, code, record.rounded), format=d.name, carry=carry)
+    return replace(record, code=code, note=_note(d, code, record.rounded), format=d, carry=carry)
 
 
 def _note(d: Format, code: int, rounded: Exact) -> str:
@@ -135,7 +190,7 @@ def rounded_record(step: str, of: str, exact: Exact, last: int, mode: Mode, sig:
         e_norm=magnitude.bit_length() - 1 + exact.exp if magnitude else None,
         last=last if magnitude else None,
         kept=kept, guard=int(bool(lost & half)), sticky=int(bool(lost & (half - 1)) if shift > 0 else 0),
-        tie=bool(lost) and lost == half, direction=direction, carry=False, rounded=Exact(sig, last), format="", code=None,
+        tie=bool(lost) and lost == half, direction=direction, carry=False, rounded=Exact(sig, last), format=None, code=None,
         note="",
     )  # fmt: skip
 

@@ -38,12 +38,12 @@ class Operand:
     """An input code and its decoded parts.
 
     Attributes:
-        name: `a[3]`, `c`, `scale_a[0]`. format: its format's name. code: its bits.
+        name: `a[3]`, `c`, `scale_a[0]`. format: its format. code: its bits.
         sign, exp, sig, cls: its parts; cls in lower case.
     """
 
     name: str
-    format: str
+    format: Format
     code: int
     sign: int
     exp: int
@@ -55,7 +55,7 @@ class Operand:
         """The operand of a name, a code and its format."""
         parts = operand.decode(code)
         return cls(
-            name=name, format=operand.name, code=code, sign=parts.sign, exp=parts.exp, sig=parts.sig,
+            name=name, format=operand, code=code, sign=parts.sign, exp=parts.exp, sig=parts.sig,
             cls=parts.cls.name.lower(),
         )  # fmt: skip
 
@@ -161,7 +161,7 @@ class Rounding:
     direction: str
     carry: bool
     rounded: Exact
-    format: str
+    format: Format | None
     code: int | None
     note: str
 
@@ -179,7 +179,7 @@ class Narrowing:
     total: int
     rule: str
     beyond: int
-    format: str
+    format: Format
     code: int
 
 
@@ -195,7 +195,7 @@ class Special:
     of: str
     reasons: tuple[str, ...]
     result: str
-    format: str
+    format: Format
     code: int
 
 

@@ -13,13 +13,13 @@ from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.format import Cls, Decoded, Format
 from golden.arithmetic.formats import FP32
 from golden.arithmetic.rounding import Mode
-from golden.arithmetic.specials import NAN, addend_special, product_special
+from golden.arithmetic.specials import NAN, addend_special, combine, encode_special, product_special
 from golden.arithmetic.specials import Special as SpecialResult
 from golden.operations import Operation
 from golden.operations.structure import C, Element, Structure
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP
-from golden.trace.addition_records import addition_parts
 from golden.trace.parts import (
+    Event,
     EventReader,
     class_text,
     exact_sum_record,
@@ -33,7 +33,33 @@ from golden.trace.parts import (
     special_record,
 )
 from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Step, Sum
-from golden.trace.watch import Event
+
+
+def addition_record(title: str, x: int, y: int, operand: Format, d: int, nan: int) -> Step:
+    """The record of the final addition of a converted chain, `golden.operations.ieee.add`."""
+    names = ("sum of the products", "c")
+    return Step(
+        title=title,
+        products=(),
+        operands=tuple(Operand.of(name, code, operand) for name, code in zip(names, (x, y), strict=True)),
+        parts=tuple(addition_parts(names, x, y, operand, d, nan)),
+        d=Operand.of("d", d, operand),
+    )
+
+
+def addition_parts(names: Sequence[str], x: int, y: int, operand: Format, d: int, nan: int) -> list[Part]:
+    """The parts of x + y in one format, rounded to nearest even, as `golden.operations.ieee.add` computes it."""
+    p, q = operand.decode(x), operand.decode(y)
+    special = combine((addend_special(p), addend_special(q)))
+    if special is not None:
+        found = [(name, reason) for name, z in zip(names, (p, q), strict=True) if (reason := addend_special(z)) is not None]
+        reasons = [(f"{name} is {'NaN' if reason == NAN else infinity_text(reason)}", reason) for name, reason in found]
+        return [special_record(" + ".join(names), reasons, special, operand, encode_special(special, operand, nan))]
+    terms = [steps.addend(z, operand, operand.e_min) for z in (p, q)]
+    total, lsb = steps.exact_sum(terms)
+    named = [(name, class_text(z), term) for name, z, term in zip(names, (p, q), terms, strict=True)]
+    of = " + ".join(names)
+    return [exact_sum_record(of, named, total, lsb), rounding_record(total, lsb, operand, "RNE", operand, d)]
 
 
 class MultiplyAddParts:
@@ -285,7 +311,7 @@ class _Parts(EventReader):
         record = rounding_record(total, lsb, to, rho.mode, to, rounded, flushes)
         drops = record.note in ("", "subnormal") and rounded % (1 << rho.dropped_bits) != 0
         note = f"{record.note}; low {rho.dropped_bits} bits dropped".lstrip("; ") if drops else record.note
-        return replace(record, format=rho.d.name, code=code, note=note)
+        return replace(record, format=rho.d, code=code, note=note)
 
     def _amount(self, rounded: Exact) -> tuple[Exact, int]:
         """The rounded sum without the amount that `steps.add_sticky` added, and the sign of that amount (0: none)."""
@@ -299,7 +325,7 @@ class _Parts(EventReader):
         d = operation.d.value(code)
         assert d is not None
         rule = str(operation.parameters()["overflow"])
-        self._parts.append(Narrowing(total=total, rule=rule, beyond=total - int(d), format=operation.d.name, code=code))
+        self._parts.append(Narrowing(total=total, rule=rule, beyond=total - int(d), format=operation.d, code=code))
 
     def _flushed_product(self, code: int, x: Decoded, y: Decoded) -> None:
         self._rounded_products += 1

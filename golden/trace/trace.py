@@ -1,15 +1,22 @@
-"""The trace of one dot product, and its three forms: text, HTML and JSON."""
+"""The trace of one dot product: the chain runs unchanged on an operation that records its steps (golden.trace.parts), and
+the records are shown as text, HTML or JSON."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate, islice
 from typing import Any
 
 from golden import html
 from golden.arithmetic.format import Format
-from golden.arithmetic.formats import FORMATS
+from golden.arithmetic.formats import FP32
+from golden.arithmetic.specials import nvidia_nan
+from golden.chains.chain import NVIDIA, PAIRED, Chain
+from golden.chains.sum_chain import sum_of
 from golden.html import Markup, element
 from golden.text import table
+from golden.trace.parts import Event, watched
 from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
+from golden.trace.step_records import addition_record, step_record
 
 MAX_COLUMNS = 100
 """Largest width of a bit picture (bits before and after the binary point); a wider sum is shown as numbers only."""
@@ -83,14 +90,14 @@ def step_blocks(step: Step) -> list[Block]:
 
 def described(operand: Operand) -> str:
     """Describe a code in one line: bits by field, class and value."""
-    return FORMATS[operand.format].describe(operand.code)
+    return operand.format.describe(operand.code)
 
 
 def _operands(operands: Sequence[Operand]) -> Table:
     header = ("operand", "code", "bits", "class", "sign", "exp", "sig")
     rows = []
     for x in operands:
-        fmt = FORMATS[x.format]
+        fmt = x.format
         code = f"{x.code:#0{2 + fmt.storage_bits // 4}x}"
         finite = x.cls not in ("infinity", "nan")
         parts = (_sign(x.sign), str(x.exp), f"{x.sig:#x}") if finite else (_sign(x.sign), "", "")
@@ -106,7 +113,7 @@ def _part_blocks(part: Part) -> list[Block]:
         return [Facts(((f"scale {part.name}", text),))]
     if isinstance(part, Narrowing):
         lost = f"; {part.rule}: {abs(part.beyond)} too {'large' if part.beyond > 0 else 'small'}" if part.beyond else ""
-        return [Facts((("narrow", f"{part.total}{lost} → {FORMATS[part.format].describe(part.code)}"),))]
+        return [Facts((("narrow", f"{part.total}{lost} → {part.format.describe(part.code)}"),))]
     if isinstance(part, Special):
         what = "specials" if part.of == "d" else f"specials, {part.of}"
         return [Facts(((what, f"{'; '.join(part.reasons)}: {part.result}, {part.format} {part.code:#x}"),))]
@@ -202,9 +209,9 @@ def _rounding_lines(part: Rounding) -> list[tuple[str, str]]:
         carry = ", carry into a new leading bit" if part.carry else ""
         name = part.step if part.step == "truncate" else f"round {part.of}" if part.of != "total" else "round"
         lines.append((name, f"{part.mode}: {bits}{tie}: {part.direction}{carry} → {part.rounded}"))
-    if part.code is not None:
+    if part.code is not None and part.format is not None:
         note = f" ({part.note})" if part.note else ""
-        lines.append(("encode", f"{FORMATS[part.format].describe(part.code)}{note}"))
+        lines.append(("encode", f"{part.format.describe(part.code)}{note}"))
     return lines
 
 
@@ -335,9 +342,19 @@ class Trace:
         return self.text()
 
 
+def _named(value: Any) -> Any:
+    """Values for JSON, with the name of each format in place of its fields."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_named(each) for each in value)
+    if not isinstance(value, dict):
+        return value
+    return {key: (each["name"] if each else "") if key == "format" else _named(each) for key, each in value.items()}
+
+
 def _step_table(step: Step) -> dict[str, Any]:
     parts = [{"part": type(part).__name__.lower(), **_plain(asdict(part), part)} for part in step.parts]
-    return {**asdict(step), "parts": parts}
+    table: dict[str, Any] = _named({**asdict(step), "parts": parts})
+    return table
 
 
 def _plain(table: dict[str, Any], part: Any) -> dict[str, Any]:
@@ -351,3 +368,119 @@ def _value(field: Any, value: Any) -> Any:
     if isinstance(field, tuple) and field and not isinstance(field[0], str):
         return [_plain(inner, record) for inner, record in zip(value, field, strict=True)]
     return list(field) if isinstance(field, tuple) else value
+
+
+def sum_trace(model: str, chain: Chain, a: Sequence[int], b: Sequence[int], c: int) -> Trace:
+    """The trace of one dot product."""
+    steps: list[Step] = []
+    assert chain.sums is not None
+
+    def watch(what: str, terms: Sequence[float], d: float) -> None:
+        code = FP32.encode(d) if d - d == 0 else FP32.nan if d != d else FP32.signed_infinity(int(d < 0))
+        assert code is not None
+        shown = [repr(term) for term in terms]
+        added = " + ".join(shown if len(shown) <= 4 else [*shown[:2], "…", shown[-1]])
+        title = f"{what}: {added} = {d!r}"
+        steps.append(Step(title=title, products=(), operands=(), parts=(), d=Operand.of("d", code, FP32)))
+
+    d = sum_of(chain.operation, chain.sums, a, b, c, watch)
+    o = chain.operation
+    steps.append(Step(title=f"the sum in {o.d}", products=(), operands=(), parts=(), d=Operand.of("d", d, o.d)))
+    return Trace(
+        model=model,
+        operation="sums",
+        parameters=chain.sums.as_table(),
+        order=tuple(range(len(a))),
+        steps=tuple(steps),
+        d=d,
+        format=o.d,
+    )
+
+
+def trace_of(
+    model: str,
+    chain: Chain,
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    scale_a: Sequence[int] = (),
+    scale_b: Sequence[int] = (),
+) -> Trace:
+    """Trace the steps of one dot product, from bit patterns.
+
+    Args:
+        model: name of the unit or instruction.
+    """
+    if chain.sums is not None:
+        return sum_trace(model, chain, a, b, c)
+    events: list[Event] = []
+    d = replace(chain, operation=watched(chain.operation, events))(a, b, c, scale_a, scale_b)
+    K, L = len(a), chain.operation.length
+    order = chain.order_over(K)
+    steps = _steps(chain, order, L, events)
+    steps += _additions(chain, steps, c, K)
+    return Trace(
+        model=model,
+        operation=chain.operation.name,
+        parameters=chain.operation.parameters(),
+        order=tuple(order),
+        steps=tuple(steps),
+        d=d,
+        format=chain.operation.d,
+        chain={} if chain.order == PAIRED or chain.addition == NVIDIA else chain.table.changed(),
+    )
+
+
+def _additions(chain: Chain, steps: Sequence[Step], c: int, K: int) -> list[Step]:
+    """Records of the additions after the steps, from left to right."""
+    parts, records, titles = len(chain.parts(K, 0, 0)), list[Step](), _titles(chain, K)
+    ends = [step.d.code for step in steps[len(steps) // parts - 1 :: len(steps) // parts]]
+
+    def added(x: int, y: int) -> int:
+        d, output, title = chain.added(x, y), chain.operation.d, next(titles)
+        if chain.addition == NVIDIA:
+            records.append(addition_record(title, x, y, output, d, nvidia_nan(output)))
+        else:
+            events: list[Event] = []
+            watched(chain.adder, events).step([x], [output.encode(1)], y)
+            records.append(step_record(chain.adder, f"{title}, as a[0]·1 + c", [0], events))
+        return d
+
+    chain.summed(ends, c, added)
+    return records
+
+
+def _titles(chain: Chain, K: int) -> Iterator[str]:
+    if chain.addition == NVIDIA:
+        yield f"c added at the end, RNE in {chain.operation.d}"
+    elif chain.order == PAIRED:
+        for k in range(0, K, 2):
+            yield f"products {k} and {k + 1} added"
+            yield f"{f'd of products 0 … {k - 1}' if k else 'c'} and their sum added"
+    else:
+        halves = ["the sum over even k", "the sum over odd k"]
+        names = [*(halves if chain.order == "even-and-odd" else ["the sum of the products"]), "c"]
+        yield from islice(accumulate(names, "{} + {}".format), 1, None)
+
+
+def _steps(chain: Chain, order: Sequence[int], L: int, events: Sequence[Event]) -> list[Step]:
+    """One record for each step, whose events end with the step itself."""
+    count = len(order) // L
+    steps, begin, operation = [], 0, chain.operation
+    for number in range(count):
+        end = next(place for place in range(begin, len(events)) if events[place].step == "step") + 1
+        products = order[number * L : (number + 1) * L]
+        title = f"step {number + 1} of {count}: {_range(products)}"
+        steps.append(step_record(operation, title, products, events[begin:end]))
+        begin = end
+        if number + 1 < count:
+            operation = operation.accumulating()
+    return steps
+
+
+def _range(products: Sequence[int]) -> str:
+    if len(products) == 1:
+        return f"product {products[0]}"
+    if list(products) == list(range(products[0], products[0] + len(products))):
+        return f"products {products[0]} … {products[-1]}"
+    return "products " + ", ".join(map(str, products))

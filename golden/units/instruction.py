@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from golden.arithmetic.formats import TF32, Format
-from golden.arrays import BitArray, check_shape, is_device_array, to_bits
+from golden.arrays import BitArray, check_shape, is_device_array, is_tensor, to_bits
 from golden.chains.chain import PAIRED, Chain, ChainTable, Order
 from golden.checks import check_choice, check_int, check_name, check_type
-from golden.engines.matrix import matrix_product
+from golden.engines.batched_dot import matrix_product
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
 from golden.units.model import Model
@@ -43,7 +43,7 @@ def selected(name: str, b: BitArray, metadata: Any, selections: Selections, k: i
     stored = len(next(iter(selections.values())))
     groups, size = k // stored, 2 * stored
     if not is_device_array(metadata):
-        metadata = np.asarray(metadata)
+        metadata = np.asarray(metadata.cpu() if is_tensor(metadata) else metadata)
     if metadata.dtype.kind not in "ui":
         raise TypeError(f"metadata of {name} must be an array of integers, got {metadata.dtype}")
     check_shape("b", b, (*b.shape[:-1], 2 * k), f"twice the k of {name}")
@@ -57,7 +57,7 @@ def selected(name: str, b: BitArray, metadata: Any, selections: Selections, k: i
     for code, positions in selections.items():
         table[code] = positions
     places = xp.asarray(table)[metadata] + size * xp.arange(groups)[:, None]
-    return xp.take_along_axis(b, places.reshape(*metadata.shape[:-1], k), axis=-1)  # type: ignore[no-any-return]
+    return np.take_along_axis(b, places.reshape(*metadata.shape[:-1], k), axis=-1)
 
 
 EVIDENCE: dict[str, str] = {
@@ -215,6 +215,7 @@ class Instruction(Model):
         scale_b: Any = None,
         engine: str | None = None,
         *,
+        flags: bool = False,
         metadata: Any = None,
     ) -> Any:
         """Compute d = c + Σ a_k·b_k for each row, as the instruction computes one element of D.
@@ -223,6 +224,7 @@ class Instruction(Model):
             a, b: operands [..., k]; c: accumulators [...], +0 if None.
             scale_a, scale_b: [..., k/K_block] if block-scaled, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
+            flags: whether to return exception flags too, as of `golden.Unit.dot`.
             metadata: of a sparse instruction, a code of `selections` for each group [..., groups]; b is then [..., 2k]. None
                 where b holds the k selected elements alone.
 
@@ -235,10 +237,10 @@ class Instruction(Model):
         K = (getattr(a, "shape", None) or (self.k,))[-1]
         if self.k < K and not self.sparse:
             raise ValueError(f"a of {self.label} must have K = {self.k}, got {K}; golden.gemm multiplies matrices of any K")
-        return super().dot(a, self._selected(b, metadata), c, scale_a, scale_b, engine)
+        return super().dot(a, self._selected(b, metadata), c, scale_a, scale_b, engine, flags=flags)
 
     def _selected(self, b: Any, metadata: Any) -> Any:
-        """The elements of b that are multiplied: all of it, or what the metadata select.
+        """The elements of b that are multiplied: all, or those that the metadata of a sparse instruction select.
 
         Raises:
             TypeError, ValueError: as `golden.units.instruction.selected`, or metadata of a dense instruction.

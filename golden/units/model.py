@@ -88,6 +88,8 @@ class Model(ABC):
         scale_a: Any = None,
         scale_b: Any = None,
         engine: str | None = None,
+        *,
+        flags: bool = False,
     ) -> Any:
         """Compute d = c + Σ a_k·b_k for each row, as one element of a matrix product.
 
@@ -97,15 +99,18 @@ class Model(ABC):
             c: accumulators [...]; None: +0. MUL and ADD have no c, and take no other.
             scale_a, scale_b: scales [..., ⌈K/K_block⌉] if the operation has scales, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
+            flags: whether to return exception flags too, which FMA, MUL, ADD and E-FDPA define (numerics.md, section 14).
 
         Returns:
-            d [...]: bit patterns if c holds bit patterns, floats if c holds floats; without c, of the kind of a.
+            d [...]: bit patterns if c holds bit patterns, floats if c holds floats; without c, of the kind of a. With
+            `flags` d and the flags [...] that its steps raise together, uint8: bit 0 NX, 1 UF, 2 OF, 3 DZ, 4 NV.
 
         Raises:
-            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.
+            TypeError: a wrong dtype. ValueError: a wrong shape, code, engine, or flags of another operation. MemoryError: a
+                broadcast larger than memory.
         """
         K = self.products_of(a, "[..., K]")
-        return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine)
+        return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine, flags)
 
     def explain(self, a: Any, b: Any, c: Any = None, scale_a: Any = None, scale_b: Any = None) -> "Trace":
         """Trace the steps of one dot product.

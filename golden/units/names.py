@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from golden.arithmetic.formats import FORMATS, Format
 
@@ -24,14 +24,14 @@ _NVIDIA = re.compile(
     r"(?:\.satfinite)?(?:\.kind::(?P<kind>\w+?))?(?:\.block(?P<block>\d+))?(?P<types>(?:\.[a-z]\w*?)+?)(?:\.(?:xor|and)\.popc)?"
 )
 _AMD = re.compile(
-    r"v_mfma_(?P<d>f32|f64|i32)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?:_\d+b)?_?(?P<a>xf32|bf16|f16|f32|f64|fp8|bf8|i8)"
+    r"v_(?P<sparse>smfmac|mfma)_(?P<d>f32|f64|i32)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?:_\d+b)?_?(?P<a>xf32|bf16|f16|f32|f64|fp8|bf8|i8)"
     r"(?:_(?P<b>fp8|bf8))?(?:_1k)?"
 )
 _RDNA = re.compile(
     r"v_(?:dot2|wmma)_(?P<d>f32|f16|bf16)_(?:(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_)?(?P<ab>f16|bf16)(?:_w(?:32|64))?"
 )
 _RDNA_INTEGERS = re.compile(
-    r"v_wmma_i32_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_iu(?P<bits>8|4)_w(?:32|64)\.(?P<a>[su](?P=bits))\.(?P<b>[su](?P=bits))"
+    r"v_(?P<sparse>swmmac|wmma)_i32_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_iu(?P<bits>8|4)_w(?:32|64)\.(?P<a>[su](?P=bits))\.(?P<b>[su](?P=bits))"
     r"(?:\.clamp)?"
 )
 _AMX = re.compile(r"tdp(?P<types>bf16|fp16|bss|bsu|bus|buu)(?:ps|d)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)")
@@ -117,14 +117,18 @@ def parse_name(name: str) -> ParsedName:
         a = FORMATS[AMD_TYPES[match["a"]]]
         b = FORMATS[AMD_TYPES[match["b"]]] if match["b"] else a
         d = FORMATS[AMD_TYPES[match["d"]]]
-        return ParsedName(int(match["m"]), int(match["n"]), int(match["k"]), a, b, d, d, None, None)
+        sparse = match["sparse"] == "smfmac"
+        k = int(match["k"]) // (1 + sparse)
+        return ParsedName(int(match["m"]), int(match["n"]), k, a, b, d, d, None, None, sparse)
     if match := _RDNA.fullmatch(name):
         ab, d = (FORMATS[AMD_TYPES[match[key]]] for key in ("ab", "d"))
         m, n, k = (int(match[key]) for key in "mnk") if match["k"] else (1, 1, 2)
         return ParsedName(m, n, k, ab, ab, d, d, None, None)
     if match := _RDNA_INTEGERS.fullmatch(name):
         of_a, of_b = (INTEGER_TYPES[match[key]] for key in "ab")
-        return _in_place((of_a, of_b, "int32"), int(match["k"]), int(match["m"]), int(match["n"]))
+        sparse = match["sparse"] == "swmmac"
+        dense = _in_place((of_a, of_b, "int32"), int(match["k"]) // (1 + sparse), int(match["m"]), int(match["n"]))
+        return replace(dense, sparse=sparse)
     if match := _AMX.fullmatch(name):
         return _in_place(AMX_TYPES[match["types"]], int(match["k"]), int(match["m"]), int(match["n"]))
     if name in VECTOR_TYPES:

@@ -1,6 +1,9 @@
 """A unit: a named operation with `.dot`, and the implementation options of its circuit."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import product
 from math import lcm
 from typing import Any, Self
 
@@ -8,8 +11,9 @@ from golden.arithmetic.formats import Format
 from golden.arrays import to_bits
 from golden.chains.chain import Chain, ChainTable, chain_of
 from golden.chains.sum_chain import SumTable, check_sums
-from golden.checks import check_choice, check_clock, check_int, check_name, check_type, named_registers
+from golden.checks import check_choice, check_clock, check_int, check_name, check_type, listed, named_registers
 from golden.operations import Operation
+from golden.units.controls import MASK, MOST_CHOICES, Control, Source, arithmetic, check_places
 from golden.units.model import Model
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
@@ -50,8 +54,9 @@ LATER_KEYS: dict[str, tuple[str, ...]] = {
 }
 """Further keys that choose the circuit of one step; a file or a digest holds them only if they are not the default."""
 
-PLACEMENT: dict[str, Any] = {"registers": (), "clock_ns": None}
-"""Keys that place pipeline registers, with their defaults; a file or a digest holds them only if they are given."""
+PLACEMENT: dict[str, Any] = {"registers": (), "clock_ns": None, "library": None}
+"""Keys that place pipeline registers and name the cells, with their defaults; a file or a digest holds them only if they
+are given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +106,8 @@ class Implementation:
             of its adder, or of its shift. Without these names, formulas of each step's depth place the registers.
         clock_ns: a clock period (ns) in place of `stages` and `registers`, which `rtl.meet_clock` finds by static timing
             analysis (docs/guides/explore-cost.md).
+        library: the cell library of that analysis and of the circuit's cost, as `rtl.cost.library_files` takes it; None for
+            the default there.
     """
 
     encoding: str = "ones-complement"
@@ -116,6 +123,7 @@ class Implementation:
     accumulator: str = ACCUMULATORS[0]
     registers: tuple[str, ...] = ()
     clock_ns: float | None = None
+    library: str | None = None
 
     def as_table(self) -> dict[str, Any]:
         """The keys as files and digests have them; those that later versions added are present only if they are not the
@@ -135,8 +143,60 @@ class Implementation:
         check_int("stages", self.stages, 0, MAX_STAGES)
         for key, choices in CIRCUIT_CHOICES.items():
             check_choice(key, getattr(self, key), choices)
+        if self.library is not None:
+            check_name("library of an implementation", self.library)
         check_clock(self.clock_ns, self.stages, self.registers)
         object.__setattr__(self, "registers", named_registers(self.registers, self.stages))
+
+
+DATAFLOWS = ("output-stationary", "weight-stationary")
+"""Values of `dataflow`: which operand stays in an element of an array."""
+
+FEEDS = ("broadcast", "systolic")
+"""Values of `feed`: whether operands reach all elements of an array at once, or from neighbour to neighbour."""
+
+DECODERS = ("each", "edge")
+"""Values of `decoders`: whether every element decodes its operands, or the edge of the array does."""
+
+MAX_SIDE = 256
+"""Largest number of rows, or of columns, of an array; the largest published instruction has 256 columns."""
+
+MAX_STEPS = 1024
+"""Largest number of steps of a result of an array."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Array:
+    """An array of a unit's datapaths, D = A·B + C; no key changes a result.
+
+    Attributes:
+        rows, columns: of elements. An element by itself is 1 x 1.
+        steps: steps of a result: K = steps · L.
+        feed: one of `FEEDS`. `systolic`: an operand takes a cycle from element to element, and row i and column j get theirs
+            i and j cycles late.
+        decoders: one of `DECODERS`.
+        double_buffer: whether a finished result moves to registers of its own, so that the next one begins.
+    """
+
+    rows: int
+    columns: int
+    steps: int = 1
+    feed: str = FEEDS[0]
+    decoders: str = DECODERS[0]
+    double_buffer: bool = False
+
+    def __post_init__(self) -> None:
+        check_int("rows of an array", self.rows, 1, MAX_SIDE)
+        check_int("columns of an array", self.columns, 1, MAX_SIDE)
+        check_int("steps of an array", self.steps, 1, MAX_STEPS)
+        check_choice("feed", self.feed, FEEDS)
+        check_choice("decoders", self.decoders, DECODERS)
+        check_type("double_buffer", self.double_buffer, bool)
+
+    @property
+    def wave(self) -> int:
+        """Cycles by which the last element is behind the first."""
+        return 0 if self.feed == "broadcast" else self.rows + self.columns - 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +209,9 @@ class Unit(Model):
         implementation: the options of its circuit; they never change a result.
         chain: how steps are chained over K; in order of k by default.
         converted: formats of a and b before `chain` converts them to fp16; None if it does not convert.
-        sums: the program of additions that the unit computes in place of its operation, which names the formats; or None.
+        sums: the program of sums that the unit computes in place of its operation, which names the formats; or None.
+        controls: inputs of its circuit that choose the arithmetic. Such a unit has no `dot`: each of its `choices` has.
+        array: the array of such datapaths that its circuit is; None for one datapath.
     """
 
     name: str
@@ -158,6 +220,8 @@ class Unit(Model):
     chain: ChainTable = field(default_factory=ChainTable)
     converted: tuple[Format, Format] | None = None
     sums: SumTable | None = None
+    controls: tuple[Control, ...] = ()
+    array: Array | None = None
 
     def __post_init__(self) -> None:
         check_name("key name", self.name)
@@ -172,6 +236,38 @@ class Unit(Model):
             check_sums(self.operation)
             if self.chain != ChainTable():
                 raise ValueError(f"{self.name}: [sums] goes without [chain]: it has the whole order of additions")
+        if self.array is not None:
+            check_type("array of a unit", self.array, Array)
+            if self.implementation.clock_ns is None:
+                check_int("stages of an array", self.implementation.stages, 1, MAX_STAGES)
+            if self.sums is not None or self.controls:
+                raise ValueError(
+                    f"{self.name}: [array] goes without [sums] and [controls]: its elements take steps of a unit"
+                )
+        if self.controls:
+            if self.sums is not None or self.chain != ChainTable():
+                raise ValueError(f"{self.name}: [controls] goes without [chain] and [sums]: it chooses one step of a unit")
+            _ = self.choices
+
+    @cached_property
+    def choices(self) -> "tuple[Choice, ...]":
+        """Every combination of values of its controls, with the unit that it chooses; of a unit without controls, itself.
+
+        Raises:
+            ValueError: a combination that no unit has.
+        """
+        return choices_of(self)
+
+    @property
+    def mask(self) -> str:
+        """The port of its control that masks products; empty if it has none."""
+        return next((control.port for control in self.controls if control.key == MASK), "")
+
+    def _check_chosen(self) -> None:
+        """Raise ValueError where controls choose the arithmetic."""
+        if self.controls:
+            ports = listed(control.port for control in self.controls)
+            raise ValueError(f"{self.name} has [controls], {ports} choose its arithmetic: take one of its `choices`")
 
     @property
     def a(self) -> Format:
@@ -185,14 +281,15 @@ class Unit(Model):
 
     @property
     def step(self) -> "Unit":
-        """The unit of one step, without the chain: the function of a datapath.
+        """The unit of one step, without the chain: the function of a datapath; a program of sums is one step.
 
         Raises:
-            ValueError: a program of additions, which has no steps of an operation.
+            ValueError: controls choose the arithmetic.
         """
-        if self.sums is not None:
-            raise ValueError(f"{self.name} is a program of additions, [sums], which no datapath here computes")
-        return self if self.chain == ChainTable() else replace(self, chain=ChainTable(), converted=None)
+        self._check_chosen()
+        if self.chain == ChainTable() and self.array is None:
+            return self
+        return replace(self, chain=ChainTable(), converted=None, array=None)
 
     @property
     def usual_K(self) -> int:
@@ -209,6 +306,7 @@ class Unit(Model):
         Raises:
             TypeError, ValueError: K does not fit.
         """
+        self._check_chosen()
         if self.sums is not None:
             self.sums.check_length(K)
             return Chain(self.operation, sums=self.sums)
@@ -225,3 +323,58 @@ class Unit(Model):
         if not K:
             raise ValueError(f"a must have shape {shape} with K at least 1, got {bits.shape}")
         return K
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The arithmetic that one combination of values of a unit's controls chooses.
+
+    Attributes:
+        name: the values as text; empty where there are none. unit: the arithmetic, without controls.
+        codes: the code of each control that has values. values: the value itself, as text.
+        places: where each operand of the unit comes from.
+    """
+
+    name: str
+    unit: "Unit"
+    codes: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Source] = field(default_factory=dict)
+
+    def source(self, operand: str) -> Source:
+        """Where an operand comes from."""
+        return self.places.get(operand, Source(operand))
+
+
+def choices_of(unit: "Unit") -> tuple[Choice, ...]:
+    """Every combination of the values of a unit's controls, with the unit that it chooses.
+
+    Raises:
+        ValueError: too many combinations, or a unit that cannot be; the message names the values.
+    """
+    controls = [control for control in unit.controls if control.key != MASK]
+    plain = replace(unit, controls=())
+    many = 1
+    for control in controls:
+        many *= len(control.values)
+    if many > MOST_CHOICES:
+        raise ValueError(f"[controls] must have at most {MOST_CHOICES} combinations of values, got {many}")
+    return tuple(
+        _choice(plain, list(zip(controls, places, strict=True)))
+        for places in product(*(range(len(control.values)) for control in controls))
+    )
+
+
+def _choice(unit: "Unit", chosen: Sequence[tuple[Control, int]]) -> Choice:
+    if not chosen:
+        return Choice("", unit)
+    values = [(control, control.values[place]) for control, place in chosen]
+    name = ", ".join(f"{control.port} = {value}" for control, value in values)
+    try:
+        operation, places = arithmetic(unit.operation, [value for _, value in values])
+        check_places(unit.operation, operation, places)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"[controls] {name}: {error}") from error
+    codes = {control.port: control.codes[place] for control, place in chosen}
+    texts = {control.port: str(value) for control, value in values}
+    return Choice(name, replace(unit, name=f"{unit.name}, {name}", operation=operation), codes, texts, places)

@@ -1,16 +1,15 @@
 """Variants of a golden model: the same model with one thing changed, each with its sentence.
 
-A variant changes a key (`keys`), a format (`formats`), operands (`operands`), a step (`steps`, and the faults of circuits
-in `faults`), when sums are rounded (`partial_sums`), or results (`results`). The diagnosis of mismatches asks which variant
-fits what a design gave, mutation which one the vectors miss, ablation which one recorded rows contradict, and the tests of
-kernels which one a kernel computes.
+A variant changes a key or a format (`keys`), operands (`operands`), a step (`steps`, what hand-written floating-point units
+get wrong in `float_unit`, and the faults of circuits in `faults`), when sums are rounded (`partial_sums`), or results
+(`results`). The diagnosis of mismatches asks which variant fits what a design gave, mutation which one the vectors miss,
+ablation which one recorded rows contradict, and the tests of kernels which one a kernel computes.
 """
 
 from collections.abc import Iterator
 from itertools import chain
 
-from golden.variants.formats import format_variants
-from golden.variants.keys import key_variants
+from golden.variants.keys import format_variants, key_variants
 from golden.variants.operands import byte_variants, lane_variants, operand_variants
 from golden.variants.partial_sums import partial_sum_variants
 from golden.variants.results import result_variants

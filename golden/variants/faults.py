@@ -4,6 +4,7 @@ A fault replaces one step of a golden operation; all other steps are unchanged.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,7 @@ from golden.variants.faulty_steps import (
     with_short_shift,
 )
 from golden.variants.processor_faults import flushed_faults, integer_faults
-from golden.variants.variant import Model, Rows, Variant
+from golden.variants.variant import Model, Rows, Variant, of_model
 
 
 def headroom_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
@@ -200,7 +201,7 @@ _SPECIALS: dict[str, Any] = {
 def fault_variants(operation: Operation) -> Iterator[Variant[Rows]]:
     """Every fault of an operation; `Variant.operation` is the operation that has it."""
     for name, changed in _faults(operation):
-        yield Variant(name, partial(Model.of(changed, changed.length).results, engine="reference"), operation=changed)
+        yield replace(of_model(name, Model.of(changed, changed.length)), operation=changed)
 
 
 def _faults(operation: Operation) -> Iterator[tuple[str, Operation]]:

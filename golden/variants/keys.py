@@ -1,20 +1,101 @@
-"""Variants in which one key of the operation has another value; golden computes them on the fastest engine."""
+"""Variants in which one key of the operation has another value, or an operand or the result another format of the same
+width; golden computes them on the fastest engine."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import islice
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from golden import Operation
-from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, conversions_to
-from golden.arithmetic.rounding import OVERFLOWS
+from golden import Format, Operation
+from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, rounding_to, spelled
+from golden.arithmetic.formats import FORMATS, FP16, FP32
+from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS
 from golden.operations import OPERATIONS
 from golden.operations.base import EXPONENT_LIMIT
 from golden.operations.e_fdpa import ZEROS
+from golden.operations.exact_sum import FLAG_KEYS
 from golden.operations.idpa import BEYOND_RANGE
 from golden.text import value_as_text
-from golden.variants.variant import Model, Rows, Variant
+from golden.variants.variant import Model, Rows, Variant, of_model
+
+READ = (("a", "b"), ("a",), ("b",), ("c",))
+"""Groups of operands that are read in another format together."""
+
+
+def format_variants(model: Model) -> Iterator[Variant[Rows]]:
+    """Operands in each other format of their width, one by one and together; d, and all that share d's format."""
+    for names in READ:
+        own = {name: _own(model, name) for name in names}
+        if len(set(map(str, own.values()))) == 1:
+            yield from _read(model, names, own[names[0]])
+    yield from _written(model)
+
+
+def _own(model: Model, name: str) -> Format:
+    """The format of an operand; for a and b the format in which the rows hold them."""
+    found: Format = {"a": model.a, "b": model.b}.get(name, model.operation.c)
+    return found
+
+
+def _others(own: Format) -> list[Format]:
+    """The other formats of the same width."""
+    return [other for other in FORMATS.values() if other.width == own.width and other is not own]
+
+
+def _read(model: Model, names: tuple[str, ...], own: Format) -> Iterator[Variant[Rows]]:
+    for other in _others(own):
+        verb = "are" if len(names) > 1 else "is"
+        words = f"{' and '.join(names)} {verb} read as {other}, not {own}"
+        yield from _with_format(model, words, dict.fromkeys(names, other))
+
+
+def _written(model: Model) -> Iterator[Variant[Rows]]:
+    """d in another format, by a conversion that rounds as the own one does, alone and with the operands of its format."""
+    operation = model.operation
+    own = operation.d
+    rho = {**CONVERSIONS, **FP64_CONVERSIONS}.get(str(getattr(operation, "rho", "")))
+    if rho is None:
+        return
+    for other in _others(own):
+        name = f"{rho.mode}-{str(other).upper()}"
+        if name not in CONVERSIONS:
+            continue
+        yield from _with_format(model, f"d is written as {other}, not {own}", {"rho": name})
+        if operation.c is own:
+            words = f"c is read and d is written as {other}, not {own}"
+            yield from _with_format(model, words, {"c": other, "rho": name})
+            if model.a is model.b is own:
+                words = f"a, b and c are read and d is written as {other}, not {own}"
+                yield from _with_format(model, words, {"a": other, "b": other, "c": other, "rho": name})
+
+
+def _with_format(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Variant[Rows]]:
+    """The variant of the model with changed keys, if golden can compute it."""
+    try:
+        if model.chain.fp16_order is not None and keys.keys() & {"a", "b"}:
+            a, b = model.chain.a, model.chain.b
+            other = replace(model, chain=replace(model.chain, convert=(keys.get("a", a), keys.get("b", b))))
+        else:
+            other = model.with_operation(_free(model.operation).changed(**keys))
+        other.operation.accumulating()
+    except (TypeError, ValueError):
+        return
+    if _is_of_an_instruction(other):
+        yield of_model(words, other)
+    else:
+        yield Variant(words, lambda rows: other.results(rows, "reference"))
+
+
+def _is_of_an_instruction(model: Model) -> bool:
+    """Whether c and d of a converted chain have a format that an instruction has; only the reference computes others."""
+    return model.chain.fp16_order is None or model.operation.c in (FP16, FP32)
+
+
+def _free(operation: Operation) -> Operation:
+    """A copy of the operation that is not bound by the rule that all its formats are equal."""
+    return operation.with_steps(_validate=lambda self: None) if operation.structure.is_multiply_add else operation
+
 
 NEAR = 8
 """Largest distance from its own value at which a width or an exponent is tried."""
@@ -61,9 +142,11 @@ def _integers(model: Model, key: str) -> Iterator[Variant[Rows]]:
 def _rho(model: Model) -> Iterator[Variant[Rows]]:
     own = str(model.operation.rho)  # type: ignore[attr-defined]
     further = FP64_CONVERSIONS if model.operation.structure.headroom is None else TWO_STEP_CONVERSIONS
-    for name, rho in (CONVERSIONS | further).items():
-        if rho.d is model.operation.d and name != own:
-            yield from _changed(model, f"rho is {name}, not {own}", rho=name)
+    d = model.operation.d
+    known = {name: rho for name, rho in (CONVERSIONS | further).items() if rho.d == d}
+    for name, rho in (known or {rho.name: rho for rho in (rounding_to(mode, d) for mode in MODES)}).items():
+        if name != own:
+            yield from _changed(model, f"rho is {name}, not {own}", rho=name if known else rho)
 
 
 def _choices(model: Model, key: str, choices: tuple[str, ...]) -> Iterator[Variant[Rows]]:
@@ -104,7 +187,7 @@ def _orders(model: Model) -> Iterator[Variant[Rows]]:
         for order in ORDERS:
             if order != chain.order:
                 other = replace(model, chain=replace(chain, order=order))
-                yield Variant(f"the steps take the products {order}, not {chain.order}", other.results)
+                yield of_model(f"the steps take the products {order}, not {chain.order}", other)
 
 
 def with_key(operation: Operation, key: str, value: Any) -> Operation | None:
@@ -119,10 +202,11 @@ def one_step_away(operation: Operation) -> Iterator[tuple[str, str, Operation]]:
     """The operation with each of its keys one step away: the key, the change in words, the operation.
 
     Integers take the nearest values that are valid, choices every other one. They follow from the types of the keys, so that
-    a new operation has them without a line here. Formats and sizes that an instruction's name states are no keys here.
+    a new operation has them without a line here. Formats and sizes that an instruction's name states are no keys here, nor
+    are those that change no result.
     """
     hints = get_type_hints(type(operation))
-    for key in type(operation).unit_keys():
+    for key in (key for key in type(operation).unit_keys() if key not in FLAG_KEYS):
         value = getattr(operation, key)
         if isinstance(value, int) and not isinstance(value, bool):
             reach = range(1, max(8, value) + 1)
@@ -155,15 +239,18 @@ def _of_same_size(operation: Operation, key: str, value: Any) -> Operation | Non
 
 def one_off(operation: Operation) -> Iterator[tuple[str, Operation]]:
     """The operation with one key changed, as a mutant: numbers one off, another rounding or truncation, flags inverted."""
-    keys = operation.parameters() | {key: getattr(operation, key) for key in operation.own_keys if hasattr(operation, key)}
+    own = [key for key in operation.own_keys if hasattr(operation, key) and key not in FLAG_KEYS]
+    keys = {key: value for key, value in operation.parameters().items() if key not in FLAG_KEYS}
+    keys |= {key: getattr(operation, key) for key in own}
     others: dict[str, Iterable[Any]] = {
         "truncation": ("RZ", "RD"),
         "overflow": BEYOND_RANGE if operation.structure.is_integer else OVERFLOWS,
         "zero": ZEROS,
     }
     if "rho" in keys:
-        rho = conversion(str(keys["rho"]))
-        others["rho"] = [name for name in conversions_to(rho.d) if name.startswith(("RZ", "RNE", "RD", "RU"))]
+        rho = operation.structure.rho
+        assert rho is not None
+        others["rho"] = [spelled(rounding_to(mode, rho.d)) for mode in MODES if mode not in ("RO", "RNA")]
     if operation.structure.group is not None and "P" in keys:
         others["P"] = range(1, operation.length + 1)
     for key, value in keys.items():
@@ -172,7 +259,7 @@ def one_off(operation: Operation) -> Iterator[tuple[str, Operation]]:
         elif key in ("F", "F2", "e_zero", "h"):
             others[key] = (int(value) - 1, int(value) + 1)
         for other in others.get(key, ()):
-            changed = None if other == value else with_key(operation, key, other)
+            changed = None if str(other) == str(value) else with_key(operation, key, other)
             if changed is not None:
                 yield f"{key} = {other} for {value}", changed
 
@@ -197,5 +284,4 @@ def _with(model: Model, words: str, change: Any) -> Iterator[Variant[Rows]]:
             other.operation.accumulating()
     except (TypeError, ValueError):
         return
-    assert type(other.operation) in OPERATIONS.values()
-    yield Variant(words, other.results, operation=other.operation)
+    yield replace(of_model(words, other), operation=other.operation)

@@ -3,6 +3,7 @@ another order. The golden model computes the rest."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from golden.variants.variant import (
     is_subnormal,
     is_zero,
     of_class,
+    of_model,
     sign_bit,
     with_exponent_one,
     with_operands,
@@ -47,7 +49,7 @@ def operand_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
 def _exchanged(model: Model) -> Iterator[Variant[Rows]]:
     """The bits of a and b exchanged, which matters if their formats differ."""
     if model.a.width == model.b.width and model.a is not model.b:
-        yield Variant("a and b are exchanged", lambda rows: model.results(replace(rows, a=rows.b, b=rows.a)))
+        yield of_model("a and b are exchanged", model.inside(lambda rows, d: d(replace(rows, a=rows.b, b=rows.a))))
 
 
 def _missing(model: Model, K: int) -> Iterator[Variant[Rows]]:
@@ -166,7 +168,7 @@ def lane_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
     Args:
         K: elements of a and b.
     """
-    for k in range(K):
+    for k in range(K if K > 1 else 0):
         yield from _lane(model, k, K)
     yield from _specials(model, "of a or b", slice(None))
     yield from _blocks(model, K)
@@ -282,20 +284,17 @@ def byte_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
 
 
 def _ports_reversed(model: Model, names: tuple[str, ...]) -> Variant[Rows]:
-    def results(rows: Rows) -> Codes:
-        codes = {name: port_reversed(getattr(rows, name), _format(model, name).width) for name in names}
-        return model.results(replace(rows, **codes))
-
-    return Variant(f"the bytes of the whole port {_listed(names)} are in reverse order", results)
+    turned = {name: partial(port_reversed, width=_format(model, name).width) for name in names}
+    return with_operands(model, f"the bytes of the whole port {_listed(names)} are in reverse order", **turned)
 
 
 def _turned(model: Model, words: str, names: tuple[str, ...], turn: Turn) -> Variant[Rows]:
-    def results(rows: Rows) -> Codes:
+    def around(rows: Rows, results: Callable[[Rows], Codes]) -> Codes:
         codes = {name: turn(getattr(rows, name), _format(model, name).width) for name in names if name != "d"}
-        found = model.results(replace(rows, **codes)) if codes else rows.expected
+        found = results(replace(rows, **codes))
         return turn(found, model.operation.d.width) if "d" in names else found
 
-    return Variant(words, results)
+    return of_model(words, model.inside(around))
 
 
 def _format(model: Model, name: str) -> Format:

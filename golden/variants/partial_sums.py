@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from golden import Cls, Format
+from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.rounding import Mode
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
@@ -99,7 +100,7 @@ def partial_sum_variants(model: Model, K: int) -> Iterator[Variant[Rows]]:
 
 
 def _is_plain(model: Model) -> bool:
-    return model.chain.fp16_order is None
+    return model.chain.fp16_order is None and not model.around
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,7 @@ class _Arithmetic:
     def fma(self, x: Codes, y: Codes, z: Codes) -> Codes:
         operation = self.model.operation
         keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
-        name = f"{self.mode}-{str(self.d).upper()}"
-        chain = Chain(FMA(a=self.d, b=self.d, c=self.d, rho=name, **keys))
+        chain = Chain(FMA(a=self.d, b=self.d, c=self.d, rho=rounding_to(self.mode, self.d), **keys))
         return run(None, chain, Batch(x[:, None], y[:, None], z))
 
     def add(self, x: Codes, y: Codes) -> Codes:

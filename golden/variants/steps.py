@@ -23,7 +23,8 @@ from golden.operations.ieee import add
 from golden.operations.structure import Product
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
-from golden.variants.variant import Codes, Model, Rows, Variant, stepped
+from golden.variants.float_unit import float_unit_variants
+from golden.variants.variant import Codes, Model, Rows, Variant, of_model, stepped
 
 
 def step_variants(model: Model) -> Iterator[Variant[Rows]]:
@@ -35,6 +36,7 @@ def step_variants(model: Model) -> Iterator[Variant[Rows]]:
         yield from products(model, operation)
         yield from rounding(model, operation)
         yield from addend_last(model)
+        yield from float_unit_variants(model, operation)
     if structure.is_aligned_once:
         yield from largest_exponent(model, operation)
         yield from shifts(model)
@@ -171,12 +173,13 @@ def decoding(model: Model) -> Iterator[Variant[Rows]]:
     def lowered(x: Decoded) -> Decoded:
         return x._replace(exp=x.exp - 1) if x.cls is Cls.SUBNORMAL else x
 
+    own: Any = type(model.operation)
     for names in (("a", "b"), ("a",), ("b",), ("c",)):
 
         def decoded(
             self: FusedOperation, a: Sequence[int], b: Sequence[int], c: int, names: Sequence[str] = names
         ) -> tuple[list[Decoded], list[Decoded], Decoded]:
-            x, y, z = FusedOperation.decoded(self, a, b, c)
+            x, y, z = own.decoded(self, a, b, c)
             return (
                 list(map(lowered, x)) if "a" in names else x,
                 list(map(lowered, y)) if "b" in names else y,
@@ -187,6 +190,8 @@ def decoding(model: Model) -> Iterator[Variant[Rows]]:
 
 
 def products(model: Model, operation: FusedOperation) -> Iterator[Variant[Rows]]:
+    own = type(operation)
+
     def renormalised(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
         product = steps.multiply(x, y, frac, zero_exp)
         above = abs(product.sig).bit_length() - 1 - frac
@@ -204,7 +209,7 @@ def products(model: Model, operation: FusedOperation) -> Iterator[Variant[Rows]]
 
     def rounded(self: FusedOperation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
         product = steps.multiply(x, y, frac, zero_exp)
-        z = self.d.decode(FusedOperation.converted(self, product.sig, product.exp - frac))
+        z = self.d.decode(own.converted(self, product.sig, product.exp - frac))
         return product if z.cls is Cls.INFINITY else steps.addend(z, self.d, zero_exp)
 
     if operation.structure.is_aligned:
@@ -237,14 +242,14 @@ def accumulators(model: Model, operation: TruncatedFDPA) -> Iterator[Variant[Row
         seen: list[int] = []
 
         def noted(self: FusedOperation, total: int, lsb: int) -> int:
-            seen.append(FusedOperation.converted(self, total, lsb))
+            seen.append(type(operation).converted(self, total, lsb))
             return seen[-1]
 
-        chain = model.with_operation(operation.with_steps(converted=noted))
+        noting = model.with_operation(operation.with_steps(converted=noted))
         found = []
         for row in range(len(rows)):
             seen.clear()
-            d = int(chain.results(rows.of(slice(row, row + 1)), "reference")[0])
+            d = int(noting.results(rows.of(slice(row, row + 1)))[0])
             found.append(seen[-1] if d == 0 and seen else d)
         return np.array(found, rows.expected.dtype)
 
@@ -252,16 +257,16 @@ def accumulators(model: Model, operation: TruncatedFDPA) -> Iterator[Variant[Row
 
 
 def rounding(model: Model, operation: FusedOperation) -> Iterator[Variant[Rows]]:
-    rounded = operation.conversion.rounding_format
+    rounded, own = operation.conversion.rounding_format, type(operation)
 
     def without_sticky(self: FusedOperation, total: int, lsb: int) -> int:
         guard = rounded.last_bit(total, lsb) - 1
         if total and guard > lsb:
-            return FusedOperation.converted(self, shift_and_round(total, guard - lsb, "RZ"), guard)
-        return FusedOperation.converted(self, total, lsb)
+            return own.converted(self, shift_and_round(total, guard - lsb, "RZ"), guard)
+        return own.converted(self, total, lsb)
 
     def without_carry(self: FusedOperation, total: int, lsb: int) -> int:
-        code = FusedOperation.converted(self, total, lsb)
+        code = own.converted(self, total, lsb)
         last = rounded.last_bit(total, lsb)
         carried = total and abs(shift_and_round(total, last - lsb, self.conversion.mode)) >> (rounded.man_bits + 1)
         return code - (1 << self.d.man_bits) if carried else code
@@ -274,7 +279,8 @@ def addend_last(model: Model) -> Iterator[Variant[Rows]]:
     """Variants in which the products are summed and rounded without c, and c is added in a second rounding."""
     operation, d = model.operation, model.operation.d
     conversion = operation.structure.rho
-    if conversion is None or operation.c is not d or model.chain.fp16_order is not None:
+    has_c = "c" in operation.operands and operation.c is d
+    if conversion is None or not has_c or model.chain.fp16_order is not None or model.around:
         return
     keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
     rho = conversion.name if conversion.rounding_format is d else None
@@ -292,7 +298,7 @@ def truncated_terms(model: Model, operation: EFDPA) -> Iterator[Variant[Rows]]:
     keys: dict[str, Any] = {f.name: getattr(operation, f.name) for f in fields(operation) if f.name in common}
     for F in range(operation.d.man_bits, operation.d.man_bits + 16):
         other = replace(model, chain=Chain(TFDPA(**keys, F=F, e_zero=-EXPONENT_LIMIT)))
-        yield Variant(f"terms are cut to {F} fraction bits at the largest exponent", other.results)
+        yield of_model(f"terms are cut to {F} fraction bits at the largest exponent", other)
 
 
 def two_steps(model: Model, operation: RoundedFDPA) -> Iterator[Variant[Rows]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from golden import Format, Instruction, Operation, Unit
 from golden.chains.chain import Chain, steps_for
 from golden.engines.engine import Batch, run
+from golden.operations import OPERATIONS
 
 Codes = npt.NDArray[Any]
 """Bit patterns of one operand or result, as an array."""
@@ -48,17 +50,23 @@ class Rows:
         return len(self.got)
 
 
+Around = Callable[[Rows, Callable[[Rows], Codes]], Codes]
+"""A change outside the chain: (rows, results of the model inside for any rows) → results."""
+
+
 @dataclass(frozen=True)
 class Model:
     """The golden model of a run's rows, as it is or changed.
 
     Attributes:
         chain: the chain of the unit or the instruction. a, b: formats of the operands in the rows.
+        around: changes of operands and results, the innermost first.
     """
 
     chain: Chain
     a: Format
     b: Format
+    around: tuple[Around, ...] = ()
 
     @classmethod
     def of(cls, model: Operation | Unit | Instruction, K: int) -> Self:
@@ -77,8 +85,17 @@ class Model:
         """A copy of the model with another operation."""
         return replace(self, chain=replace(self.chain, operation=operation))
 
+    def inside(self, change: Around) -> Self:
+        """A copy of the model with one more change around it."""
+        return replace(self, around=(*self.around, change))
+
     def results(self, rows: Rows, engine: str | None = None) -> Codes:
-        """Compute d [rows] of every row, as codes."""
+        """Compute d [rows] of every row, as codes; by the reference, where no other engine knows the operation."""
+        if self.around:
+            *around, change = self.around
+            return change(rows, partial(replace(self, around=tuple(around)).results, engine=engine))
+        if type(self.operation) not in OPERATIONS.values():
+            engine = "reference"
         return run(engine, self.chain, Batch(rows.a, rows.b, rows.c, rows.scale_a, rows.scale_b))
 
 
@@ -91,29 +108,41 @@ class Variant(Generic[Of]):
         results: function from the operands, rows or a product of matrices, to the changed model's results.
         key: the key that differs, or the difference in words.
         operation: the operation of a step, if that is what differs.
+        model: the changed model, to which further changes can be made; None if there can be none.
     """
 
     words: str
     results: Callable[[Of], Codes]
     key: str = ""
     operation: Operation | None = None
+    model: Model | None = None
+
+
+def of_model(words: str, model: Model) -> Variant[Rows]:
+    """A variant that is another model."""
+    return Variant(words, model.results, model=model)
 
 
 def stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Variant[Rows]:
     """A variant in which some steps of golden's reference are replaced; each replacement is called as a method of the
     operation."""
-    other = model.with_operation(model.operation.with_steps(**replaced))
-    return Variant(words, lambda rows: other.results(rows, "reference"))
+    return of_model(words, model.with_operation(model.operation.with_steps(**replaced)))
 
 
 def with_operands(model: Model, words: str, **operands: Callable[[Codes], Codes]) -> Variant[Rows]:
     """A variant in which operands are changed: each keyword names an array of the rows, its function changes the codes."""
 
-    def results(rows: Rows) -> Codes:
-        changed = {name: change(getattr(rows, name)) for name, change in operands.items()}
-        return model.results(replace(rows, **changed))
+    def around(rows: Rows, results: Callable[[Rows], Codes]) -> Codes:
+        return results(replace(rows, **{name: change(getattr(rows, name)) for name, change in operands.items()}))
 
-    return Variant(words, results)
+    return of_model(words, model.inside(around))
+
+
+def with_results(model: Model, words: str, change: Callable[[Rows, Codes], Codes]) -> Variant[Rows]:
+    """A variant in which results are changed: a function (rows, the model's results) → results. The rows' own results
+    (`Rows.expected`) must be the model's."""
+    other = model.inside(lambda rows, results: change(rows, results(rows)))
+    return Variant(words, lambda rows: change(rows, rows.expected), model=other)
 
 
 def in_place(k: int | slice, change: Callable[[Codes], Codes]) -> Callable[[Codes], Codes]:
@@ -151,11 +180,11 @@ def field(codes: Codes, operand: Format) -> Codes:
 
 
 def is_zero(codes: Codes, operand: Format) -> Mask:
-    """True for codes that are a zero of either sign; the NaN of fnuz formats, whose field is zero, is not."""
+    """True for codes that are a zero of either sign; a NaN whose field is zero is not."""
     zero = field(codes, operand) == 0
-    if operand.specials == "fnuz":
+    if operand.nan == operand.sign_bit:
         zero &= codes == 0
-    return zero & operand.subnormals
+    return zero & operand.has_zero
 
 
 def is_subnormal(codes: Codes, operand: Format) -> Mask:

@@ -10,8 +10,7 @@ import golden
 from golden import Instruction
 from golden.arrays import BitArray
 from golden.checks import check_int
-from hwtests.amd.layouts import Table
-from hwtests.amd.mfma import ENTRY, HipKernel, mfma_kernel, offsets_table
+from hwtests.amd.mfma import ENTRY, HipKernel, Table, mfma_kernel, offsets_table
 
 HALF_BITS = 16
 """Bits of one half of a register."""
@@ -156,8 +155,8 @@ void $entry(const $code* a, const $code* b, const $result* c, $result* d, unsign
 
 
 def wave_size(instruction: Instruction) -> Literal[32, 64]:
-    """Number of lanes of a wave; a `v_dot2` runs in wave32."""
-    return 64 if "_w64" in instruction.name else 32
+    """Number of lanes of a wave; a `v_dot2` of RDNA runs in wave32, gfx9 has 64 only."""
+    return 64 if "_w64" in instruction.name or instruction.arch.startswith("gfx9") else 32
 
 
 def layout_is_known(instruction: Instruction) -> bool:
@@ -248,16 +247,20 @@ def kernel_of(instruction: Instruction) -> HipKernel:
     """The kernel that runs an instruction on whole tiles.
 
     Raises:
-        ValueError: an instruction of another vendor, or one whose layout in registers is unknown.
+        ValueError: an instruction of another vendor, a sparse one, or one whose layout in registers is unknown.
     """
     if not instruction.arch.startswith("gfx"):
         raise ValueError(f"{instruction.name} is no AMD instruction: it runs on {instruction.arch}")
+    if instruction.sparse:
+        raise ValueError(
+            f"{instruction.name} is sparse, and no kernel here holds the index register of AMD's sparse instructions"
+        )
     return mfma_kernel(instruction) if instruction.name.startswith("v_mfma") else wmma_kernel(instruction)
 
 
 def has_kernel(instruction: Instruction) -> bool:
-    """Whether there is a kernel: every AMD instruction whose layout in registers is known has one."""
-    return instruction.arch.startswith("gfx") and layout_is_known(instruction)
+    """Whether there is a kernel: every dense AMD instruction whose layout in registers is known has one."""
+    return instruction.arch.startswith("gfx") and not instruction.sparse and layout_is_known(instruction)
 
 
 def instructions() -> list[Instruction]:

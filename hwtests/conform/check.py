@@ -31,8 +31,7 @@ from golden.stimulus import (
 from golden.stimulus.shrink import smallest_operands
 from hwtests.conform import differing_rows
 from hwtests.conform.differing_rows import KeptRows
-from hwtests.conform.instruction_progress import Progress
-from hwtests.conform.mismatch import mismatch_of
+from hwtests.conform.instruction_progress import Progress, mismatch_of
 from hwtests.device import Device, Program, unexpected_code
 from hwtests.tally import KEPT_ROWS, Tally
 
@@ -47,9 +46,6 @@ ORDER_CANDIDATES = 1 << 16
 
 PLACEMENTS = ((0, 0), (1, 0), (3, 0), (0, 1))
 """Values of (shift, below) for which the same rows must give the same results (paper 000, section 3.1.1)."""
-
-STOPPED = ("absent", "dependent", "hung", "crashed", "failed")
-"""Statuses after which an instruction is skipped."""
 
 
 class Check:

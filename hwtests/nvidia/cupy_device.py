@@ -16,8 +16,8 @@ from golden.processes import run_tool
 from golden.stimulus import Operands, Tiles
 from hwtests.device import Description, DeviceError, Program
 from hwtests.nvidia.disassembly import expected, known_machine_code
-from hwtests.nvidia.kernel import ENTRY, Kernel
 from hwtests.nvidia.kernels import kernels_of
+from hwtests.nvidia.source import ENTRY, Kernel
 from hwtests.nvidia.volume import MAX_BLOCKS, Volume, cuda_errors, loaded, unwritten
 from hwtests.tally import Tally
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import golden
 from golden import Instruction
-from hwtests.nvidia.kernel import Kernel
 from hwtests.nvidia.mma import mma_kernel
+from hwtests.nvidia.source import Kernel
 from hwtests.nvidia.tcgen05 import tcgen05_kernel
 from hwtests.nvidia.wgmma import wgmma_kernel
 

@@ -6,17 +6,24 @@ from string import Template
 
 from golden import Instruction
 from golden.arithmetic.formats import FP32
-from hwtests.nvidia.fragments import Fragments, mma_fragments, quad_pairs, scale_columns_of_b, scale_rows_of_a
-from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
 from hwtests.nvidia.source import (
+    ENTRY,
     GATHER,
+    Fragments,
+    Kernel,
     code_shift,
     constraints,
     container_bits,
+    mma_fragments,
     operand_list,
+    quad_pairs,
     register_bits,
     registers,
+    scale_columns_of_b,
+    scale_rows_of_a,
+    storage_type,
     table,
+    target_of,
 )
 
 THREADS = 128

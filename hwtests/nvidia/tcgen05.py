@@ -9,8 +9,8 @@ import re
 from string import Template
 
 from golden import Instruction
-from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
 from hwtests.nvidia.shared_memory import PACK, ROW_BYTES, SHARED_ADDRESS, descriptor_source, packing_of
+from hwtests.nvidia.source import ENTRY, Kernel, storage_type, target_of
 
 THREADS = 128
 """Threads of a block, four warps: warp w reads and writes tensor-memory lanes 32w … 32w + 31."""

@@ -16,7 +16,7 @@ from golden.stimulus import OperandShape, Tiles, volume
 from hwtests.device import DeviceError, Program
 from hwtests.nvidia import gpu_comparison
 from hwtests.nvidia.gpu_comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
-from hwtests.nvidia.kernel import target_of
+from hwtests.nvidia.source import target_of
 from hwtests.on_host import NAMES
 from hwtests.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero, rows_of
 

@@ -4,10 +4,21 @@ from string import Template
 
 from golden import Instruction
 from golden.arithmetic.formats import IntegerFormat
-from hwtests.nvidia.fragments import accumulators, rows_of_a
-from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
 from hwtests.nvidia.shared_memory import CHUNKS_PER_ROW, PACK, ROW_BYTES, SHARED_ADDRESS, descriptor_source, packing_of
-from hwtests.nvidia.source import GATHER, constraints, container_bits, operand_list, registers, table
+from hwtests.nvidia.source import (
+    ENTRY,
+    GATHER,
+    Kernel,
+    accumulators,
+    constraints,
+    container_bits,
+    operand_list,
+    registers,
+    rows_of_a,
+    storage_type,
+    table,
+    target_of,
+)
 
 M = 64
 

@@ -1,4 +1,5 @@
-"""Searches rows whose errors come close to their bounds: it starts from given rows and changes them bit by bit."""
+"""Bounds of errors: an instrumented arithmetic keeps a ledger of what each step of a row may lose, and a search looks for
+rows whose errors come close to their bounds. It starts from given rows and changes them bit by bit."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -12,8 +13,7 @@ from golden.arithmetic.formats import FP32, Cls, Decoded, Format
 from golden.arithmetic.steps import max_exp
 from golden.operations import Operation
 from golden.stimulus import Row
-from mmau.analysis.adverse_rows import changed
-from mmau.analysis.exact_value import Arithmetic
+from mmau.analysis.adverse_rows import Arithmetic, changed
 
 INPUT_FTZ = "input FTZ"
 ADD_MUL = "add/mul"

@@ -1,17 +1,19 @@
-"""Monotonicity: a larger operand never gives a smaller result. Units that cut terms at the largest exponent break it: a
-larger term may raise that exponent, and all others lose one bit more (paper 004)."""
+"""Two laws that sums of hardware break: monotonicity, that a larger operand never gives a smaller result, and symmetry, that
+Φ(−A, B, −C) = −Φ(A, B, C), or (−a) + (−b) = −(a + b).
+
+Units that cut terms at the largest exponent break the first: a larger term may raise that exponent, and all others lose one
+bit more (paper 004). Rounding up or down breaks the second (paper 000, section 6.2.4).
+"""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from golden.arithmetic.format import power_of_two
 from golden.arithmetic.formats import FP32, Cls, Format
 from golden.stimulus import Place, Row
-from golden.stimulus.shrink import smallest
-from mmau.analysis.adverse_rows import empty_row, gapped_rows, product_codes, stimulus_rows
-from mmau.analysis.exact_value import Arithmetic
+from mmau.analysis.adverse_rows import Arithmetic, empty_row, gapped_rows, product_codes, stimulus_rows
 
 
 def next_up(code: int, operand: Format) -> int | None:
@@ -90,18 +92,6 @@ def fall(arithmetic: Arithmetic, row: Row, place: Place) -> Fall | None:
     return Fall(row, place, raised, d, after)
 
 
-def first_fall(arithmetic: Arithmetic, cases: Iterable[tuple[Row, Place]]) -> Fall | None:
-    """The minimised violation of monotonicity of the first case that has one; None where no case has one."""
-    for row, place in cases:
-        if fall(arithmetic, row, place) is not None:
-            return fall(arithmetic, _smallest(arithmetic, row, place), place)
-    return None
-
-
-def _smallest(arithmetic: Arithmetic, row: Row, place: Place) -> Row:
-    return smallest(row, arithmetic.shape, lambda rows: [fall(arithmetic, each, place) is not None for each in rows])
-
-
 CANCELLING = ((5, 6), (6, 6))
 """Significands in quarters of a product that takes away most of a number just below the next power of two."""
 
@@ -167,17 +157,44 @@ def random_cases(arithmetic: Arithmetic, rows: int, seed: int) -> Iterator[tuple
             yield row, Place(name, rng.randrange(arithmetic.K))
 
 
-def search(arithmetic: Arithmetic, rows: int, seed: int) -> tuple[Fall | None, int]:
-    """The first violation of monotonicity, minimised, or None; and the number of cases tried until then."""
-    tried = 0
+PAIR_GAPS = 48
+"""Largest distance between the terms of the built rows (exponents)."""
 
-    def counted(cases: Iterable[tuple[Row, Place]]) -> Iterator[tuple[Row, Place]]:
-        nonlocal tried
-        for case in cases:
-            tried += 1
-            yield case
 
-    found = first_fall(arithmetic, counted(staircases(arithmetic)))
-    if found is None:
-        found = first_fall(arithmetic, counted(random_cases(arithmetic, rows, seed)))
-    return found, tried
+@dataclass(frozen=True)
+class Asymmetry:
+    """A row that violates symmetry: its result, and the result with A and C negated, which is not −d."""
+
+    row: Row
+    d: int
+    mirrored: int
+
+
+def asymmetry(arithmetic: Arithmetic, row: Row) -> Asymmetry | None:
+    """The asymmetry of a row; None where negating A and C, or both elements that are added, negates the result. Zeros of
+    both signs count as equal, and so do NaNs."""
+    mirror = replace(row, a=tuple(negated(code, arithmetic.a) for code in row.a), c=negated(row.c, arithmetic.c))
+    if arithmetic.shape.adds:
+        mirror = replace(mirror, b=tuple(negated(code, arithmetic.b) for code in row.b))
+    d, mirrored = arithmetic(row), arithmetic(mirror)
+    x, y = number_of(d, arithmetic.d), number_of(mirrored, arithmetic.d)
+    same = y is None if x is None else y is not None and x == -y
+    return None if same else Asymmetry(row, d, mirrored)
+
+
+def pairs(arithmetic: Arithmetic) -> Iterator[Row]:
+    """Rows with one product beside c, with two products, or with two elements that are added: magnitudes 1 and 2**−gap, one
+    of them negative."""
+    one = product_codes(arithmetic, 0)
+    for gap in range(PAIR_GAPS):
+        small, c = product_codes(arithmetic, -gap), arithmetic.c.encode(power_of_two(-gap))
+        empty = empty_row(arithmetic)
+        if one is None:
+            continue
+        alone = Place("b").put(Place("a").put(empty, one[0]), one[1])
+        if arithmetic.shape.has_c:
+            yield replace(alone, c=negated(c, arithmetic.c))
+        elif arithmetic.shape.adds:
+            yield Place("b").put(alone, negated(c, arithmetic.b))
+        if small is not None and arithmetic.K > 1:
+            yield Place("b", 1).put(Place("a", 1).put(alone, negated(small[0], arithmetic.a)), small[1])

@@ -11,10 +11,8 @@ from golden.files import check_output, is_stdout, write_output
 from golden.program import files_of
 from golden.stimulus import Operands
 from mmau import OK
-from mmau.analysis.input_row import Input, number, value_of
-from mmau.analysis.side_by_side import Asked, Comparison, codes_for, compare, described
-from mmau.cli.evaluate import chosen_model, input_arrays
-from mmau.cli.explain import row_of
+from mmau.analysis.side_by_side import Asked, Comparison, Input, codes_for, compare, described, number, value_of
+from mmau.cli.evaluate import chosen_model, input_arrays, row_of
 from mmau.cli.json_objects import print_object
 from mmau.cli.program_devices import check_unused, program_of, shape_of
 

@@ -26,10 +26,9 @@ from cosim.runner.run import file_name
 from golden.files import temporary_folder
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.chosen_design import chosen_design
-from mmau.cli.cosim_files import ReportFiles, leave_error
+from mmau.cli.cosim_files import RecordedEvidence, ReportFiles, leave_error
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import SOURCE_OPTIONS, WHICH_DESIGN
-from mmau.cli.recorded_evidence import RecordedEvidence
 from mmau.cli.streams import progress
 
 if TYPE_CHECKING:
@@ -205,7 +204,7 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
     designs = golden.catalogue_units() if arguments.all else cosim.coverage_job()
     if arguments.slice is None:
         return designs
-    from rtl.designs.sample_designs import slice_of  # one design does without
+    from rtl.designs.sample_units import slice_of  # one design does without
 
     chosen = slice_of(designs, arguments.slice, attrgetter("name"))
     progress(f"slice {arguments.slice}: {len(chosen)} of {len(designs)} designs")

@@ -8,7 +8,7 @@ from typing import Any
 import golden
 from golden import Instruction
 from golden.catalogue import ARCHITECTURES
-from golden.catalogue.unrecorded import unrecorded
+from golden.catalogue.spellings import unrecorded
 from golden.checks import unknown
 from golden.files import check_output, is_stdout, write_output
 from golden.html import element, joined, page

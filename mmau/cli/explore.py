@@ -36,7 +36,8 @@ def run_explore(arguments: argparse.Namespace) -> int:
     except (rtl.MissingTool, WorkerError) as error:
         raise ValueError(error) from error
     files = [str(arguments.out / RESULTS)]
-    files += map(str, mmau.explore.report_files.write(found.records, arguments.out, title=space.name, space=space.text))
+    about: dict[str, Any] = {"title": space.name, "space": space.text, "constraints": space.constraints}
+    files += map(str, mmau.explore.report_files.write(found.records, arguments.out, **about))
     show(found, files, arguments)
     if found.not_done:
         return WRONG_REQUEST

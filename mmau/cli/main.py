@@ -50,7 +50,7 @@ def remove_earlier(words: Sequence[str]) -> None:
 
 
 def _named(words: Sequence[str]) -> Iterator[str]:
-    """The values of the options, also of those that are cut short or joined to theirs."""
+    """The values of `OPTIONS` among the words of a command line: `--junit FILE`, `--junit=FILE`, `--ju FILE`."""
     for word, following in pairwise([*words, ""]):
         name, equals, value = word.partition("=")
         if len(name) > 2 and any(option.startswith(name) for option in OPTIONS):

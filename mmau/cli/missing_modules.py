@@ -7,7 +7,14 @@ from importlib.metadata import PackageNotFoundError, requires
 PACKAGES = {"z3": "z3-solver", "vcd": "pyvcd", "ucis": "pyucis", "hip": "hip-python"}
 """Package of each module whose package has another name."""
 
-SUFFICIENT = {"rtl": "rtl", "cosim": "cosim", "prove": "formal", "distinguish": "formal", "explore": "explore"}
+SUFFICIENT = {
+    "rtl": "rtl",
+    "cosim": "cosim",
+    "probe": "cosim",
+    "prove": "formal",
+    "distinguish": "formal",
+    "explore": "explore",
+}
 """For each command, the extra that contains all packages that it imports."""
 
 DEVELOPMENT = {"mutation", "dev", "peer"}

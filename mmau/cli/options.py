@@ -1,4 +1,5 @@
-"""The options of `--program`; `mmau.cli.program_devices` interprets them."""
+"""Groups of options that several commands share: those that name a unit, an instruction, a design, a user design or a
+program, select vectors, or name files of reports."""
 
 import argparse
 from pathlib import Path
@@ -63,8 +64,10 @@ def add_design_options(command: CommandParser) -> None:
     )
     group.add_argument(
         "--tile",
+        "--array",
         metavar="MxN",
-        help="build a tile of M rows and N columns of the instruction, with all its steps (default: no tile)",
+        help="build a tile of M rows and N columns of the instruction, with all its steps, or such an array of the unit "
+        "(default: none, or the array in the unit's file)",
     )
     group.add_argument(
         "--encoding",

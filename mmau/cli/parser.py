@@ -277,8 +277,8 @@ def add_rtl(commands: Commands) -> None:
     reports.add_argument(
         "--library",
         metavar="CELLS",
-        help="with --report or clock_ns: measure area and delays in these cells: osu018, osu035 or a Liberty file, NAME.lib "
-        "(default: osu018)",
+        help="with --report or clock_ns: measure area and delays in these cells: osu018, osu035, asap7, nangate45, sky130, "
+        "ihp130 or a Liberty file, NAME.lib (default: what the unit's file names, or osu018)",
     )
     options.add_json(reports)
 
@@ -369,6 +369,12 @@ def add_prove(commands: Commands) -> None:
         help="end after S seconds, with the verdicts found until then; with --dut sample vectors are simulated afterwards "
         "(default: %(default)g)",
     )
+    run.add_argument(
+        "--store",
+        type=Path,
+        metavar="FOLDER",
+        help="with --dut keep answers about cases there; the same command goes on where it was ended (default: none)",
+    )
     options.add_json(prove.add_argument_group(options.REPORTS))
 
 
@@ -426,8 +432,21 @@ def add_order(commands: Commands) -> None:
     for name, what in (("a", "A [M, K]"), ("b", "B [K, N]"), ("d", "D [M, N], which the kernel computed")):
         product.add_argument(f"--{name}", type=Path, required=True, metavar=f"{name.upper()}.npy", help=f"{what}; required")
     product.add_argument(
-        "--c", type=Path, metavar="C.npy", help="C [M, N] in fp32, from which the sums start (default: zeros)"
+        "--c", type=Path, metavar="C.npy", help="C [M, N], which the kernel adds at its start or at its end (default: zeros)"
     )
+    for side, what in (("a", "[M, blocks of K]"), ("b", "[blocks of K, N]")):
+        product.add_argument(
+            f"--scale-{side}",
+            type=Path,
+            metavar="S.npy",
+            help=f"scales {what}, of the instruction's blocks or, in fp32, of the sums that are promoted (default: none)",
+        )
+    product.add_argument("--scale-format", metavar="F", help="format of scales, such as ue8m0 (default: by their dtype)")
+    product.add_argument("--bias", type=Path, metavar="B.npy", help="bias [N] in fp32 (default: none)")
+    for name, of in (("alpha", "A·B"), ("beta", "C")):
+        product.add_argument(
+            f"--{name}", type=float, default=1.0, metavar="X", help=f"factor of {of} (default: %(default)s)"
+        )
     product.add_argument(
         "--format",
         metavar="F",
@@ -437,7 +456,11 @@ def add_order(commands: Commands) -> None:
         "--output-format", metavar="F", help="format of D, where its file holds codes (default: by its dtype)"
     )
     search = order.add_argument_group("the search")
-    search.add_argument("--part", required=True, metavar="P", help="the part that computed it, such as H100; required")
+    by = search.add_mutually_exclusive_group(required=True)
+    by.add_argument("--part", metavar="P", help="the part that computed it, such as H100; this or --unit is required")
+    by.add_argument(
+        "--unit", type=Path, metavar="UNIT.toml", help="a unit that computed it, such as the FMA of a kernel on CUDA cores"
+    )
     search.add_argument(
         "--instr", metavar="NAME", help="try this instruction alone (default: each arithmetic of the part for the formats)"
     )

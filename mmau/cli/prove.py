@@ -27,17 +27,21 @@ def run_prove(arguments: argparse.Namespace) -> int:
     design = chosen_design(arguments)
     if design is None:
         raise ValueError(WHICH_DESIGN if arguments.dut is None else f"{WHICH_DESIGN}, which --dut must equal")
-    if arguments.dut is not None and not isinstance(design, rtl.UnitDesign):
+    if arguments.dut is not None and not isinstance(design, rtl.UnitDesign | rtl.ControlledDesign):
         raise ValueError(f"--dut is compared with one unit, not a tile or several formats; {WHICH_DESIGN}")
     if arguments.seconds <= 0:
         raise ValueError(f"--seconds must be above 0, got {arguments.seconds:g}")
     if arguments.dut is not None:
-        described_dut(arguments.dut)  # an error of the description is reported before anything starts
+        dut = described_dut(arguments.dut)  # an error of the description is reported before anything starts
+        if dut.beats is not None and len(dut.beats.counts) > 1:
+            raise ValueError(f"{arguments.dut}: [beats] count must be one number for a proof; mmau cosim draws the others")
     if arguments.waive and arguments.dut is None:
         raise ValueError("--waive is for a design that --dut describes")
+    if arguments.store is not None and arguments.dut is None:
+        raise ValueError("--store is for a design that --dut describes")
     for code in arguments.waive:
         check_choice("--waive", code, WIDTHS)
-    found = prove(design, arguments.seconds, arguments.dut, arguments.waive)
+    found = prove(design, arguments.seconds, arguments.dut, arguments.waive, arguments.store)
     heading, table = _of(design, arguments.dut, found)
     if arguments.json:
         print_object("prove", table | found.as_table())

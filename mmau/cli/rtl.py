@@ -17,7 +17,8 @@ from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.streams import progress
 from mmau.prove.records import committed
-from rtl.cost.liberty import DEFAULT, check_library
+from rtl.cost.liberty import DEFAULT, cells_of
+from rtl.cost.library_files import check_library
 from rtl.cost.meet_clock import stage_curve
 from rtl.designs.identity import verilog_digest
 from rtl.verilog.emit import with_paragraph
@@ -60,13 +61,13 @@ def run_rtl(arguments: argparse.Namespace) -> int:
 
 
 def chosen_library(arguments: argparse.Namespace) -> str:
-    """The cell library of `--library`, or the default.
+    """The cell library of `--library`, or the one that the unit's file names, or the default.
 
     Raises:
         ValueError: there is none of this name, or nothing is measured in it.
     """
     if arguments.library is None:
-        return DEFAULT
+        return DEFAULT if arguments.unit is None else cells_of(golden.load_unit(arguments.unit), DEFAULT)
     check_library(arguments.library)
     if not arguments.report and not has_clock(arguments):
         raise ValueError("--library goes with --report, or with clock_ns in the unit's file")

@@ -7,6 +7,7 @@ import golden
 import rtl
 from cosim import ElaborationError, SimulationError
 from cosim.bench.products import THE_UNITS
+from cosim.dut.description import EACH, START_DONE
 from cosim.dut.operand_formats import load_formats
 from cosim.runner.vhdl_circuit import circuit_of
 from cosim.volume.answers import Answers
@@ -32,6 +33,10 @@ def simulated(arguments: argparse.Namespace, model: golden.Unit | golden.Instruc
     if dut is not None and dut.widths != THE_UNITS:
         raise ValueError(
             f"{arguments.dut}: a design with [operands] cannot be probed: the probe needs every c and d of the unit"
+        )
+    if dut is not None and dut.has_inner_operands:
+        raise ValueError(
+            f"{arguments.dut}: a design with [beats] or [matrix], or of protocol {START_DONE!r} or {EACH!r}, is not probed"
         )
     unit = _step(model) if model is not None else None
     if unit is None:

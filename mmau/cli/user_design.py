@@ -1,4 +1,4 @@
-"""The options of `mmau cosim` that name a user design, and the first `dut.toml` for one."""
+"""The user design that the options of `mmau cosim` and `mmau prove` name, and the first `dut.toml` for one."""
 
 import argparse
 import shlex

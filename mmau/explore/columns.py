@@ -4,12 +4,12 @@ In constraints and objectives: `cells`, `cost.cells`, `accuracy.normal.ulp.mean`
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import Any, Literal, NamedTuple
 
-from golden.checks import unknown
-from mmau.explore.records import Cell, Record, flattened, is_number
+from golden.checks import listed, unknown
+from mmau.explore.records import QUANTISES, Cell, Record, flattened, is_number
 
 Better = Literal["low", "high", "zero"] | None
 """Which value of a column is better: the lower, the higher, or the one nearer to zero; None where a column is no figure of
@@ -40,15 +40,30 @@ COSTS: Mapping[str, Figure] = {
     "delay_ns": Figure("delay", "ns", "low"),
     "power_mw": Figure("power", "mW", "low"),
     "energy_pj": Figure("energy an operation", "pJ", "low"),
+    "nand2_equivalents": Figure("NAND2 equivalents", "", "low"),
+    "delay_fo4": Figure("delay", "FO4", "low"),
+    "tops_per_mm2": Figure("throughput per area", "TOPS/mm²", "high"),
+    "tops_per_watt": Figure("throughput per power", "TOPS/W", "high"),
+    "meets_clock": Figure("meets the clock", is_limited=False),
+    "mapped_for": Figure("mapped for", is_limited=False),
+    "energy_unit_delay_pj": Figure("energy an operation, with every glitch", "pJ", "low"),
+    "changes_per_net": Figure("changes of a net in a cycle", "", "low", False),
     "stages_for_clock": Figure("stages for the clock", "", "low"),
     "products": Figure("products of a step", is_limited=False),
     "cells_per_product": Figure("cells per product", "", "low"),
     "area_um2_per_product": Figure("area per product", "µm²", "low"),
     "energy_pj_per_product": Figure("energy per product", "pJ", "low"),
+    "array_area_um2": Figure("area of the array", "µm²", "low"),
+    "array_clock_ns": Figure("clock of the array", "ns", "low"),
+    "array_energy_pj": Figure("energy of a cycle of the array", "pJ", "low"),
+    "array_area_um2_per_mac": Figure("area of the array per MAC", "µm²", "low"),
+    "array_energy_pj_per_mac": Figure("energy of the array per MAC", "pJ", "low"),
+    "array_tops_per_mm2": Figure("throughput per area of the array", "TOPS/mm²", "high"),
+    "array_tops_per_watt": Figure("throughput per power of the array", "TOPS/W", "high"),
 }
 """The figures of each numeric cost."""
 
-MEASURES: Mapping[str, Figure] = {
+MEASURES: dict[str, Figure] = {
     "rows": Figure("rows", is_limited=False),
     "finite_rows": Figure("finite rows"),
     "exact_rows": Figure("exact rows", "", "high", False),
@@ -73,7 +88,9 @@ MEASURES: Mapping[str, Figure] = {
         "bias of the magnitude, upper end of the 95% interval", "ulp of the magnitude", None, False
     ),
     "condition_median": Figure("condition number, median", is_limited=False),
-    "snr_db": Figure("signal to noise", "dB", "high"),
+    "total_snr_db": Figure("signal to noise, quantisation and arithmetic", "dB", "high"),
+    "quantisation_snr_db": Figure("signal to noise, quantisation alone", "dB", "high"),
+    "arithmetic_snr_db": Figure("signal to noise, arithmetic alone", "dB", "high"),
     "loss": Figure("loss of the network", "nats", "low"),
     "accuracy": Figure("accuracy of the network", "", "high"),
     "sum_error": Figure("error of the longest sums", "", "low"),
@@ -83,7 +100,14 @@ MEASURES: Mapping[str, Figure] = {
     "monotonicity.violations": Figure("violations of monotonicity", "", "low", False),
     "symmetry.violations": Figure("violations of symmetry", "", "low", False),
 }
-"""The measures of a workload."""
+"""The measures of a workload; errors and biases are those of the arithmetic alone."""
+
+for _of, _label in (("total", "quantisation and arithmetic"), ("quantisation", "quantisation alone")):
+    MEASURES |= {
+        f"{_of}.{key}": figure._replace(label=f"{figure.label}, {_label}")
+        for key, figure in MEASURES.items()
+        if key.startswith(("relative_error.", "ulp.", "bias.", "magnitude_bias."))
+    }
 
 VERIFICATION: Mapping[str, Figure] = {
     "cosimulation.vectors": Figure("vectors wanted in co-simulation"),
@@ -113,6 +137,31 @@ STATED_ONCE = ("cost.missing.", "cost.tools.", "cost.wanted.")
 """The columns that the page states once for all points."""
 
 
+SNR = "snr_db"
+"""Name for the signal-to-noise ratio that compares the points of a space: `total_snr_db` where operands' formats or scales
+vary, else `arithmetic_snr_db`."""
+
+
+def named(name: str, swept: Collection[str]) -> str:
+    """The column that a name means, where the keys `swept` vary."""
+    if not name.endswith(f".{SNR}"):
+        return name
+    which = "total" if any(key in QUANTISES for key in swept) else "arithmetic"
+    return f"{name.removesuffix(SNR)}{which}_{SNR}"
+
+
+def misleads(name: str, swept: Collection[str]) -> str:
+    """A warning where a column leaves out what varies; empty where it does not."""
+    varying = [key for key in swept if key in QUANTISES]
+    measure = next((each for each in MEASURES if name.endswith(f".{each}")), "")
+    if is_cost(name) or not varying or not measure or measure.startswith(("total", "quantisation", "loss", "accuracy")):
+        return ""
+    return (
+        f"{name} is against the exact sum of operands that are quantised already, while {listed(varying)} varies: coarse "
+        f"formats look as good as fine ones; use total_{SNR}, or the measures total.…"
+    )
+
+
 def check_column(where: str, name: str, workloads: Sequence[str]) -> None:
     """Raise ValueError unless there is such a column of numbers.
 
@@ -132,7 +181,7 @@ def is_cost(name: str) -> bool:
 def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
     """The value of a column among the measurements of a point; None where it is missing.
 
-    Results that are all exact have no noise: their snr_db is null in a record, and infinite here.
+    Results that are all exact have no noise: their ratios are null in a record, and infinite here.
 
     Args:
         measured: the tables `accuracy` and `cost` of a record; either may be missing.
@@ -147,11 +196,18 @@ def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
             return None
         value = value[workload]
         measure = path.removeprefix(f"{workload}.")
-        if measure == "snr_db" and value.get("finite_rows") and value.get("exact_rows") == value["finite_rows"]:
+        if measure.endswith(SNR) and value.get(measure) is None and _is_exact(value, measure):
             return inf
         for key in measure.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
     return value if is_number(value) else None
+
+
+def _is_exact(measured: Mapping[str, Any], measure: str) -> bool:
+    """Whether no row had an error, of those that a signal-to-noise ratio is about."""
+    table = measured.get(measure.removesuffix(f"_{SNR}"), measured)
+    errors = table.get("relative_error") or {}
+    return bool(measured.get("finite_rows")) and errors.get("max") == 0 and not errors.get("unbounded")
 
 
 class Column(NamedTuple):

@@ -1,21 +1,24 @@
 """A design space: the units that its file describes as points, the measurements and the limits."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from typing import Any
 
 import golden
 from golden.chains.chain import ChainTable
+from golden.chains.sum_chain import SumTable
 from golden.operations import OPERATIONS, Operation
 from golden.text import value_as_text
-from golden.units.unit import PLACEMENT, Implementation, Unit
+from golden.units.unit import PLACEMENT, Array, Implementation, Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau.explore.accuracy import Workload, check_measurable, check_workload
 from mmau.explore.columns import is_cost, value_of
 
-TABLES: dict[str, type[Implementation] | type[ChainTable]] = {"implementation": Implementation, "chain": ChainTable}
+TABLES: dict[str, type[Implementation] | type[ChainTable] | type[SumTable] | type[Array]] = {
+    "implementation": Implementation, "chain": ChainTable, "sums": SumTable, "array": Array,
+}  # fmt: skip
 """The tables of a unit's file."""
 
 Value = int | float | str | bool
@@ -54,6 +57,12 @@ def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
         value = getattr(unit.chain, each.name)
         if value is not None and (value != each.default or f"chain.{each.name}" in always):
             found[f"chain.{each.name}"] = value
+    if unit.sums is not None:
+        found |= {
+            f"sums.{key}": value_as_text(value) if key == "tree" else value for key, value in unit.sums.as_table().items()
+        }
+    if unit.array is not None:
+        found |= {f"array.{key}": value for key, value in asdict(unit.array).items()}
     return {"operation": operation.name, **found}
 
 
@@ -66,20 +75,45 @@ def _plain(value: Any) -> Value:
 
 
 @dataclass(frozen=True)
-class Axis:
-    """A key that is swept.
+class Choice:
+    """Values of several keys that vary together.
 
     Attributes:
-        key: flat, such as `implementation.stages`. values: in the order of the file.
+        name: text in the names of points. keys: flat keys with their values.
+    """
+
+    name: str
+    keys: tuple[tuple[str, Value], ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key that is swept, or several that vary together.
+
+    Attributes:
+        key: flat, such as `implementation.stages`; of choices, the name that the file gives them.
+        values: in the order of the file, all of them choices or none.
     """
 
     key: str
-    values: tuple[Value, ...]
+    values: tuple[Value | Choice, ...]
 
     @property
     def label(self) -> str:
         """The key without its table."""
         return self.key.rpartition(".")[2]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The flat keys of the unit that vary."""
+        return tuple(dict.fromkeys(key for value in self.values for key in self.set(value)))
+
+    def set(self, value: Value | Choice) -> dict[str, Value]:
+        """The flat keys that a value of the axis sets."""
+        return dict(value.keys) if isinstance(value, Choice) else {self.key: value}
 
 
 AT_LEAST, AT_MOST = "min_", "max_"
@@ -180,11 +214,16 @@ class Point:
         return "" if self.unit is None else unit_to_toml(self.unit)
 
 
-def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values: Sequence[Value]) -> Point:
-    """The point with these values of the axes."""
-    swept = {axis.key: value for axis, value in zip(axes, values, strict=True)}
-    flat = {**fixed, **swept}
-    chosen = " ".join(f"{axis.label}={value_as_text(value)}" for axis, value in zip(axes, values, strict=True)) or name
+def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values: Sequence[Value | Choice]) -> Point:
+    """The point with these values of the axes. Where the operation varies, keys that one does not have are left out."""
+    swept = {axis: axis.set(value) for axis, value in zip(axes, values, strict=True)}
+    flat = {**fixed, **{key: value for each in swept.values() for key, value in each.items()}}
+    operation = str(flat.get("operation"))
+    if any("operation" in each for each in swept.values()) and operation in OPERATIONS:
+        kept = known_keys(operation)
+        flat = {key: value for key, value in flat.items() if key in kept or "." in key}
+    applies = [(axis, value) for axis, value in zip(axes, values, strict=True) if swept[axis].keys() & flat.keys()]
+    chosen = " ".join(f"{axis.label}={value_as_text(value)}" for axis, value in applies) or name
     try:
         unit = unit_from_table({"name": chosen, **nested(flat)})
     except (TypeError, ValueError) as error:
@@ -214,8 +253,8 @@ EXAMPLE = "mma.m16n8k16.f32.f16.f16.f32"
 
 
 def arithmetic_of(unit: Unit) -> Unit:
-    """The unit that represents all units with the same arithmetic: without name and implementation."""
-    return replace(unit, name="unit", implementation=Implementation())
+    """The unit that represents all units with the same arithmetic: without name, implementation and array."""
+    return replace(unit, name="unit", implementation=Implementation(), array=None)
 
 
 @dataclass(frozen=True)
@@ -280,6 +319,7 @@ class Space:
             them.
         proof_seconds: limit for the proof of each co-simulated datapath, None where none is tried.
         search: how points are chosen; None for all of them.
+        warnings: what the file asks for and may not mean.
         text: the text of the file.
     """
 
@@ -293,6 +333,7 @@ class Space:
     cosimulation: Cosimulation | None = None
     proof_seconds: float | None = None
     search: Search | None = None
+    warnings: tuple[str, ...] = ()
     text: str = field(default="", compare=False)
 
     @property
@@ -300,15 +341,20 @@ class Space:
         """How many combinations of values there are."""
         return prod(len(axis.values) for axis in self.axes)
 
-    def values(self, number: int) -> tuple[Value, ...]:
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """The flat keys of the unit that vary."""
+        return tuple(dict.fromkeys(key for axis in self.axes for key in axis.keys))
+
+    def values(self, number: int) -> tuple[Value | Choice, ...]:
         """The value of each axis at the point with this number, counted from 0. The last axis changes fastest."""
-        found: list[Value] = []
+        found: list[Value | Choice] = []
         for axis in reversed(self.axes):
             number, place = divmod(number, len(axis.values))
             found.append(axis.values[place])
         return tuple(reversed(found))
 
-    def point(self, values: Sequence[Value]) -> Point:
+    def point(self, values: Sequence[Value | Choice]) -> Point:
         """The point with these values of the axes; its message says if the point exceeds a limit or does not fit a
         workload."""
         found = point_of(self.name, self.fixed, self.axes, values)
@@ -316,8 +362,13 @@ class Space:
         return replace(found, message=broken) if broken else self._measurable(found)
 
     def points(self) -> Iterator[Point]:
-        """All points of the space. The last axis changes fastest."""
-        return (self.point(self.values(number)) for number in range(self.size))
+        """All points of the space, each once. The last axis changes fastest."""
+        found: set[str] = set()
+        for number in range(self.size):
+            point = self.point(self.values(number))
+            if point.name not in found:  # another one that differs in keys which its operation does not have
+                found.add(point.name)
+                yield point
 
     def reference_points(self) -> list[Point]:
         """The points of the catalogue's instructions that the space names."""

@@ -1,4 +1,5 @@
-"""Explores a space: announces the tasks, evaluates the points as tasks, and updates the files and records of its folder."""
+"""Explores a space: announces the tasks, evaluates the points as tasks, all or those that a search asks for, and updates the
+files and records of its folder."""
 
 import json
 import os
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from golden.checks import listed
 from golden.files import write_atomically
 from mmau.explore.columns import value_of
-from mmau.explore.design_space import Axis, Point, Search, Space, Value, broken_by_measures, of_cost
+from mmau.explore.design_space import POINT, Axis, Choice, Point, Search, Space, Value, broken_by_measures, of_cost
 from mmau.explore.records import is_verified
 from mmau.explore.tasks import (
     INVALID,
@@ -48,7 +49,7 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
     sampler = optuna.samplers.NSGAIISampler(population_size=search.population, seed=search.seed)
     directions = [{"min": "minimize", "max": "maximize"}[side] for side in search.objectives.values()]
     study = optuna.create_study(sampler=sampler, directions=directions)
-    known: dict[tuple[Value, ...], dict[str, Any]] = {}
+    known: dict[tuple[Value | Choice, ...], dict[str, Any]] = {}
     without_new = 0
     while len(known) < min(search.points, space.size) and without_new < ROUNDS:
         trials = [study.ask() for _ in range(search.population)]
@@ -90,7 +91,7 @@ def _why(record: dict[str, Any]) -> str:
     return "; ".join(f"{column}: {reason}" for column, reason in missing.items()) or "it is not measured"
 
 
-def _suggested(trial: Any, axis: Axis) -> Value:
+def _suggested(trial: Any, axis: Axis) -> Value | Choice:
     """A value of an axis: numbers in order are near each other, everything else is a choice."""
     numbers = sorted(value for value in axis.values if isinstance(value, int) and not isinstance(value, bool))
     last = len(axis.values) - 1
@@ -175,6 +176,8 @@ def explore(
         evaluation = _Evaluation(
             space, folder, partial(run, work=work, store=store, engine=engine, seconds=seconds, retry=retry), say
         )
+        for warning in space.warnings:
+            say(f"warning: {warning}")
         announced = partial(announcement, space, store=store, workers=workers, retry=retry)
         if space.search is None:
             points = [*references, *space.points()]
@@ -217,7 +220,8 @@ def announcement(space: Space, points: Sequence[Point], store: Store, workers: i
     seconds = seconds_of([task for task in tasks if task.key not in done], known)
     remaining = estimate_text(seconds, workers) if len(done) < len(tasks) else "nothing to do"
     sizes = " × ".join(f"{axis.label} {len(axis.values)}" for axis in space.axes)
-    size = f"{space.size:,} point{'s' * (space.size != 1)}{f' ({sizes})' * bool(sizes)}"
+    count = space.size if space.search is not None else sum(point.kind == POINT for point in points)
+    size = f"{count:,} point{'s' * (count != 1)}{f' ({sizes})' * bool(sizes)}"
     references = len(space.references)
     beside = f", {references} reference{'s' * (references != 1)}" * bool(references)
     first = "" if space.search is None else f"a search evaluates at most {min(space.search.points, space.size):,}; "

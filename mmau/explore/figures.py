@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from golden.text import value_as_text
+from mmau.explore.answers import representatives
 from mmau.explore.columns import described
 from mmau.explore.records import (
-    ERROR,
     Record,
     components,
     equal_work,
+    error_of,
     front_of,
     histogram,
+    is_number,
     number_of,
     verdict,
     workloads,
@@ -27,6 +30,12 @@ if TYPE_CHECKING:
 AGAINST = {"area": "cost.area_um2", "delay": "cost.delay_ns", "energy": "cost.energy_pj"}
 """File name and column of the horizontal axis of each accuracy plot. Costs are divided by the number of products where
 points have different numbers."""
+
+SHAPES = ("o", "s", "^", "D", "v", "P", "<", ">")
+"""The shapes of points, as many as there are colours."""
+
+LABELS = 12
+"""Most points of a front that are named in a plot."""
 
 DISTRIBUTIONS = 8
 """Most points whose error distributions share one plot."""
@@ -60,71 +69,135 @@ def figures(records: Sequence[Record], title: str) -> dict[str, bytes]:
 
 def accuracy_against(records: Sequence[Record], cost: str, title: str) -> Figure | None:
     """The error over a cost, a panel for each workload, with the Pareto front; None where no point has both."""
+    error = error_of(records)
     shown = [
         workload
         for workload in workloads(records)
-        if any(record["status"] == "done" and _pair(record, cost, workload) for record in records)
+        if any(record["status"] == "done" and _pair(record, cost, workload, error) for record in records)
     ]
     if not shown:
         return None
-    figure, panels = _panels(len(shown), f"{title}: {ERROR_LABEL} against {described(cost, True).label}")
+    figure, panels = _panels(len(shown), f"{title}: {_label(error)} against {described(cost, True).label}")
     for axes, workload in zip(panels, shown, strict=True):
-        _scatter(axes, records, cost, workload)
-    panels[0].legend(fontsize="small")
+        _scatter(axes, records, cost, workload, error)
+    _legend(figure, records)
     return figure
 
 
-ERROR_LABEL = "relative error (99th percentile)"
+def _values_of_axis(records: Sequence[Record], place: int) -> tuple[str, list[Any]]:
+    """The swept key at some place, and its values; none beyond as many as there are colours."""
+    swept = list(dict.fromkeys(key for record in records for key in record.get("swept") or ()))
+    if place >= len(swept):
+        return "", []
+    key = swept[place]
+    values = dict.fromkeys(record["parameters"].get(key) for record in records if record["kind"] == "point")
+    return key, sorted(
+        values, key=lambda value: (not isinstance(value, (int, float)), value if is_number(value) else 0, str(value))
+    )
+
+
+def _place(record: Record, axis: tuple[str, list[Any]]) -> int:
+    key, values = axis
+    if not values:
+        return 0
+    number = values.index(record["parameters"].get(key))
+    return number if len(values) <= len(COLOURS) else number * len(COLOURS) // len(values)
+
+
+def _legend(figure: Figure, records: Sequence[Record]) -> None:
+    """What colours, shapes and fillings mean, beside the panels."""
+    from matplotlib.lines import Line2D
+
+    entries = []
+    for number, (key, values) in enumerate(_values_of_axis(records, place) for place in (0, 1)):
+        for place in range(min(len(values), len(COLOURS))):
+            of_place = [value for value in values if _place({"parameters": {key: value}}, (key, values)) == place]
+            text = value_as_text(of_place[0]) + (f" … {value_as_text(of_place[-1])}" if len(of_place) > 1 else "")
+            colour, marker = (COLOURS[place], "s") if number == 0 else ("#444444", SHAPES[place])
+            label = f"{key.rpartition('.')[2]} {text}"
+            entries.append(Line2D([], [], color=colour, marker=marker, linestyle="none", label=_plain(label)))
+    states = {verdict(record).state for record in records if record["status"] == "done" and record["kind"] == "point"}
+    for state in sorted(states):
+        face, marker = ("#444444" if state == "agrees" else "none"), "x" if state == "differs" else "o"
+        style: dict[str, Any] = {"color": "#444444", "markerfacecolor": face, "linestyle": "none"}
+        entries.append(Line2D([], [], marker=marker, label=STATES[state], **style))
+    if any(record["kind"] == "reference" for record in records):
+        entries.append(
+            Line2D([], [], color=COLOURS[1], marker="*", markerfacecolor="none", linestyle="none", label="reference")
+        )
+    entries.append(Line2D([], [], color="#666666", linewidth=1, label="Pareto front"))
+    figure.legend(handles=entries, fontsize="small", loc="outside right upper")
+
+
+def _label(error: str) -> str:
+    """What an error is of, on an axis."""
+    return "relative error (99th percentile)" + ", with that of quantisation" * error.startswith("total.")
+
 
 STATES = {"agrees": "co-simulated", "not compared": "not co-simulated", "differs": "circuit differs"}
 
 
-def _pair(record: Record, cost: str, workload: str) -> tuple[float, float] | None:
+def _pair(record: Record, cost: str, workload: str, error: str) -> tuple[float, float] | None:
     """The coordinates of a point; None if a value is missing or infinite."""
-    x, y = number_of(record, cost), number_of(record, f"accuracy.{workload}.{ERROR}")
+    x, y = number_of(record, cost), number_of(record, f"accuracy.{workload}.{error}")
     return (float(x), float(y)) if x is not None and y is not None and math.isfinite(x) and math.isfinite(y) else None
 
 
-def _scatter(axes: Axes, records: Sequence[Record], cost: str, workload: str) -> None:
-    """One panel, of the records that are done. Filled: co-simulated without a mismatch; open: not co-simulated; a cross: its
-    circuit differs from its model."""
+def _scatter(axes: Axes, records: Sequence[Record], cost: str, workload: str, error: str) -> None:
+    """One panel, of the records that are done: the first swept key gives the colour of a point, the second one its shape.
+    Filled: co-simulated without a mismatch; open: not co-simulated; a cross: its circuit differs from its model; a star: an
+    instruction of the catalogue."""
     from matplotlib.ticker import MaxNLocator
 
-    groups: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    colours, shapes = (_values_of_axis(records, place) for place in (0, 1))
+    drawn: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
+    named = []
     for record in records:
-        pair = _pair(record, cost, workload)
-        if pair is not None and record["status"] == "done":
-            groups.setdefault((record["kind"], verdict(record).state), []).append(pair)
-    for (kind, state), pairs in groups.items():
-        colour, marker = (COLOURS[0], "o") if kind == "point" else (COLOURS[1], "D")
-        style = {"color": colour, "marker": "x"} if state == "differs" else {"edgecolors": colour, "marker": marker}
+        pair = _pair(record, cost, workload, error)
+        if pair is None or record["status"] != "done":
+            continue
+        is_point = record["kind"] == "point"
+        state = verdict(record).state if is_point else record["kind"]
+        places = (_place(record, colours), _place(record, shapes)) if is_point else (1, 0)
+        drawn.setdefault((state, *places), []).append(pair)
+        named += [] if is_point else [(record["name"].rpartition(":")[2], pair)]
+    for (state, colour, shape), pairs in drawn.items():
+        style: dict[str, Any] = {"color": COLOURS[colour], "marker": "x"}
         if state != "differs":
-            style["facecolors"] = colour if state == "agrees" else "none"
+            marker = "*" if state == "reference" else SHAPES[shape]
+            face = COLOURS[colour] if state == "agrees" else "none"
+            style = {"edgecolors": COLOURS[colour], "marker": marker, "facecolors": face}
         x, y = zip(*pairs, strict=True)
-        axes.scatter(x, y, label=f"{kind}, {STATES[state]}", s=28, zorder=3, **style)  # type: ignore[arg-type]
-    numbers = front_of(records, cost, f"accuracy.{workload}.{ERROR}")
-    best = sorted(pair for number in numbers if (pair := _pair(records[number], cost, workload)) is not None)
+        axes.scatter(x, y, s=60 if state == "reference" else 28, zorder=3, **style)
+    numbers = front_of(records, cost, f"accuracy.{workload}.{error}")
+    best = sorted(pair for number in numbers if (pair := _pair(records[number], cost, workload, error)) is not None)
     if best:
         x_values, y_values = zip(*best, strict=True)
         axes.step(x_values, y_values, where="post", color="#666666", linewidth=1, zorder=2, label="Pareto front")
+        at_front = {
+            pair: records[number]["name"] for number in numbers if (pair := _pair(records[number], cost, workload, error))
+        }
+        named += [(name, pair) for pair, name in sorted(at_front.items())] if len(at_front) <= LABELS else []
+    for name, place in named:
+        axes.annotate(_plain(name), place, xytext=(4, 3), textcoords="offset points", fontsize=6)
     axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.set(xlabel=described(cost, True).title, ylabel=ERROR_LABEL, title=_plain(workload))
-    errors = [y for pairs in groups.values() for _, y in pairs]
+    axes.set(xlabel=described(cost, True).title, ylabel=_label(error), title=_plain(workload))
+    errors = [y for pairs in drawn.values() for _, y in pairs]
     if any(errors):  # zero has a separate place on the axis
         axes.set_yscale("symlog", linthresh=min(y for y in errors if y)) if 0 in errors else axes.set_yscale("log")
 
 
 def distributions(records: Sequence[Record], title: str) -> Figure | None:
-    """Distributions of the error (ulp), a panel for each workload, of the first points; None where there are none."""
+    """Distributions of the error (ulp), a panel for each workload, of points along the front; None where there are none."""
     shown = [workload for workload in workloads(records) if any(histogram(record, workload) for record in records)]
     if not shown:
         return None
     chosen = [record for record in records if any(histogram(record, workload) for workload in shown)]
-    some = f", the first {DISTRIBUTIONS} of {len(chosen)} points" if len(chosen) > DISTRIBUTIONS else ""
+    chosen, some = representatives(chosen, DISTRIBUTIONS)
     figure, panels = _panels(len(shown), f"{title}: distribution of the error{some}")
     for axes, workload in zip(panels, shown, strict=True):
-        edges = filled_edges([histogram(record, workload) for record in chosen[:DISTRIBUTIONS]])
-        for number, record in enumerate(chosen[:DISTRIBUTIONS]):
+        edges = filled_edges([histogram(record, workload) for record in chosen])
+        for number, record in enumerate(chosen):
             bins = histogram(record, workload)
             total = sum(count for _, count in bins)
             if total:
@@ -154,14 +227,13 @@ def filled_edges(histograms: Sequence[Sequence[Sequence[float]]]) -> list[float]
 
 
 def areas(records: Sequence[Record], title: str) -> Figure | None:
-    """Area by component, a bar for each of the first points; None where no point has it."""
+    """Area by component, a bar for each of points along the front; None where no point has it."""
     from matplotlib.figure import Figure
 
     chosen = [record for record in records if components(record)]
     if not chosen:
         return None
-    some = f", the first {BARS} of {len(chosen)} points" if len(chosen) > BARS else ""
-    chosen = chosen[:BARS]
+    chosen, some = representatives(chosen, BARS)
     figure = Figure(figsize=(8.0, 1.6 + 0.32 * len(chosen)), layout="constrained")
     axes = figure.subplots(1, 1)
     axes.grid(alpha=GRID)

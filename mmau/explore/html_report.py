@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -13,11 +14,11 @@ from golden import html
 from golden.html import Markup, details, element, joined
 from mmau.explore.columns import Column, columns
 from mmau.explore.records import (
-    ERROR,
     STATUSES,
     Record,
     components,
     equal_work,
+    error_of,
     flattened,
     histogram,
     is_candidate,
@@ -36,8 +37,8 @@ FIRST = (
 """Columns of cost in the order in which the table shows them. The first one with values is the horizontal axis of the plot.
 """
 
-FIRST_MEASURES = (ERROR, "ulp.mean", "bias.mean_ulp")
-"""Columns of each of the first workloads that the table shows first."""
+FIRST_MEASURES = ("total_snr_db", "ulp.mean", "bias.mean_ulp")
+"""Columns of each of the first workloads that the table shows first, behind the error of the plots."""
 
 FIRST_WORKLOADS = 2
 
@@ -70,7 +71,7 @@ def page(records: Sequence[Record], title: str, space: str) -> str:
             "tools": tools(records),
             "space": details("The space, as TOML", element("pre", space, tabindex="0")) if space else "",
             "data": _json(data(records)),
-            "plotly": plotly,
+            "plotly": base64.b64encode(zlib.compress(plotly.encode(), 9)).decode(),
             "script": script,
             "script-hashes": " ".join(_hash(text) for text in (plotly, script)),
         },
@@ -100,11 +101,13 @@ def data(records: Sequence[Record]) -> dict[str, Any]:
     """The data of the page's scripts."""
     found = columns(records)
     keys = {column.key for column in found}
-    numbers = [column.key for column in found if column.number]
+    numbers, error = [column.key for column in found if column.number], error_of(records)
     swept = list(dict.fromkeys(f"parameters.{name}" for record in records for name in record.get("swept") or ()))
-    errors = [column.key for column in found if column.number and column.key.endswith(f".{ERROR}")]
+    errors = [key for name in workloads(records) if (key := f"accuracy.{name}.{error}") in numbers]
     costs = list(dict.fromkeys(found for key in FIRST for found in (equal_work(records, key), key) if found in keys))
-    first = [f"accuracy.{name}.{measure}" for name in workloads(records)[:FIRST_WORKLOADS] for measure in FIRST_MEASURES]
+    first = [
+        f"accuracy.{name}.{measure}" for name in workloads(records)[:FIRST_WORKLOADS] for measure in (error, *FIRST_MEASURES)
+    ]
     return {
         "columns": [{**column._asdict(), "title": column.title} for column in found],
         "points": [point(record, found) for record in records],

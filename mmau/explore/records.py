@@ -140,6 +140,15 @@ ERROR = "relative_error.p99"
 """The measure that the plots show first: the 99th percentile, which does not depend on the few results near zero."""
 
 
+def error_of(records: Sequence[Record]) -> str:
+    """`ERROR`, with the error of quantising operands where their formats or scales vary."""
+    return f"total.{ERROR}" if any(key in QUANTISES for record in records for key in record.get("swept") or ()) else ERROR
+
+
+QUANTISES = ("a", "b", "scale", "K_block")
+"""The keys of a unit that say how real numbers become operands."""
+
+
 def workloads(records: Sequence[Record]) -> list[str]:
     """Names of the workloads, in order of appearance."""
     return list(dict.fromkeys(name for record in records for name in record.get("accuracy") or {}))

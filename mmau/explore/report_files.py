@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from golden.files import write_atomically
+from mmau.explore.answers import answers, arrays
+from mmau.explore.design_space import Constraint
 from mmau.explore.figures import NAMES, figures
 from mmau.explore.html_report import page
 from mmau.explore.records import Cell, Record, check_records, flattened
@@ -16,16 +18,24 @@ PLOTS = "plots"
 """The folder of the plots, within the folder of the report."""
 
 
-def write(records: Sequence[Record], folder: str | Path, *, title: str, space: str = "") -> list[Path]:
-    """Write results.parquet, results.csv, report.html and plots/*.svg, plots/*.png into a folder; files of these names are
-    replaced.
+def write(
+    records: Sequence[Record],
+    folder: str | Path,
+    *,
+    title: str,
+    space: str = "",
+    constraints: Sequence[Constraint] = (),
+) -> list[Path]:
+    """Write results.parquet, results.csv, answers.md, report.html and plots/*.svg, plots/*.png into a folder, arrays.json if
+    a point has an array; files of these names are replaced.
 
     Everything is made before the first file is written, and each file is replaced at once, so that a report that is there
     stays whole. A plot for which no point has values is not written, and one of an earlier report is removed.
 
     Args:
         records: the points' result records, in the order of the table.
-        title: the name of the space. space: the text of its TOML file, which the page shows.
+        title: the name of the space. space: the text of its TOML file, which the page shows. constraints: its limits, under
+            which winners are named.
 
     Returns:
         The files, in the order in which they were written.
@@ -40,8 +50,11 @@ def write(records: Sequence[Record], folder: str | Path, *, title: str, space: s
         "results.csv": csv_bytes(records),
         "results.parquet": parquet_bytes(records, {"title": title, "space": space}),
         **{f"{PLOTS}/{name}": image for name, image in figures(records, title).items()},
+        "answers.md": answers(records, title, constraints).encode(),
         "report.html": page(records, title, space).encode(),
     }
+    if found := arrays(records):
+        content["arrays.json"] = json.dumps(found, indent=1, ensure_ascii=False).encode() + b"\n"
     (folder / PLOTS).mkdir(parents=True, exist_ok=True)
     for name in NAMES:
         if f"{PLOTS}/{name}" not in content:

@@ -9,9 +9,9 @@ from golden.checks import check_choice, check_int, check_name, listed, unknown
 from golden.files import read_toml
 from golden.operations import OPERATIONS
 from golden.text import value_as_text
-from mmau.explore.accuracy import with_files, workload_name
+from mmau.explore.accuracy import check_workload, with_files, workload_name
 from mmau.explore.accuracy.dataset import MAX_ROWS
-from mmau.explore.columns import COST, check_column
+from mmau.explore.columns import COST, check_column, misleads, named
 from mmau.explore.design_space import (
     AT_LEAST,
     AT_MOST,
@@ -19,6 +19,7 @@ from mmau.explore.design_space import (
     TABLES,
     Accuracy,
     Axis,
+    Choice,
     Constraint,
     Cosimulation,
     Search,
@@ -29,9 +30,21 @@ from mmau.explore.design_space import (
     table_keys,
 )
 from rtl.cost.cost_columns import check_wanted
-from rtl.cost.liberty import LIBRARIES
+from rtl.cost.library_files import SOURCES
 
-TOP = ("name", "fixed", "sweep", "constraints", "reference", "accuracy", "cost", "cosimulation", "proof", "strategy")
+TOP = (
+    "name",
+    "fixed",
+    "array",
+    "sweep",
+    "constraints",
+    "reference",
+    "accuracy",
+    "cost",
+    "cosimulation",
+    "proof",
+    "strategy",
+)
 
 COSIMULATION = ("vectors", "seed")
 """The keys of the table [cosimulation]."""
@@ -92,27 +105,39 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
     check_name("key name", table.get("name"))
     fixed_table, sweep = sub_table("", table, "fixed"), sub_table("", table, "sweep")
     operation = _operation(fixed_table, sweep)
+    if "array" in table:
+        fixed_table = {**fixed_table, "array": sub_table("", table, "array")}
     fixed = _fixed(fixed_table, operation)
     axes = axes_of(sweep, operation)
-    both = [axis.key for axis in axes if axis.key in fixed]
+    swept = [key for axis in axes for key in axis.keys]
+    both = [key for key in swept if key in fixed]
     if both:
         raise ValueError(f"a key is either in [fixed] or in [sweep]; {listed(both)} is in both")
+    check_distinct("the keys of [sweep]", swept)
+    if "implementation.clock_ns" in (*fixed, *swept) and "clock_ns" in sub_table("", table, "cost"):
+        raise ValueError(
+            "[cost] clock_ns and clock_ns of the implementation are one clock: with the latter, leave the former out"
+        )
     accuracy = _accuracy(table, folder)
     workloads = [] if accuracy is None else list(accuracy.workloads)
     references = texts("[reference] instructions", _reference(table).get("instructions", []))
     for name in references:
         reference_of(name)
+    constraints = constraints_of(sub_table("", table, "constraints"), operation, workloads, swept)
+    search = _search(table, workloads, axes, swept)
+    columns = [*(each.column for each in constraints), *(() if search is None else search.objectives)]
     space = Space(
         name=table["name"],
         fixed=fixed,
         axes=axes,
-        constraints=constraints_of(sub_table("", table, "constraints"), operation, workloads),
+        constraints=constraints,
         references=references,
         accuracy=accuracy,
         cost=_cost(table, folder),
         cosimulation=_cosimulation(table),
         proof_seconds=_seconds(sub_table("", table, "proof").get("seconds")),
-        search=_search(table, workloads, axes),
+        search=search,
+        warnings=tuple(filter(None, (misleads(column, swept) for column in columns))),
         text=text,
     )
     _check_size(space)
@@ -132,23 +157,33 @@ def _check_size(space: Space) -> None:
 def _operation(fixed: Mapping[str, Any], sweep: Mapping[str, Any]) -> str | None:
     """The operation of all units; None where it is swept."""
     if "operation" not in fixed:
-        if "operation" in sweep:
+        if "operation" in sweep or any("operation" in each for given in sweep.values() for each in _tables(given)):
             return None
         raise ValueError(f"[fixed] must name the operation, or [sweep] several; it is one of {listed(OPERATIONS)}")
     check_choice("[fixed] operation", fixed["operation"], OPERATIONS)
     return str(fixed["operation"])
 
 
+def _tables(given: Any) -> list[dict[str, Any]]:
+    """The tables of a key of [sweep] that stands for several keys; none where it is a key of the unit."""
+    return given if isinstance(given, list) and given and all(isinstance(each, dict) for each in given) else []
+
+
 def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
     """The keys that all points share, flat."""
-    check_keys("[fixed] ", table, [*known_keys(operation), *TABLES])
+    return _flat("fixed", table, operation)
+
+
+def _flat(where: str, table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
+    """Keys of a unit's file, flat, each with one value."""
+    check_keys(f"[{where}] ", table, [*known_keys(operation), *TABLES])
     found: dict[str, Value] = {}
     for key, value in table.items():
         if key in TABLES:
-            inner = sub_table("fixed", table, key, table_keys(key))
-            found |= {f"{key}.{name}": _value(f"[fixed.{key}] {name}", each) for name, each in inner.items()}
+            inner = sub_table(where, table, key, table_keys(key))
+            found |= {f"{key}.{name}": _value(f"[{where}.{key}] {name}", each) for name, each in inner.items()}
         else:
-            found[key] = _value(f"[fixed] {key}", value)
+            found[key] = _value(f"[{where}] {key}", value)
     return found
 
 
@@ -189,13 +224,47 @@ def _cost(table: Mapping[str, Any], folder: Path) -> dict[str, Any] | None:
         return None
     wanted = sub_table("", table, "cost")
     library = wanted.get("library")
-    if isinstance(library, str) and library not in LIBRARIES:
+    if isinstance(library, str) and library not in SOURCES:
         wanted = {**wanted, "library": str(folder / library)}
+    activity = wanted.get("activity")
     try:
-        check_wanted(wanted)
-    except (TypeError, ValueError) as error:
+        if isinstance(activity, (str, dict)):
+            wanted["activity"] = rows_of_cost(activity, folder)
+            check_wanted({key: value for key, value in wanted.items() if key != "activity"})
+        else:
+            check_wanted(wanted)
+    except (TypeError, ValueError, OSError) as error:
         raise ValueError(f"[cost] {error}") from error
     return wanted
+
+
+def rows_of_cost(given: str | dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The rows of operands that a circuit computes while its power is measured: a workload, as a text or in a table with the
+    keys of `ACTIVITY`.
+
+    Raises:
+        ValueError, TypeError, OSError: no such workload, one without operands, or a key that is unknown or out of range.
+    """
+    table: dict[str, Any] = {"workload": given} if isinstance(given, str) else dict(given)
+    check_keys("activity: ", table, ACTIVITY)
+    if "workload" not in table:
+        raise ValueError("activity must be a number, a workload, or a table with the key workload")
+    workload = with_files(table["workload"], folder)
+    checked = check_workload(workload)
+    if checked.network is not None or checked.kind in ("properties", "chain", "tensors", "file"):
+        raise ValueError(f"activity takes a workload whose rows are steps of any unit, and {checked.name} is none")
+    check_int("activity: rows", table.get("rows", ROWS_OF_COST), 2, MAX_ROWS_OF_COST)
+    check_int("activity: hold_b", table.get("hold_b", 1), 1, MAX_ROWS_OF_COST)
+    number("activity: zeros", table.get("zeros", 0.0), 0.0, 1.0)
+    return {"rows": ROWS_OF_COST, "hold_b": 1, "zeros": 0.0, **table, "workload": workload}
+
+
+ACTIVITY = ("workload", "rows", "hold_b", "zeros")
+"""Keys of the rows that a circuit computes while its power is measured: the workload, how many rows, for how many of them b
+stays (weights that are held), and the share of a's elements that become +0."""
+
+ROWS_OF_COST, MAX_ROWS_OF_COST = 1000, 20_000
+"""Rows by default, and at most."""
 
 
 def _cosimulation(table: Mapping[str, Any]) -> Cosimulation | None:
@@ -222,7 +291,7 @@ def _seconds(value: Any) -> float | None:
     return float(value)
 
 
-def _search(table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ...]) -> Search | None:
+def _search(table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ...], swept: Collection[str]) -> Search | None:
     given = sub_table("", table, "strategy", ("kind", "objectives", "points", "population", "seed"))
     check_choice("[strategy] kind", given.get("kind", "all"), STRATEGIES)
     if given.get("kind", "all") == "all":
@@ -232,7 +301,7 @@ def _search(table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ..
         return None
     if not axes:
         raise ValueError("[strategy] a search needs a key to sweep, and [sweep] has none")
-    objectives = sub_table("strategy", given, "objectives")
+    objectives = {named(name, swept): side for name, side in sub_table("strategy", given, "objectives").items()}
     if not objectives:
         raise ValueError('[strategy] a search needs objectives, like {area_um2 = "min"}, and has none')
     for name, side in objectives.items():
@@ -260,9 +329,15 @@ def axes_of(sweep: Mapping[str, Any], operation: str | None) -> tuple[Axis, ...]
     Raises:
         ValueError: a key is unknown, or values are invalid.
     """
-    check_keys("[sweep] ", sweep, [*known_keys(operation), *TABLES])
+    known = [*known_keys(operation), *TABLES]
+    check_keys("[sweep] ", [key for key in sweep if not _tables(sweep[key])], known)
     found = []
     for key, given in sweep.items():
+        if _tables(given):
+            if key in known:
+                raise ValueError(f"[sweep] {key} must hold values; tables go under a name that is no key of a unit")
+            found.append(Axis(key, _choices(f"sweep.{key}", given, operation)))
+            continue
         if key not in TABLES:
             found.append(Axis(key, _values(f"[sweep] {key}", given)))
             continue
@@ -270,6 +345,20 @@ def axes_of(sweep: Mapping[str, Any], operation: str | None) -> tuple[Axis, ...]
             raise ValueError(f"[sweep.{key}] must be a table of keys to values, got {given!r}")
         check_keys(f"[sweep.{key}] ", given, table_keys(key))
         found += [Axis(f"{key}.{inner}", _values(f"[sweep.{key}] {inner}", values)) for inner, values in given.items()]
+    return tuple(found)
+
+
+def _choices(where: str, given: Sequence[dict[str, Any]], operation: str | None) -> tuple[Choice, ...]:
+    """Tables of keys that vary together."""
+    found = []
+    for table in given:
+        keys = _flat(where, {key: value for key, value in table.items() if key != "name"}, operation)
+        if not keys:
+            raise ValueError(f"[{where}] must set a key of the unit in each table, got {table!r}")
+        name = table.get("name", "-".join(value_as_text(value) for value in keys.values()))
+        check_name(f"[{where}] name", name)
+        found.append(Choice(name, tuple(keys.items())))
+    check_distinct(f"[{where}]: names", [choice.name for choice in found])
     return tuple(found)
 
 
@@ -308,12 +397,14 @@ def _range(where: str, given: Mapping[str, Any]) -> tuple[Value, ...]:
     return tuple(range(first, last + 1, step))
 
 
-def constraints_of(table: Mapping[str, Any], operation: str | None, workloads: Sequence[str]) -> tuple[Constraint, ...]:
+def constraints_of(
+    table: Mapping[str, Any], operation: str | None, workloads: Sequence[str], swept: Collection[str] = ()
+) -> tuple[Constraint, ...]:
     """The limits of the table [constraints].
 
     Args:
         operation: the operation of all units; None where it is swept. workloads: the names of the workloads that are
-            measured.
+            measured. swept: the keys of the unit that vary.
 
     Raises:
         ValueError: an unknown column, or no number.
@@ -321,7 +412,7 @@ def constraints_of(table: Mapping[str, Any], operation: str | None, workloads: S
     numbers = [key for key in known_keys(operation) if key[0].isupper() or key == "e_zero"]
     found = []
     for key, value in table.items():
-        where, column = f"[constraints] {key}", key[len(AT_LEAST) :]
+        where, column = f"[constraints] {key}", named(key[len(AT_LEAST) :], swept)
         if not key.startswith((AT_LEAST, AT_MOST)):
             known = [f"{side}{name}" for side in (AT_MOST, AT_LEAST) for name in (*numbers, STAGES, *COST)]
             raise ValueError(f"[constraints] {unknown('key', key, known, shown=len(known))}")
@@ -382,13 +473,14 @@ def check_distinct(where: str, values: Sequence[Any]) -> None:
             raise ValueError(f"{where} must have each value once, got {value!r} twice in {listed(map(repr, values))}")
 
 
-def number(where: str, value: Any, low: float = float("-inf")) -> float:
+def number(where: str, value: Any, low: float = float("-inf"), high: float = float("inf")) -> float:
     """A finite number.
 
     Raises:
-        ValueError: it is something else, or below `low`.
+        ValueError: it is something else, below `low` or above `high`.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (low <= value <= high and abs(value) < inf):
         least = "" if low == float("-inf") else f" of at least {low:g}"
+        least += "" if high == float("inf") else f" and at most {high:g}"
         raise ValueError(f"{where} must be a number{least}, got {value!r}")
     return value

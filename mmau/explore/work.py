@@ -3,8 +3,12 @@
 import json
 import shutil
 import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import golden
 import mmau.explore.accuracy
@@ -12,15 +16,18 @@ from cosim.build.errors import SimulationError
 from cosim.runner.run import run
 from golden import Unit
 from golden.files import temporary_folder, write_atomically
+from golden.stimulus import Operands, OperandShape
 from golden.units.unit_file import unit_from_table
-from mmau.explore.tasks import cells_of, cost_tools
+from mmau.explore.accuracy import check_workload, workload_name
+from mmau.explore.accuracy.dataset import data_set
+from mmau.explore.tasks import cells_wanted, cost_tools
 from mmau.prove import prove
 from mmau.prove.deadline import Failed
 from mmau.prove.decision import PROVED, REFUTED
 from rtl.cost import cost_columns as cost
 from rtl.cost.cost_error import CostError
-from rtl.cost.meet_clock import meet_clock
-from rtl.designs.unit_design import UnitDesign
+from rtl.cost.meet_clock import MetClock, meet_clock
+from rtl.designs.unit_design import as_design
 from rtl.verilog.emit import to_verilog
 
 
@@ -33,7 +40,7 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             wanted = (content["workload"], content["rows"], content["seed"], content["references"])
             return mmau.explore.accuracy.measure(unit, *wanted, instruction=content.get("instruction"))
         case "cost":
-            check_tools(content["tools"], cells_of(content["wanted"]))
+            check_tools(content["tools"], cells_wanted(content["wanted"], unit))
             return cost_of(unit, content["wanted"], folder)
         case "cosimulation":
             return co_simulate(placed(unit, content), content["vectors"], content["seed"], folder)
@@ -54,15 +61,38 @@ def check_tools(asked: dict[str, str], cells: str) -> None:
 
 def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The cost; logs are named by their files alone, for the folder of a task is moved into the store."""
+    cells, clock = cells_wanted(wanted, unit), unit.implementation.clock_ns
+    wanted = {**wanted, "library": cells, **({} if clock is None else {"clock_ns": clock})}
     try:
-        met = None if unit.implementation.clock_ns is None else meet_clock(unit, cells=cells_of(wanted))
-        found = cost.measure(unit if met is None else met.unit, wanted, folder)
+        met = None if clock is None else meet_clock(unit, cells=cells)
+        operands, activity = None, wanted.pop("activity", None)
+        if isinstance(activity, Mapping):
+            operands = rows_of_power(unit, activity)
+        elif activity is not None:
+            wanted["activity"] = activity
+        found = cost.measure(unit if met is None else with_stages(unit, met), wanted, folder, operands)
+        if operands is not None:
+            found["wanted"]["activity"] = workload_name(activity["workload"])
         if met is not None:
             found |= {"stages_for_clock": met.unit.implementation.stages}
             found["missing"].pop("stages_for_clock", None)
     except CostError as error:
         raise CostError(str(error).replace(f"{folder}/", "")) from error
     return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
+
+
+def rows_of_power(unit: Unit, activity: Mapping[str, Any]) -> Operands:
+    """The rows that a unit's circuit computes while its power is measured.
+
+    Args:
+        activity: as `mmau.explore.space_file.rows_of_cost` gives it.
+    """
+    shape, rows = OperandShape.of(unit.step), int(activity["rows"])
+    operands = data_set(check_workload(activity["workload"]), shape, rows, seed=0).operands
+    held = np.arange(rows) // int(activity["hold_b"])
+    scale_b = None if operands.scale_b is None else operands.scale_b[held]
+    gone = np.random.default_rng(0).random(operands.a.shape) < activity["zeros"]
+    return operands._replace(a=np.where(gone, operands.a.dtype.type(0), operands.a), b=operands.b[held], scale_b=scale_b)
 
 
 def placed(unit: Unit, content: dict[str, Any]) -> Unit:
@@ -74,7 +104,12 @@ def placed(unit: Unit, content: dict[str, Any]) -> Unit:
     if unit.implementation.clock_ns is None:
         return unit
     check_tools(content["tools"], content["cells"])
-    return meet_clock(unit, cells=content["cells"]).unit
+    return with_stages(unit, meet_clock(unit, cells=content["cells"]))
+
+
+def with_stages(unit: Unit, met: MetClock) -> Unit:
+    """The unit, of datapaths as they meet their clock."""
+    return replace(unit, implementation=met.unit.implementation)
 
 
 def unit_of(text: str) -> Unit:
@@ -144,7 +179,7 @@ def prove_unit(unit: Unit, seconds: float) -> dict[str, Any]:
     Raises:
         Failed: the process of the proof ended by itself; another run may succeed.
     """
-    found = prove(UnitDesign(unit), seconds)
+    found = prove(as_design(unit), seconds)
     if found.crashed:
         raise Failed(found.reason)
     reason = f"not decided: {found.reason}"

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import golden
-from golden.arrays import is_device_array
+from golden.arrays import is_device_array, is_gpu_tensor
 from golden.checks import check_choice, check_int
 from golden.engines.engine import fastest_engine
 from golden.units.instruction import Instruction
@@ -14,13 +14,13 @@ from golden.units.unit import Unit
 
 
 def multiply(model: Instruction | Unit, a: Any, b: Any, c: Any = None, **keys: Any) -> Any:
-    """`golden.gemm`, on the native engine for arrays in CPU memory.
+    """`golden.gemm`, on the native engine for arrays in CPU memory, on the cuda engine for those on a GPU.
 
     Raises:
         RuntimeError: the native engine is not installed, whose place the reference would take, minutes for a product of 512.
         TypeError, ValueError: as `golden.gemm`.
     """
-    if fastest_engine(is_device_array(a)) == "reference" and keys.get("engine") is None:
+    if fastest_engine(is_device_array(a) or is_gpu_tensor(a)) == "reference" and keys.get("engine") is None:
         raise RuntimeError(
             "the native engine is not installed, and the reference engine would take minutes: install mmau with "
             "pip, which compiles it"

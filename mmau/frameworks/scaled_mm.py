@@ -79,7 +79,7 @@ def scaled_mm(
             f"aten._scaled_mm with scales of shapes {tuple(scale_a.shape)} and {tuple(scale_b.shape)} cannot be computed as "
             f"on {part.arch}: take one of a tensor, rows and columns, or blocks of {BLOCK} products"
         )
-    zeros = torch.zeros(M, N)
+    zeros = a.new_zeros(M, N, dtype=torch.float32)
     if kinds[0] == "block":
         width = BLOCK if kinds[1] == "square" else 1
         keys: dict[str, Any] = {"promote_every": BLOCK // instruction.k, "scale_at": "promotion", "scale_block": (1, width)}
@@ -158,7 +158,7 @@ def with_operand_scales(mode: Mode, a: Any, b: Any, scale_a: Any, scale_b: Any, 
             f"scales of shapes {tuple(scale_a.shape)} and {tuple(scale_b.shape)} do not fit {M} rows, {N} columns and {K} "
             f"products in blocks of {block}" + (", in tiles of 128 rows by 4 scales" if swizzled else "")
         )
-    zeros, order = torch.zeros(M, N), replace(mode.part.order, output="fp32")
+    zeros, order = a.new_zeros(M, N, dtype=torch.float32), replace(mode.part.order, output="fp32")
     d = mode.compute(instruction, a_codes, b_codes.t(), zeros, order, scale_a=alpha, scale_b=beta.t())
     return d if whole is None else d * whole
 

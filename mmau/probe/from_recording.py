@@ -10,9 +10,9 @@ import numpy as np
 from golden.arrays import BitArray
 from golden.stimulus import Operands, OperandShape
 from golden.text import value_as_text
-from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
 from mmau.probe.features.feature import concatenated
+from mmau.probe.journal import Evidence
 from mmau.probe.model import PAIRED, Model, toml_of
 from mmau.probe.model_search import Search
 from mmau.probe.start_models import possible_families

@@ -14,7 +14,7 @@ from golden.arithmetic.formats import Cls, Format
 from golden.comparison import is_nan
 from golden.device import Device
 from golden.stimulus.integer_classes import is_integer
-from mmau.probe.answered_rows import Evidence
+from mmau.probe.journal import Evidence
 from mmau.probe.papers import KHATTAK, NO_ANSWER, features
 from mmau.probe.papers.asker import Asker, Row
 from mmau.probe.papers.operand_values import NotHeldError, Sum, power

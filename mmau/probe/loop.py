@@ -14,13 +14,12 @@ from golden.device import Device
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate, volume
 from golden.stimulus.integer_classes import is_integer
 from golden.stimulus.shrink import smallest_operands
-from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
 from mmau.probe.device_under_test import DeviceUnderTestError, Questioner, TwoAnswersError
 from mmau.probe.features import features_of
 from mmau.probe.features.feature import some_of
 from mmau.probe.find_tree import Order, order_of
-from mmau.probe.journal import Journal
+from mmau.probe.journal import Evidence, Journal
 from mmau.probe.known_properties import Established, established
 from mmau.probe.model import Model
 from mmau.probe.model_search import Search

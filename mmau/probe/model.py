@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
+from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, rounding_to, spelled
 from golden.arithmetic.formats import B1, FP16
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.arrays import BitArray
@@ -201,7 +201,7 @@ def _of_formats(shape: OperandShape) -> Operation:
     Raises:
         ValueError: none takes them.
     """
-    formats: Keys = {"a": shape.a, "b": shape.b, "c": shape.c, "rho": f"RNE-{shape.d.name.upper()}"}
+    formats: Keys = {"a": shape.a, "b": shape.b, "c": shape.c, "rho": spelled(rounding_to("RNE", shape.d))}
     if shape.scale is not None:
         raise ValueError("a program of additions has no scales")
     return FMA(**formats) if shape.a.name == "fp32" else EFDPA(**formats, L=1)

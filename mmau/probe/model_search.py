@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from golden.stimulus import OperandShape
-from mmau.probe.answered_rows import Evidence
+from mmau.probe.journal import Evidence
 from mmau.probe.model import SUMS, Model, values_of
 from mmau.probe.start_models import possible_families, starts, sum_starts, varied_starts
 

@@ -6,10 +6,10 @@ gives these is held against the whole product.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import permutations, product
+from functools import partial
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,17 @@ import golden
 from golden.arithmetic.formats import FP32, Format
 from golden.arrays import BitArray, bits_dtype
 from golden.comparison import is_nan
-from golden.engines.engine import Batch
+from golden.engines.engine import Batch, run
 from golden.products.additions import Additions
 from golden.products.epilogue import OUTPUTS
-from golden.products.gemm_order import GemmOrder, Run, instruction_products
+from golden.products.gemm_order import GemmOrder, Pieces, Plan, Run, instruction_products
 from golden.products.k_layout import KLayout, k_layout
-from golden.products.k_width import k_widths
 from golden.products.operand_parts import CONVERSIONS, PASSES, operand
-from golden.products.sum_order import TREES
-from golden.products.tiled import Summation
+from golden.products.tiled import Scale, Summation
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
+from mmau.probe.order_grammar import EVERY_ORDER, EVERY_TREE, Grammar, Keys
+from mmau.probe.order_sums import orders_giving, pieces_giving
 
 SAMPLED = 24
 """Elements that are computed first."""
@@ -37,21 +37,11 @@ SAMPLED = 24
 TRIES_BETWEEN = 128
 """Orders that are tried between two looks at the clock."""
 
-SIZES = (16, 32, 64, 128, 256)
-"""Products along K of the tiles of kernels."""
+OF_TILE = 10
+"""Elements of an output tile that are computed first, where each tile has pieces of its own."""
 
-MOST_PARTS = 64
-"""Largest number of parts of K that is tried."""
-
-PASS_TILES = (8, 16, 32, 64, 128)
-"""Products of K that are multiplied part by part."""
-
-WORKERS = (2, 3, 4, 5, 6, 7, 8, 16, 24, 32, 48, 64, 78, 80, 84, 96, 104, 108, 114, 128, 132, 142, 144, 148, 160, 188)
-"""Numbers of workers that are tried: small ones, and those of multiprocessors of parts."""
-
-OUTPUT_TILES = ((16, 16), (32, 32), (64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128))
-
-Keys = dict[str, Any]
+PLAIN = 4000
+"""Orders of an instruction that are tried before those whose sums are searched by themselves."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,7 +50,9 @@ class GivenProduct:
 
     Attributes:
         a: [M, K], b: [K, N], d: [M, N]; c: [M, N] or None for zeros.
-        formats: of a, b and d. Operands of fp32 may have been read as tf32, or split.
+        formats: of a, b and d. Operands of fp32 may have been read as tf32, or split. c_format: that of c.
+        scale_a, scale_b: codes of an instruction's blocks, or of fp32 where they are applied at promotion; None without.
+        bias: codes of fp32 for each column, where the kernel adds one. alpha, beta: its factors of A·B and of c.
     """
 
     a: BitArray
@@ -68,6 +60,12 @@ class GivenProduct:
     d: BitArray
     formats: tuple[Format, Format, Format]
     c: BitArray | None = None
+    c_format: Format = FP32
+    scale_a: BitArray | None = None
+    scale_b: BitArray | None = None
+    bias: BitArray | None = None
+    alpha: float = 1.0
+    beta: float = 1.0
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -76,12 +74,53 @@ class GivenProduct:
 
     def differing(self, model: Instruction | Unit, order: GemmOrder) -> npt.NDArray[np.bool_]:
         """The elements [M, N] that an order does not give."""
-        got = golden.gemm(model, self.a, self.b, self.c, order=order)
+        bias = None if self.bias is None else self.bias.view(np.float32)
+        got = golden.gemm(model, self.a, self.b, self.c, self.scale_a, self.scale_b, order=order, bias=bias)
         bits = np.asarray(got).view(self.d.dtype)
         differs = np.asarray(bits != self.d)
         if not model.operation.nan_is_fixed():
             differs &= ~(is_nan(bits, self.formats[2]) & is_nan(self.d, self.formats[2]))
         return differs
+
+    def epilogues(self, output: str | None) -> list[Keys]:
+        """The epilogues that take what was given, as keys of orders; `output` if D is rounded to that format."""
+        scaled: list[tuple[str, ...]] = [("alpha",)] if self.alpha != 1 else [()]
+        if self.c is not None:
+            fused: list[tuple[str, ...]] = [("beta",) if self.alpha == 1 else ("alpha", "beta"), ("alpha-beta",)]
+            scaled = fused if self.alpha != 1 or self.beta != 1 else [(), *fused[:1]]
+        made: list[Keys] = []
+        for steps in scaled:
+            whole = (*steps, "bias") if self.bias is not None else steps
+            variants = [whole, (*whole[:-1], "output", whole[-1])] if output is not None and whole else [whole]
+            for epilogue in variants:
+                made.append({"epilogue": epilogue, "alpha": self.alpha} if epilogue else {})
+                if "beta" in epilogue or "alpha-beta" in epilogue:
+                    made[-1]["beta"] = self.beta
+        return made
+
+    def scale_places(self, model: Instruction | Unit) -> list[Keys]:
+        """Where scales are applied, as keys of orders."""
+        if self.scale_a is None or self.scale_b is None or model.operation.block_size is not None:
+            return [{}]
+        (M, N, _), rows, columns = self.shape, len(self.scale_a), self.scale_b.shape[1]
+        sides = [
+            [side for side in dict.fromkeys((1, 128, 64, 32, -(-whole // count))) if -(-whole // side) == count]
+            for whole, count in ((M, rows), (N, columns))
+        ]
+        return [{"scale_at": "promotion", "scale_block": block} for block in product(*sides)]
+
+    @property
+    def groups(self) -> int | None:
+        """Number of scales along K; None without."""
+        return None if self.scale_a is None else self.scale_a.shape[1]
+
+    def sampled(self) -> npt.NDArray[np.intp]:
+        """The elements [SAMPLED, 2] that are computed first, anywhere, finite ones where there are any."""
+        form, d = self.formats[2], self.d
+        exponents = d >> form.man_bits & (1 << form.exp_bits) - 1 if form.exp_bits else d * 0
+        finite = np.argwhere(exponents != (1 << form.exp_bits) - 1)
+        chosen = finite if len(finite) else np.argwhere(d == d)
+        return chosen[np.sort(np.random.default_rng(7).permutation(len(chosen))[:SAMPLED])]
 
 
 @dataclass(frozen=True)
@@ -102,11 +141,11 @@ class FoundOrder:
     nearest: tuple[GemmOrder, int] | None = None
 
 
-def find_order(given: GivenProduct, models: list[Instruction], seconds: float = 60.0) -> FoundOrder:
+def find_order(given: GivenProduct, models: Sequence[Instruction | Unit], seconds: float = 60.0) -> FoundOrder:
     """Search for an order that gives every element of a product.
 
     Args:
-        models: the instructions that may have computed it, the likelier ones first. seconds: of the processor's time.
+        models: the instructions or units that may have computed it, the likelier ones first. seconds: of processor time.
 
     Raises:
         ValueError: none of the instructions takes the formats.
@@ -119,11 +158,15 @@ def find_order(given: GivenProduct, models: list[Instruction], seconds: float = 
     tried, near = 0, _Near()
     exhausted = True
     for search, order in _in_turn([search.orders() for search in searches]):
-        if tried % TRIES_BETWEEN == 0 and time.process_time() > ends:
+        if (order is None or tried % TRIES_BETWEEN == 0) and time.process_time() > ends:
             exhausted = False
             break
+        if order is None:
+            continue
         tried += 1
         right = search.right(order)
+        if right < 0:
+            continue
         near.add(right, search, order)
         if right == search.count:
             differs = given.differing(search.model, order)
@@ -156,7 +199,7 @@ class _Near:
         return FoundOrder(None, tried, exhausted, unexplained, nearest)
 
 
-def _in_turn(sources: list[Iterator[tuple["_Search", GemmOrder]]]) -> Iterator[tuple["_Search", GemmOrder]]:
+def _in_turn(sources: list[Iterator["_Turn"]]) -> Iterator["_Turn"]:
     """One of each source after the other, so that no instruction waits for all orders of another."""
     while sources:
         for source in list(sources):
@@ -167,202 +210,221 @@ def _in_turn(sources: list[Iterator[tuple["_Search", GemmOrder]]]) -> Iterator[t
                 yield found
 
 
-def _searches(given: GivenProduct, model: Instruction) -> Iterator["_Search"]:
+def _searches(given: GivenProduct, model: Instruction | Unit) -> Iterator["_Search"]:
     """The ways in which an instruction can take the operands."""
     a, b, d = given.formats
     if model.operation.d != d and not (model.operation.d == FP32 and d.name in OUTPUTS):
         return
+    if given.c is not None and model.c != given.c_format:
+        return
+    if (model.operation.block_size is not None) != (given.scale_a is not None) and model.operation.block_size is not None:
+        return
     output = None if model.operation.d == d else d.name
-    if (model.a, model.b) == (a, b):
-        yield _Search(given, model, {"output": output})
-    elif a == b == FP32 and model.a == model.b and model.a.name in ("tf32", "bf16"):
-        for convert in CONVERSIONS:
-            yield _Search(given, model, {"output": output, "convert": convert})
-        for passes, (form, _) in PASSES.items():
-            if form == model.a:
-                yield _Search(given, model, {"output": output, "passes": passes})
+    operands: list[Keys] = []
+    if (model.operation.a, model.operation.b) == (a, b):
+        operands = [{}]
+    elif a == b == FP32 and isinstance(model, Instruction) and model.a == model.b and model.a.name in ("tf32", "bf16"):
+        operands = [{"convert": convert} for convert in CONVERSIONS]
+        operands += [{"passes": passes} for passes, (form, _) in PASSES.items() if form == model.a]
+    places = given.sampled()
+    for of_operands, epilogue, scales in product(operands, given.epilogues(output), given.scale_places(model)):
+        yield _Search(given, model, {"output": output, **of_operands, **epilogue, **scales}, places)
 
 
 @dataclass(eq=False)
 class _Search:
-    """The orders of one instruction, with what is common to all of them, and the sums of the sampled elements."""
+    """The orders of one instruction, with what is common to all of them, and the sums of some elements of the product.
+
+    Attributes:
+        keys: of all orders. places: [elements, 2], rows and columns of D.
+    """
 
     given: GivenProduct
-    model: Instruction
+    model: Instruction | Unit
     keys: Keys
+    places: npt.NDArray[np.intp]
     sums: dict[int | None, dict[Any, BitArray]] = field(default_factory=dict)
     layouts: dict[Any, tuple[KLayout, npt.NDArray[np.intp]]] = field(default_factory=dict)
+    converted: dict[Any, "_Rows"] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def k(self) -> int:
+        """Products of an instruction."""
         return instruction_products(self.model)
-
-    @cached_property
-    def places(self) -> npt.NDArray[np.intp]:
-        """The sampled elements [SAMPLED, 2], anywhere, finite ones where there are any."""
-        form, d = self.given.formats[2], self.given.d
-        exponents = d >> form.man_bits & (1 << form.exp_bits) - 1 if form.exp_bits else d * 0
-        finite = np.argwhere(exponents != (1 << form.exp_bits) - 1)
-        chosen = finite if len(finite) else np.argwhere(d == d)
-        return chosen[np.sort(np.random.default_rng(7).permutation(len(chosen))[:SAMPLED])]
 
     @property
     def count(self) -> int:
-        """Number of sampled elements."""
+        """Number of elements that are computed."""
         return len(self.places)
 
+    @property
+    def wanted(self) -> BitArray:
+        """What the kernel gave for the elements."""
+        i, j = self.places.T
+        codes: BitArray = self.given.d[i, j]
+        return codes
+
     def right(self, order: GemmOrder) -> int:
-        """The number of sampled elements that an order gives; an order that does not fit gives none."""
-        M, N, _ = self.given.shape
-        a, b = self._operands(order)
+        """The number of elements that an order gives; −1 if it does not fit."""
+        right = 0
         try:
-            order.check(self.model)
-            layout, instructions = self._layout(order, a.shape[1] - 1)
-            regions = list(order.regions(M, N, layout.instructions, self.k, layout.pieces))
+            for inside, summation, plan in self._regions(order):
+                bias = None if self.given.bias is None else self.given.bias[self.places[inside, 1]]
+                with np.errstate(all="ignore"):
+                    got = summation(summation.batch(), plan, bias, summation.scale())
+                right += int((got == self.wanted[inside]).sum())
         except ValueError:
             return -1
-        c = np.zeros((M, N), bits_dtype(self.model.c)) if self.given.c is None else self.given.c
+        return right
+
+    def _regions(self, order: GemmOrder) -> Iterator[tuple[npt.NDArray[np.bool_], "_Recalled", Plan]]:
+        """The elements of each region of D that has any, their sums, and the plan.
+
+        Raises:
+            ValueError: an order that does not fit.
+        """
+        order.check(self.model)
+        rows_of = self._rows(order)
+        M, N, _ = self.given.shape
+        layout, instructions = self._layout(order, rows_of.K)
+        if self.given.groups is not None and order.scale_at == "promotion":
+            every = order.promote_every or layout.instructions
+            if -(-layout.instructions // every) != self.given.groups:
+                raise ValueError(f"{self.given.groups} scales along K are not one for each promotion")
         i, j = self.places.T
-        right = 0
         sums = self.sums.setdefault(order.pass_tile, {})
-        for rows, columns, plan in regions:
+        for rows, columns, plan in order.regions(M, N, layout.instructions, self.k, layout.pieces):
             inside = (rows.start <= i) & (i < rows.stop) & (columns.start <= j) & (j < columns.stop)
             if inside.any():
                 taken = instructions if plan.taken is None else instructions[list(plan.taken)]
-                start = c[i[inside], j[inside]]
-                with np.errstate(all="ignore"):
-                    summation = _Recalled(self.model, order, None, (a, b), taken, sums, inside)
-                    got = summation(Batch(start[:0, None], start[:0, None], start), plan)
-                right += int((got == self.given.d[i[inside], j[inside]]).sum())
-        return right
+                yield inside, _Recalled(self.model, order, None, rows_of, taken, sums, inside, self), plan
 
-    def _instructions(self, order: GemmOrder, layout: KLayout, K: int) -> npt.NDArray[np.intp]:
-        """The products of each instruction along K, K for +0·+0."""
-        places = np.arange(layout.instructions * self.k) if layout.places is None else layout.places
-        if isinstance(order.k_order, tuple) and layout.places is None:
-            size = len(order.k_order)
-            places = places // size * size + np.array(order.k_order)[places % size]
-        taken: npt.NDArray[np.intp] = np.minimum(places, K).reshape(-1, self.k)
-        return taken
-
-    def _operands(self, order: GemmOrder) -> tuple[BitArray, BitArray]:
-        """Rows of a and b of the sampled elements, converted, with a last product +0·+0."""
+    def _rows(self, order: GemmOrder) -> "_Rows":
+        """Operands of the elements, converted as an order says."""
         key = order.convert, order.passes, order.pass_tile
-        if key not in self._converted:
+        if key not in self.converted:
             i, j = self.places.T
-            a = operand("a", self.given.a[i], self.model.a, *key, is_b=False)
-            b = operand("b", self.given.b[:, j], self.model.b, *key, is_b=True).T
-            self._converted[key] = np.pad(a, ((0, 0), (0, 1))), np.pad(b, ((0, 0), (0, 1)))
-        return self._converted[key]
-
-    @cached_property
-    def _converted(self) -> dict[Any, tuple[BitArray, BitArray]]:
-        return {}
+            given, operation = self.given, self.model.operation
+            a = operand("a", given.a[i], self.model.a, *key, is_b=False)
+            b = operand("b", given.b[:, j], self.model.b, *key, is_b=True).T
+            K, size = a.shape[1], operation.block_size
+            padding = 1 if size is None else -K % self.k
+            a, b = (np.pad(x, ((0, 0), (0, padding))) for x in (a, b))
+            c = np.zeros(len(a), bits_dtype(self.model.c)) if given.c is None else given.c[i, j]
+            scales: tuple[BitArray, BitArray] | None = None
+            if size is not None and given.scale_a is not None and given.scale_b is not None:
+                assert operation.scale_format is not None
+                more = (K + padding) // size - given.scale_a.shape[1]
+                one = operation.scale_format.encode(1)
+                of_a, of_b = (
+                    np.pad(x, ((0, 0), (0, more)), constant_values=one) for x in (given.scale_a[i], given.scale_b[:, j].T)
+                )
+                scales = of_a, of_b
+            self.converted[key] = _Rows(a, b, c, scales, K)
+        return self.converted[key]
 
     def _layout(self, order: GemmOrder, K: int) -> tuple[KLayout, npt.NDArray[np.intp]]:
+        """The layout of K, and the products of each instruction, K for +0·+0."""
         key = order.k_order, order.k_tile, order.residue, order.split_k, order.split_tile, K
         if key not in self.layouts:
             layout = k_layout(self.model, order, K)
-            self.layouts[key] = layout, self._instructions(order, layout, K)
+            places = np.arange(layout.instructions * self.k) if layout.places is None else layout.places
+            if isinstance(order.k_order, tuple) and layout.places is None:
+                size = len(order.k_order)
+                places = places // size * size + np.array(order.k_order)[places % size]
+            if self.model.operation.block_size is None:
+                places = np.minimum(places, K)
+            self.layouts[key] = layout, places.reshape(-1, self.k)
         return self.layouts[key]
 
-    def orders(self) -> Iterator[tuple["_Search", GemmOrder]]:
-        """Every order of the grammar, the plainer ones first."""
-        for keys in self._keys():
-            try:
-                yield self, GemmOrder(**self.keys, **keys)
-            except ValueError:  # keys that do not go together
-                continue
+    def orders(self) -> Iterator["_Turn"]:
+        """Every order of the grammar, the plainer ones first, and None in between where many were tried without one. Before
+        the less plain come those of which the sums themselves say which of very many it is."""
+        has_c = self.given.c is not None and "beta" not in self.keys
+        grammar = Grammar(
+            self.model, self.given.shape, self.keys, self.given.groups if "scale_at" in self.keys else None, has_c
+        )
+        keys = grammar.keys()
+        plain, rest = map(self._order, islice(keys, PLAIN)), map(self._order, keys)
+        for source in (plain, self._listed(grammar), self._permuted(grammar, False), rest, self._permuted(grammar, True)):
+            yield from ((self, order) for order in source)
 
-    def _keys(self) -> Iterator[Keys]:
-        if "passes" in self.keys:
-            yield from self._passes()
+    def _order(self, keys: Keys) -> GemmOrder | None:
+        try:
+            return GemmOrder(**self.keys, **keys)
+        except ValueError:  # keys that do not go together
+            return None
+
+    def _listed(self, grammar: Grammar) -> Iterator[GemmOrder | None]:
+        """Lists of pieces for each output tile, which are found tile by tile."""
+        if self.keys.keys() & {"epilogue", "passes", "scale_at"} or self.model.operation.block_size is not None:
             return
-        bases, promotes, splits, stripes = self._bases(), self._promotes(), self._splits(), self._stripes()
-        plain = [[one for one in group if not one.keys() & {"split_order", "stripe_order"}] for group in (splits, stripes)]
-        yield {}
-        for group in (promotes, bases, plain[0], plain[1], splits, stripes):
-            yield from group
-        for x, y in ((promotes, splits), (bases, promotes), (promotes, stripes), (bases, splits), (bases, stripes)):
-            yield from _joined(x, y)
-        yield from self._streams()
-        yield from _joined(plain[0], stripes)
-        yield from _joined(splits, plain[1])
-        yield from _joined(bases, promotes, plain[0])
-        yield from _joined(promotes, *plain)
-        yield from _joined(bases, promotes, plain[1])
-        yield from _joined(bases, *plain)
+        for tile, keys in product(grammar.output_tiles(), [{}, *grammar.usual]):
+            order = self._order({"k_order": "stream-k", "tile": tile, "workers": 1, **keys})
+            if order is None or self.right(order) < 0:
+                continue
+            found: list[Pieces] = []
+            for rows, columns, _ in order.regions(*self.given.shape[:2], grammar.instructions, self.k):
+                sides = [np.arange(side.start, side.stop) for side in (rows, columns)]
+                places = np.stack(np.meshgrid(*sides, indexing="ij"), axis=2).reshape(-1, 2)
+                few = places[np.random.default_rng(7).permutation(len(places))[:OF_TILE]]
+                pieces = replace(self, places=few, sums={}, layouts={}, converted={}).pieces(order)
+                if pieces is None:
+                    break
+                found.append(pieces)
+            if pieces is None:
+                yield None
+            else:
+                yield replace(order, workers=None, tiles=tuple(found))
 
-    def _passes(self) -> Iterator[Keys]:
-        passes = len(PASSES[self.keys["passes"]][1])
-        for tile in (None, *PASS_TILES):
-            yield {"pass_tile": tile}
-            if tile is not None and passes * tile % self.k == 0:
-                yield {"pass_tile": tile, "promote_every": passes * tile // self.k}
+    def pieces(self, order: GemmOrder) -> Pieces | None:
+        """The pieces of K whose sums give the elements, all of one output tile, under an order with other pieces."""
+        ((_, summation, _),) = self._regions(order)
+        with np.errstate(all="ignore"):
+            others = summation.of_every_piece(np.zeros_like(summation.rows.c))
+            first = summation.of_every_piece(summation.rows.c) if summation.rows.c.any() else others
+            return pieces_giving(self.wanted, first, others, summation.additions().add, summation.finished)
 
-    def _tiles(self) -> list[int]:
-        return sorted({size for size in (self.k, *SIZES) if size % self.k == 0})
-
-    def _bases(self) -> list[Keys]:
-        K = self.given.shape[2]
-        widths = [{"k_order": order} for order in k_widths(self.model)]
-        reverse = [{"k_order": "reverse", "k_tile": tile} for tile in self._tiles() if tile < K]
-        first = [{"residue": "first", "k_tile": tile} for tile in self._tiles() if K % tile and tile < K]
-        return [*first, *widths, *reverse]
-
-    def _promotes(self) -> list[Keys]:
-        """Promotion after so many instructions, while another one follows."""
-        return [{"promote_every": 1 << power} for power in range(8) if 1 << power < -(-self.given.shape[2] // self.k)]
-
-    def _splits(self) -> list[Keys]:
-        """Parts of K, each way to cut it once."""
-        K = self.given.shape[2]
-        seen, found = set(), []
-        sums = ("fp32", "workspace", "in-place") if self.keys["output"] is not None else ("fp32",)
-        for tile in (64, 32, 128, 16, 256, 8, 4, None):
-            for parts in range(2, MOST_PARTS + 1):
-                cut = (parts, 0) if tile is None else (-(-K // (parts * tile)) * tile, 1)
-                count = min(parts, -(-K // self.k)) if tile is None else -(-K // cut[0])
-                if cut in seen or count < 2:
+    def _permuted(self, grammar: Grammar, is_late: bool) -> Iterator[GemmOrder | None]:
+        """Parts or stripes that are added in any order, one after the other."""
+        for key, keys in grammar.many_sums(is_late):
+            order = self._order(keys)
+            if order is None or order.epilogue or order.split_sum != "fp32":
+                continue
+            try:
+                ((_, summation, plan),) = self._regions(order)
+            except ValueError:
+                continue
+            with np.errstate(all="ignore"):
+                first, others = summation.of_each(plan)
+                if not EVERY_TREE < len(first) <= EVERY_ORDER:
                     continue
-                seen.add(cut)
-                for way in sums:
-                    keys = {"split_k": count if tile is None else parts, "split_tile": tile, "split_sum": way}
-                    if tile is None and way != "fp32":
-                        continue
-                    found += [keys, *({**keys, "split_order": order} for order in _sum_orders(parts, way != "in-place"))]
-        return found
-
-    def _stripes(self) -> list[Keys]:
-        found: list[Keys] = []
-        for number, width in product((2, 4, 8), self._tiles()):
-            if number * width <= 2 * self.given.shape[2]:
-                keys = {"stripes": (number, width)}
-                found += [keys, *({**keys, "stripe_order": order} for order in _sum_orders(number, True, number == 4))]
-        return found
-
-    def _streams(self) -> Iterator[Keys]:
-        M, N, K = self.given.shape
-        for tile, workers in product(OUTPUT_TILES, WORKERS):
-            of_tile = -(-M // tile[0]) * -(-N // tile[1])
-            if tile[0] < 2 * M and tile[1] < 2 * N and workers % of_tile and workers < of_tile * -(-K // self.k):
-                keys = {"k_order": "stream-k", "tile": tile, "workers": workers}
-                yield keys
-                yield from ({**keys, **promote} for promote in self._promotes())
+                add, finished = summation.additions().add, summation.finished
+                found = next(orders_giving(self.wanted, first, others, add, finished), None)
+            if found is None:
+                yield None
+            else:
+                count = order.split_k if key == "split_order" else len(found)
+                keys = {**keys, key: (*found, *range(len(found), count))}
+                yield self._order(keys)
 
 
-def _sum_orders(count: int, trees: bool, every: bool = False) -> Iterator[Any]:
-    """Orders of additions other than from the left: backwards, trees, and where wanted every one."""
-    yield tuple(reversed(range(count)))
-    if trees and count > 2 and not count & (count - 1):
-        yield from TREES
-    if every:
-        yield from (order for order in permutations(range(count)) if order[0] < order[1] and order != tuple(range(count)))
+_Turn = tuple[_Search, GemmOrder | None]
 
 
-def _joined(*groups: list[Keys]) -> Iterator[Keys]:
-    for chosen in product(*groups):
-        yield {key: value for keys in chosen for key, value in keys.items()}
+@dataclass(frozen=True)
+class _Rows:
+    """Operands of sampled elements, with products +0·+0 at the end, and scales, with ones.
+
+    Attributes:
+        K: number of products without those at the end.
+    """
+
+    a: BitArray
+    b: BitArray
+    c: BitArray
+    scales: tuple[BitArray, BitArray] | None
+    K: int
 
 
 @dataclass(frozen=True)
@@ -370,20 +432,71 @@ class _Recalled(Summation):
     """A summation of sampled elements whose chains and promoted sums are computed once for all orders that have them.
 
     Attributes:
-        operands: rows of a and b of all sampled elements. taken: [instructions, k], the products of each instruction in the
-            order of the plan. inside: the elements that this summation is of.
+        rows: of all sampled elements. taken: [instructions, k], the products of each instruction in the order of the plan.
+        inside: the elements that this summation is of.
     """
 
-    operands: tuple[BitArray, BitArray] = field(repr=False)
+    rows: _Rows = field(repr=False)
     taken: npt.NDArray[np.intp] = field(repr=False)
     sums: dict[Any, BitArray] = field(repr=False)
     inside: npt.NDArray[np.bool_]
+    search: _Search = field(repr=False)
+
+    def batch(self) -> Batch:
+        """The starts of the sums; operands are looked up."""
+        start = self.rows.c[self.inside]
+        return Batch(start[:0, None], start[:0, None], start)
+
+    def scale(self) -> Scale | None:
+        """The scales of each promotion, where the order applies any there."""
+        given, (rows, columns) = self.search.given, self.order.scale_block
+        if self.order.scale_at != "promotion" or given.scale_a is None or given.scale_b is None:
+            return None
+        of_a, of_b = given.scale_a, given.scale_b
+        i, j = self.search.places[self.inside].T
+        return lambda group: self.additions().multiply(of_a[i // rows, group], of_b[group, j // columns])
 
     def additions(self) -> Additions:
         return _NumpyAdditions(self.model.operation, self.engine)
 
-    def _run(self, batch: Batch, zeros: Batch, run: Run, additions: Additions, scale: Any) -> BitArray:
-        key = self.order.promote_every, self.taken[slice(*run)].tobytes(), self.inside.tobytes()
+    def finished(self, totals: BitArray) -> BitArray:
+        """Totals in the format of the result."""
+        return self.additions().rounded(totals, self.order.result_format(self.model))
+
+    def of_each(self, plan: Plan) -> tuple[BitArray, BitArray]:
+        """The sum of each part, or of each stripe of the only part: from c, and from +0."""
+        batch, additions = self.batch(), self.additions()
+        zeros = batch._replace(c=np.zeros_like(batch.c))
+        if len(plan.pieces) > 1:
+            made = partial(self._piece, additions=additions, scale=self.scale())
+            tables = [[made(start, zeros, runs) for runs in plan.pieces] for start in (batch, zeros)]
+        else:
+            (runs,) = plan.pieces
+            tables = [[self._run(start, zeros, run, additions, self.scale()) for run in runs] for start in (batch, zeros)]
+        first, others = (np.stack(table) for table in tables)
+        return first, others
+
+    def of_every_piece(self, start: BitArray) -> BitArray:
+        """[begin, end, elements], the sums of all consecutive instructions."""
+        count, additions, d = len(self.taken), self.additions(), self.model.operation.d
+        chain, every = self.model.chain_over(self.search.k), self.order.promote_every
+        a, b = (np.ascontiguousarray(x[:, self.taken].swapaxes(0, 1)) for x in (self.rows.a, self.rows.b))
+        carried = np.broadcast_to(np.zeros_like(start) if every else start, (count, len(start))).copy()
+        total = np.broadcast_to(additions.widened(start, self.model.operation.c), (count, len(start))).copy()
+        made = np.zeros((count + 1, count + 1, len(start)), total.dtype)
+        for length in range(1, count + 1):
+            begins = count + 1 - length
+            x, y = (operands[length - 1 :].reshape(-1, operands.shape[2]) for operands in (a, b))
+            carried = run(None, chain, Batch(x, y, carried[:begins].ravel())).reshape(begins, -1)
+            wide = additions.widened(carried, d)
+            reached = additions.add(total[:begins], wide) if every else wide
+            made[np.arange(begins), np.arange(begins) + length] = reached
+            if every and length % every == 0:
+                total, carried = reached, np.zeros_like(carried)
+        return made
+
+    def _run(self, batch: Batch, zeros: Batch, run: Run, additions: Additions, scale: Scale | None) -> BitArray:
+        key = self.order.promote_every, self.order.scale_block, self.taken[slice(*run)].tobytes(), self.inside.tobytes()
         if batch is not zeros and batch.c.any():
             return super()._run(batch, zeros, run, additions, scale)
         if key not in self.sums:
@@ -401,8 +514,14 @@ class _Recalled(Summation):
         return self.sums[key][self.inside]
 
     def _computed(self, places: npt.NDArray[np.intp], c: BitArray, inside: npt.NDArray[np.bool_]) -> BitArray:
-        a, b = (np.ascontiguousarray(x[inside][:, places.ravel()]) for x in self.operands)
-        return super().chained(Batch(a, b, c), (0, len(places)))
+        columns, size = places.ravel(), self.model.operation.block_size
+        a, b = (np.ascontiguousarray(x[inside][:, columns]) for x in (self.rows.a, self.rows.b))
+        batch = Batch(a, b, c)
+        if self.rows.scales is not None and size is not None:
+            blocks = columns[::size] // size
+            of_a, of_b = (np.ascontiguousarray(x[inside][:, blocks]) for x in self.rows.scales)
+            batch = batch._replace(scale_a=of_a, scale_b=of_b)
+        return super().chained(batch, (0, len(places)))
 
 
 class _NumpyAdditions(Additions):

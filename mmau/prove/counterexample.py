@@ -1,18 +1,83 @@
-"""A counter-example of one step as operands of the whole unit, with the results of the netlist and of golden."""
+"""A counter-example of one step as operands of the whole unit, with the results of the netlist and of golden; and its replay
+in a simulation of the Verilog, explained like any mismatch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import bitwuzla
 from bitwuzla import Kind, Term
 
+from cosim.diagnosis.explain import explanation_of
+from cosim.dut.description import Dut
+from cosim.dut.generated import dut_like
+from cosim.dut.reference import reference_of
+from cosim.runner.needed_tools import check_tools
+from cosim.runner.report import Report
+from cosim.runner.request import Request
+from cosim.runner.simulate import replay
 from golden import Unit
+from golden.files import temporary_folder
+from golden.operations.exact_sum import ExactSum
+from golden.processes import supervised
 from mmau.prove.datapath.cut_netlist import CutNetlist
 from mmau.prove.datapath.kernel import Obligation
-from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unit_proof
+from mmau.prove.datapath.unit_questions import specification_of, unit_proof
 from mmau.prove.evaluation import evaluate, in_order
 from mmau.prove.netlist.terms import Terms, deep_stack
 from mmau.prove.specification.observer import Observer
+from rtl.designs.controlled_design import ControlledDesign
+from rtl.designs.design import Design
+from rtl.designs.product_design import unit_operands
+from rtl.designs.unit_design import as_design
+
+CLASS = "counter-example"
+"""The class name of the vector in reports."""
+
+
+def replayed(unit: Unit, inputs: Mapping[str, int] | Sequence[Mapping[str, int]], design: Dut | str) -> Report:
+    """One vector, or several one after the other, co-simulated; results unlike golden's are explained.
+
+    Args:
+        unit: the specification of the design.
+        inputs: codes of the operand ports, packed, for as many results as the design gives at once.
+        design: a user design, or the Verilog of the unit's combinational datapath, its top module called `unit`.
+
+    Raises:
+        MissingTool: a program is not installed. ElaborationError, SimulationError: the design cannot be built or driven.
+    """
+    is_vhdl = isinstance(design, Dut) and design.is_vhdl
+    check_tools("ghdl" if is_vhdl else "verilator", not is_vhdl)
+    sent = [inputs] if isinstance(inputs, Mapping) else inputs
+    return supervised(lambda: _replayed(unit, sent, design))
+
+
+def _replayed(unit: Unit, sent: Sequence[Mapping[str, int]], design: Dut | str) -> Report:
+    with temporary_folder("mmau-replay-") as name:
+        folder = Path(name)
+        if isinstance(design, str):
+            unit = replace(unit, implementation=unit.implementation.combinational)
+            source = folder / "unit.v"
+            source.write_text(design, encoding="utf-8")
+            dut = dut_like(as_design(unit), [source], "unit")
+        else:
+            dut = design
+        request = Request(vectors=len(sent), dut=dut)
+        whole = reference_of(as_design(unit), dut)
+        rows = [row_of(whole, number, inputs) for number, inputs in enumerate(sent)]
+        found = replay(whole, request, folder, {"rows": rows, "classes": {0: CLASS}})
+        explanation = explanation_of(found.outcome, found.minimised, whole)
+        return Report.of_run(whole, found, request.runs_in, request.seed, explanation)
+
+
+def row_of(design: Design, number: int, inputs: Mapping[str, int]) -> dict[str, Any]:
+    """The codes of the input ports as a row for `cosim.volume.decoded_vectors.Decoder`."""
+    if isinstance(design, ControlledDesign):
+        inputs = design.with_flags(inputs)
+    chosen = [place for place, choice in enumerate(design.choices) if choice.codes.items() <= inputs.items()] or [0]
+    transfer = {port: f"{value:#x}" for port, value in inputs.items()}
+    return {"vector": number, "transfers": [transfer], "product": chosen[0], "element": 0, "label": 0}
 
 
 @dataclass(frozen=True)
@@ -53,26 +118,26 @@ def _vector(terms: Terms, unit: Unit, verilog: str, name: str, seconds: float) -
 
 
 def golden_result(unit: Unit, inputs: Mapping[str, int]) -> int:
-    """Golden's d for the packed operands of one step."""
-    operation = unit.operation
-    scale = operation.scale_format
+    """Golden's d for the packed operands of one step, below its exception flags if the unit has them."""
+    operation, operands = unit.operation, unit_operands(unit)
 
-    def elements(port: str, width: int, count: int) -> list[int]:
-        return [inputs[port] >> (k * width) & ((1 << width) - 1) for k in range(count)]
+    def elements(port: str) -> list[int]:
+        held = operands.get(port)
+        if held is None:
+            return []
+        width = held.format.width
+        return [inputs[port] >> (k * width) & ((1 << width) - 1) for k in range(held.count)]
 
-    scales = [
-        elements(port, scale.width, operation.scales_per_step) if scale is not None else []
-        for port in ("scale_a", "scale_b")
-    ]
-    a, b = (elements(port, fmt.width, operation.length) for port, fmt in (("a", operation.a), ("b", operation.b)))
-    return operation.step(a, b, inputs["c"], *scales)
+    a, b, c = elements("a"), elements("b"), inputs.get("c", 0)
+    d = unit.chain_over(len(a))(a, b, c, elements("scale_a"), elements("scale_b"))
+    return operation.flags_of(a, b, c) << operation.d.width | d if isinstance(operation, ExactSum) and operation.flags else d
 
 
 def _inputs(
     terms: Terms, unit: Unit, netlist: CutNetlist, violated: list[Obligation], seconds: float
 ) -> dict[str, int] | None:
     make = terms.manager.mk_term
-    specified = SPECIFICATIONS[type(unit.operation)](terms, unit.operation, netlist.inputs, Observer())
+    specified = specification_of(unit)(terms, netlist.inputs, Observer())
     differs = make(Kind.DISTINCT, [_expanded(terms, netlist, netlist.outputs["d"].term), specified.term])
     for obligation in violated:
         options = bitwuzla.Options()

@@ -28,6 +28,7 @@ from mmau.prove.decision import (
     Equality,
     UserDesignDecision,
 )
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign
 
@@ -146,8 +147,12 @@ SIMULATION = 600.0
 @overload
 def prove(design: Design, seconds: float, dut: None = None, waived: Sequence[str] = ()) -> DesignDecision: ...
 @overload
-def prove(design: Design, seconds: float, dut: str | Path, waived: Sequence[str] = ()) -> UserDesignDecision: ...
-def prove(design: Design, seconds: float, dut: str | Path | None = None, waived: Sequence[str] = ()) -> Decision:
+def prove(
+    design: Design, seconds: float, dut: str | Path, waived: Sequence[str] = (), store: Path | None = None
+) -> UserDesignDecision: ...
+def prove(
+    design: Design, seconds: float, dut: str | Path | None = None, waived: Sequence[str] = (), store: Path | None = None
+) -> Decision:
     """Prove that a design computes golden's operation for every input, or find operands for which it does not: the generated
     Verilog of `design`, or the user design that `dut` describes and the unit `design` specifies.
 
@@ -156,6 +161,7 @@ def prove(design: Design, seconds: float, dut: str | Path | None = None, waived:
 
     Args:
         waived: Verilator's warnings about widths that do not count.
+        store: the folder of answers about cases of a user design, which are not asked again; None for none.
 
     Raises:
         Refused: a program is missing or fails, or a user design and its description do not fit. ValueError: a user design
@@ -164,10 +170,10 @@ def prove(design: Design, seconds: float, dut: str | Path | None = None, waived:
     if dut is None:
         seen = watched(DESIGN, {"design": design.as_table(), "seconds": seconds}, seconds)
         return _cut_short(seen) if seen.result is None else DesignDecision.of(seen.result)
-    if not isinstance(design, UnitDesign):
+    if not isinstance(design, UnitDesign | ControlledDesign):
         raise ValueError(f"a user design is compared with one unit, not a tile or several formats, got {design.name}")
     content = {"unit": unit_to_toml(design.unit), "dut": str(Path(dut).absolute()), "seconds": seconds}
-    content |= {"waived": list(waived)}
+    content |= {"waived": list(waived), "store": None if store is None else str(store.absolute())}
     seen = watched(DUT, content, seconds)
     found = UserDesignDecision.of(seen.result if seen.result is not None else _user_keys_until(seen))
     if found.verdict == REFUTED or found.waivable:

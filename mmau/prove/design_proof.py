@@ -8,20 +8,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mmau.prove.counterexample import vector
+from mmau.prove.counterexample import replayed, vector
 from mmau.prove.datapath.unit_questions import TOP, NotProvable, Question
 from mmau.prove.deadline import Report, ignored
 from mmau.prove.decision import OPEN, PROVED, REFUTED, Counterexample, DesignDecision, Obligations, WrongCycles, WrongResult
 from mmau.prove.pipeline.carried_values import VALUES
-from mmau.prove.pipeline.cut_steps import CUT
 from mmau.prove.pipeline.pipeline import HANDSHAKE
 from mmau.prove.pipeline.pipeline_replay import broken
 from mmau.prove.pipeline.pipeline_targets import combinational
-from mmau.prove.pipeline.questions import assumed, handshake_trace, pipeline_questions
-from mmau.prove.replay import replayed
+from mmau.prove.pipeline.questions import CUT, assumed, handshake_trace, pipeline_questions
 from mmau.prove.solvers.installed import PACKAGES, MissingSolver, limited_memory, solver
 from rtl.designs.design import Design
 from rtl.designs.identity import verilog_digest
+from rtl.designs.product_design import SumsDesign
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
 
@@ -158,7 +157,7 @@ def _wrong_cycles(design: Design, verilog: str, end: float) -> WrongCycles:
 
 def _wrong_result(datapath: Design, refuted: Sequence[str], end: float) -> WrongResult:
     """Operands for which the combinational datapath gives a wrong d."""
-    if not isinstance(datapath, UnitDesign):
+    if not isinstance(datapath, UnitDesign | SumsDesign):
         raise NotShown(
             "a step is refuted, but the search for operands that show it covers datapaths of one format only; "
             "try co-simulation: `mmau cosim`"

@@ -5,7 +5,7 @@ matter.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,20 +14,20 @@ from bitwuzla import Kind
 from golden import Operation
 from golden.chains.chain import Chain
 from golden.text import canonical
-from mmau.prove.datapath.unit_questions import SPECIFICATIONS, TOP, NotProvable, Question, unspecified
+from mmau.prove.datapath.unit_questions import SPECIFICATIONS, TOP, NotProvable, Question, specification_of, unspecified
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
-from mmau.prove.pipeline.converted_tiles import chain_of
-from mmau.prove.pipeline.pipeline_targets import combinational
+from mmau.prove.pipeline.pipeline_targets import chain_of, combinational
 from mmau.prove.smtlib import question
-from mmau.prove.specification.converted import addition, to_fp16
+from mmau.prove.specification.fma import addition, to_fp16
 from mmau.prove.specification.multi_format import LaneObserver, multi_format
 from mmau.prove.specification.observer import Observer
 from mmau.prove.targets import KINDS
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.identity import verilog_digest
-from rtl.designs.multi_format import check_units
-from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.ports import step_operands
+from rtl.designs.multi_format_design import MultiFormatDesign, check_units
+from rtl.designs.ports import Elements, step_operands
+from rtl.designs.product_design import SumsDesign
 from rtl.verilog.emit import to_verilog
 
 
@@ -77,6 +77,12 @@ def specification_digest(design: Design) -> str:
     within, chain = combinational(design), chain_of(design)
     if isinstance(within, MultiFormatDesign):
         return _of_formats(within)
+    if isinstance(within, ControlledDesign):
+        chosen = [[dict(each.codes), operation_specification_digest(each.unit.operation)] for each in within.choices]
+        return _digest(chosen)
+    if isinstance(within, SumsDesign):
+        specify = specification_of(within.unit)
+        return _of_ports(within.operands, lambda terms, ports: specify(terms, ports, Observer()))
     of_step = operation_specification_digest(within.operation)
     return of_step if chain is None else _digest([of_step, _of_conversion(chain)])
 
@@ -91,11 +97,16 @@ def operation_specification_digest(operation: Operation) -> str:
     problem = unspecified(operation)
     if problem is not None:
         raise NotProvable(problem)
-    widths = {name: elements.width for name, elements in step_operands(operation).items() if name != "d"}
+    specify = SPECIFICATIONS[type(operation)]
+    return _of_ports(step_operands(operation), lambda terms, ports: specify(terms, operation, ports, Observer()))
+
+
+def _of_ports(operands: Mapping[str, Elements], specify: Callable[[Terms, Mapping[str, Bits]], Bits]) -> str:
+    """The digest of a specification of d, as a term of free operands."""
+    widths = {name: elements.width for name, elements in operands.items() if name != "d"}
     with deep_stack() as manager:
         terms = Terms(manager)
-        ports = _free(terms, widths)
-        return _digest([_text(terms, SPECIFICATIONS[type(operation)](terms, operation, ports, Observer()))])
+        return _digest([_text(terms, specify(terms, _free(terms, widths)))])
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ from cosim.build.errors import SimulationError
 from cosim.dut.tool_log import ElaborationError
 from golden import Operation
 from golden.units.unit_file import unit_from_table
+from mmau.jobs import Store
 from mmau.prove.deadline import Refused, Report, killable
 from mmau.prove.decision import UserDesignDecision
 from mmau.prove.design_proof import prove
 from mmau.prove.equality import equality
+from mmau.prove.user_design.asking import KEPT, Answers, directly
 from mmau.prove.user_design.proof import decided_by_solvers
 from mmau.prove.user_design.samples import sampled
-from rtl.designs.from_table import design_from_table
+from rtl.designs.identity import design_from_table
 from rtl.tools import MissingTool
 from rtl.yosys import YosysError
 
@@ -36,11 +39,13 @@ def prove_design(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
 
 @killable
 def prove_dut(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
-    """The keys of a `UserDesignDecision`, from a unit's text, the path of a description and `seconds`."""
+    """The keys of a `UserDesignDecision`, from a unit's text, the path of a description, `seconds`, and the folder of a
+    store of answers or None."""
     try:
-        return asdict(
-            decided_by_solvers(unit_from_table(tomllib.loads(content["unit"])), _dut(content), content["seconds"], report)
-        )
+        with ExitStack() as stack:
+            unit, folder = unit_from_table(tomllib.loads(content["unit"])), content["store"]
+            answers = directly if folder is None else Answers(stack.enter_context(Store(Path(folder), KEPT)))
+            return asdict(decided_by_solvers(unit, _dut(content), content["seconds"], report, answers))
     except WRONG as error:
         raise Refused(error) from error
 

@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mmau.testing.assertion import assert_gemm
+    from mmau.testing.bisection import Difference, bisect_gemm
     from mmau.testing.probe_operands import ProbeData, probe_data, probe_scales
     from mmau.testing.tolerance_audit import Audit, audit
 
-__all__ = ["Audit", "ProbeData", "assert_gemm", "audit", "probe_data", "probe_scales"]
+__all__ = ["Audit", "Difference", "ProbeData", "assert_gemm", "audit", "bisect_gemm", "probe_data", "probe_scales"]
 
 _MODULES = {
     "Audit": "tolerance_audit",
+    "Difference": "bisection",
     "ProbeData": "probe_operands",
     "assert_gemm": "assertion",
     "audit": "tolerance_audit",
+    "bisect_gemm": "bisection",
     "probe_data": "probe_operands",
     "probe_scales": "probe_operands",
 }

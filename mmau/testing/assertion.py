@@ -11,7 +11,7 @@ from golden.arrays import BitArray, bits_dtype, float_dtype, from_tensor, is_dev
 from golden.comparison import is_nan
 from golden.units.instruction import Instruction
 from mmau.testing.changes import Change, explanations
-from mmau.testing.kernel_faults import faults, faults_along_k, where
+from mmau.testing.kernel_faults import faults, faults_along_k, moved_tiles, where
 from mmau.testing.product_under_test import KernelProduct, kernel_product
 
 SHOWN = 5
@@ -42,7 +42,7 @@ def assert_gemm(
     __tracebackhide__ = True
     operands = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
     product = kernel_product(arch, instr, operands, order)
-    got = _codes(actual, product)
+    got = codes_of(actual, product)
     wrong = differing(product, got, product.d)
     if wrong.any():
         raise AssertionError("\n".join(_message(product, got, wrong)))
@@ -56,7 +56,7 @@ def differing(product: KernelProduct, got: BitArray, expected: BitArray) -> Any:
     return differs & ~(is_nan(got, product.output) & is_nan(expected, product.output))
 
 
-def _codes(actual: Any, product: KernelProduct) -> BitArray:
+def codes_of(actual: Any, product: KernelProduct) -> BitArray:
     """The codes of what a kernel gave.
 
     Raises:
@@ -104,7 +104,7 @@ def _message(product: KernelProduct, got: BitArray, wrong: Any) -> Iterator[str]
             "no single change that was tried explains all of D: orders, promotion, F, accumulator, tail, slices, scales, "
             "lanes, tiles"
         )
-    yield from _trace(product, i, j, number or 0)
+    yield from trace_of(product, i, j, number or 0)
 
 
 def explained(product: KernelProduct, got: BitArray) -> list[str]:
@@ -129,6 +129,8 @@ def explaining(product: KernelProduct, got: BitArray) -> Iterator[Change]:
         if not differing(product, got, d).any() and change.words.encode() not in seen:
             seen.add(change.words.encode())
             yield change
+    if not seen:
+        yield from moved_tiles(product, got)
 
 
 def _few(product: KernelProduct, got: BitArray) -> tuple[KernelProduct, BitArray] | None:
@@ -173,7 +175,7 @@ def first_differing(product: KernelProduct, change: Change, i: int, j: int) -> i
     return low
 
 
-def _trace(product: KernelProduct, i: int, j: int, number: int = 0) -> Iterator[str]:
+def trace_of(product: KernelProduct, i: int, j: int, number: int = 0) -> Iterator[str]:
     """The steps of one of the element's instructions, from the sum before it."""
     model, k = product.model, product.k
     if not isinstance(model, Instruction):

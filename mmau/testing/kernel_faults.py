@@ -4,15 +4,17 @@ Most of them are a matter of each element by itself, and are tried on a few elem
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from golden.arithmetic.formats import FORMATS
+from golden.arithmetic.formats import FORMATS, Format
 from golden.arrays import BitArray
 from golden.products.additions import Additions, widened
+from golden.products.gemm_order import split
 from golden.products.k_width import k_widths
 from golden.units.instruction import Instruction
 from golden.variants import Variant
@@ -29,12 +31,17 @@ OUTPUT_TILES = (8, 16, 32, 64, 128, 256)
 MOST_SLICES = 64
 """Largest number of parts of K of which one may be lost."""
 
+FEW_SLICES = (2, 3, 4, 5, 6, 8)
+"""Numbers of parts of K of which one may be lost where the order has one chain."""
+
 
 def faults(product: KernelProduct) -> Iterator[Change]:
     """Faults of whole outputs, of accumulators and of scales."""
     M, N, _ = product.shape
     if product.order.starts_from_c and product.c.any():
         yield Change("c is added twice", _c_twice)
+    if product.order.starts_from_c and product.output == product.model.operation.c:
+        yield Change("the kernel adds to its own earlier result", lambda product: product.changed(c=product.d).d)
     for side in (side for side in OUTPUT_TILES if side < max(M, N)):
         yield Change(f"output tiles of {side} x {side} stand in each other's place, rows for columns", _tiles(side, True))
         yield Change(f"neighbouring output tiles of {side} x {side} are swapped", _tiles(side, False))
@@ -53,6 +60,7 @@ def faults_along_k(product: KernelProduct) -> Iterator[Change]:
     for tile in (1, k // 2, *TILES):
         if 0 < tile < K:
             lost.setdefault(tile, ": a whole tile" if tile in TILES else "")
+    named = {(K - count, K) for count in lost}  # parts of K that have been tried, each under its first name
     for count, what in lost.items():
         yield _missing(slice(K - count, K), f"the last {count} of K missing{what}")
         yield _twice(slice(K - count, K), f"the last {count} of K counted twice")
@@ -63,6 +71,9 @@ def faults_along_k(product: KernelProduct) -> Iterator[Change]:
         if tile % k == 0 and tile < K <= tile * MOST_SLICES:
             for number, first in enumerate(range(0, K, tile)):
                 part = slice(first, min(first + tile, K))
+                if (part.start, part.stop) in named:
+                    continue
+                named.add((part.start, part.stop))
                 yield _missing(part, f"products {part.start} to {part.stop - 1} missing: tile {number} of {tile}")
                 yield _twice(part, f"products {part.start} to {part.stop - 1} counted twice: tile {number} of {tile}")
     yield from _lost_slices(product)
@@ -98,29 +109,96 @@ def _orders(product: KernelProduct) -> Iterator[Change]:
         for permutation in k_widths(product.model):
             lanes = f"lanes that load several products: k_order of {len(permutation)} products"
             yield _ordered(lanes, k_order=permutation)
-    seen = set()
-    for tile in (64, 32, 128, 256):
-        for parts in range(2, MOST_SLICES + 1):
-            length = -(-K // (parts * tile)) * tile
-            if tile % k == 0 and length < K and (length not in seen) and order.split_k == 1:
-                seen.add(length)
-                yield _ordered(f"split_k = {parts}, split_tile = {tile}", split_k=parts, split_tile=tile)
-                if product.output.name == "fp32" and product.model.operation.d.name == "fp32":
-                    yield Change(
-                        f"split_k = {parts}, split_tile = {tile}, each part rounded to fp16", _fp16_parts(parts, tile)
-                    )
+    if order.split_k > 1:
+        return
+    for parts, of_tile, pieces in _divisions(product, range(2, MOST_SLICES + 1), (64, 32, 128, 256, None, k)):
+        words = _words_of(parts, of_tile)
+        yield _ordered(words, split_k=parts, split_tile=of_tile)
+        if product.output.name == "fp32" and product.model.operation.d.name == "fp32":
+            yield Change(f"{words}, each part rounded to fp16", _sum_of(pieces, FORMATS["fp16"]))
+
+
+def _words_of(parts: int, tile: int | None) -> str:
+    return f"split_k = {parts}" if tile is None else f"split_k = {parts}, split_tile = {tile}"
+
+
+def _divisions(
+    product: KernelProduct, counts: Iterable[int], tiles: Sequence[int | None]
+) -> Iterator[tuple[int, int | None, list[slice]]]:
+    """Divisions of K into parts, each once under the first of its names: split_k, split_tile, and the parts."""
+    K, k = product.shape[2], product.k
+    seen: set[tuple[int, ...]] = set()
+    for tile in tiles:
+        for parts in counts:
+            if (tile is not None and tile % k) or parts > -(-K // k):
+                continue
+            pieces = _pieces(product, parts, tile)
+            starts = tuple(piece.start for piece in pieces)
+            if len(pieces) > 1 and starts not in seen:
+                seen.add(starts)
+                yield parts, tile, pieces
+
+
+def _pieces(product: KernelProduct, parts: int, tile: int | None) -> list[slice]:
+    """The parts of K of a split."""
+    K, k = product.shape[2], product.k
+    if tile is None:
+        return [slice(first * k, min(end * k, K)) for first, end in split(-(-K // k), parts)]
+    length = -(-K // (parts * tile)) * tile
+    return [slice(first, min(first + length, K)) for first in range(0, K, length)]
 
 
 def _lost_slices(product: KernelProduct) -> Iterator[Change]:
-    """One part of a split lost, or counted twice."""
-    K, order = product.shape[2], product.order
-    if order.split_k == 1 or order.split_tile is None:
-        return
-    length = -(-K // (order.split_k * order.split_tile)) * order.split_tile
-    for number, first in enumerate(range(0, K, length)):
-        part = slice(first, min(first + length, K))
-        yield _missing(part, f"part {number} of split_k = {order.split_k} missing")
-        yield _twice(part, f"part {number} of split_k = {order.split_k} counted twice")
+    """One part of a split lost, or counted twice: of the order's own split, else of a few parts."""
+    order = product.order
+    if order.split_k > 1:
+        splits = [(order.split_k, order.split_tile, _pieces(product, order.split_k, order.split_tile))]
+    else:
+        splits = list(_divisions(product, FEW_SLICES, (64, None)))
+    for parts, tile, pieces in splits:
+        for number, piece in enumerate(pieces):
+            words = f"part {number} of {_words_of(parts, tile)}"
+            if order.split_k > 1:
+                yield _missing(piece, f"{words} missing")
+            else:
+                yield Change(f"{words} missing", _sum_of([*pieces[:number], *pieces[number + 1 :]]))
+            yield Change(f"{words} counted twice", _sum_of([*pieces[: number + 1], *pieces[number:]]))
+
+
+def moved_tiles(product: KernelProduct, got: BitArray) -> Iterator[Change]:
+    """Output tiles that stand in other places, where they explain all of a result; the largest tiles first."""
+    M, N = got.shape
+    for side in sorted(OUTPUT_TILES, reverse=True):
+        if M % side or N % side or (side, side) == (M, N):
+            continue
+        expected, given = _by_tile(product.d, side), _by_tile(got, side)
+        place = {tile.tobytes(): number for number, tile in reversed(list(enumerate(expected)))}
+        taken = [number if (given[number] == tile).all() else place.get(given[number].tobytes())
+                 for number, tile in enumerate(expected)]  # fmt: skip
+        if None not in taken:
+            moved = [(divmod(at, N // side), divmod(of or 0, N // side)) for at, of in enumerate(taken) if at != of]
+            shown = ", ".join(f"{of} in the place of {at}" for at, of in moved[:4])
+            more = f" and {len(moved) - 4} more" if len(moved) > 4 else ""
+            permuted = _from_tiles(expected[np.array(taken, int)], (M, N))
+            words = f"output tiles of {side} x {side} stand in other places: {shown}{more}"
+            yield Change(words, partial(_always, permuted))
+            return
+
+
+def _always(d: BitArray, product: KernelProduct) -> BitArray:
+    return d
+
+
+def _by_tile(d: BitArray, side: int) -> Any:
+    """D as its tiles, row by row: [tiles, side, side]."""
+    M, N = d.shape
+    return d.reshape(M // side, side, N // side, side).transpose(0, 2, 1, 3).reshape(-1, side, side)
+
+
+def _from_tiles(tiles: Any, shape: tuple[int, int]) -> BitArray:
+    M, N = shape
+    side = tiles.shape[-1]
+    return np.ascontiguousarray(tiles.reshape(M // side, N // side, side, side).transpose(0, 2, 1, 3).reshape(M, N))
 
 
 def _scale_faults(product: KernelProduct) -> Iterator[Change]:
@@ -264,22 +342,24 @@ def _ordered(words: str, **keys: Any) -> Change:
     return Change(words, lambda product: product.changed(order=replace(product.order, **keys)).d)
 
 
-def _fp16_parts(parts: int, tile: int) -> Any:
-    """The sums of the parts rounded to fp16, added in fp32."""
+def _sum_of(pieces: Sequence[slice], between: Format | None = None) -> Any:
+    """The sums of pieces of K, each rounded to a format between if it is given, added one after the other in d's format."""
 
     def results(product: KernelProduct) -> BitArray:
-        additions = Additions(product.model.operation, None)
-        K = product.shape[2]
-        length = -(-K // (parts * tile)) * tile
+        if product.scale_a is not None:
+            raise ValueError("scales are not divided here")
+        d, additions = product.model.operation.d, Additions(product.model.operation, None)
+        whole = product.changed(order=replace(product.order, split_k=1, split_tile=None, output=None))
         total: BitArray | None = None
-        for first in range(0, K, length):
-            cut = slice(first, min(first + length, K))
+        for cut in pieces:
             c = product.c if total is None else np.zeros_like(product.c)
-            part = product.changed(a=product.a[:, cut], b=product.b[cut], c=c).d
-            half = widened(additions.rounded(part, FORMATS["fp16"]), FORMATS["fp16"])
-            total = half if total is None else additions.add(total, half)
+            part = whole.changed(a=np.ascontiguousarray(product.a[:, cut]), b=np.ascontiguousarray(product.b[cut]), c=c).d
+            if between is not None:
+                part = widened(additions.rounded(part, between), between)
+            part = additions.widened(part, d)
+            total = part if total is None else additions.add(total, part)
         assert total is not None
-        return total
+        return additions.rounded(total, product.output)
 
     return results
 

@@ -1,4 +1,5 @@
-"""Reduction of many addends to two with the same sum: the first part of step accumulate."""
+"""Sums of many addends: their reduction to two with the same sum, by layers of full adders or a tree of adders, and the
+prefix networks of the carries of an adder. This is the first part of step accumulate."""
 
 from collections.abc import Callable, Iterator, Sequence
 

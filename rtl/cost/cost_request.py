@@ -1,12 +1,16 @@
 """The request for a unit's cost."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from golden.checks import check_bool, check_choice, check_int, check_number, check_period, check_type, unknown
 from rtl.cost.fpga import PARTS
-from rtl.cost.liberty import DEFAULT, check_library
+from rtl.cost.liberty import DEFAULT
+from rtl.cost.library_files import check_library
+
+POWER_NS = 20.0
+"""The clock period at which power is stated where none is wanted (ns)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,29 +18,33 @@ class CostRequest:
     """The request for a unit's cost.
 
     Attributes:
-        clock_ns: clock period at which power is stated, and which the stages must meet (ns).
+        clock_ns: the wanted clock period (ns): the circuit is mapped for area if it meets it then, and for delay otherwise;
+            power is stated at it, and stages must meet it. None for the shortest delay; power is then stated at `POWER_NS`.
         activity: changes of every net in one clock cycle, 0.001 to 2; glitches are not counted.
-        library: a cell library, one of `LIBRARIES` or the path of a Liberty file.
+        library: a cell library, as `rtl.cost.library_files.check_library` takes it.
         stages: whether to look for the fewest pipeline stages that meet the clock, by synthesis and timing analysis of each.
         fpga: parts, of `rtl.cost.fpga.PARTS`, for which the unit is placed and routed.
         vectors: number of stimulus vectors that the mapped netlist must compute as the golden model does.
         limit: longest run of one tool (seconds).
+        layers: m, n and k of matrix products by name, of which the share of its time that an array works is wanted.
     """
 
-    clock_ns: float = 20.0
+    clock_ns: float | None = None
     activity: float = 0.1
     library: str = DEFAULT
     stages: bool = False
     fpga: tuple[str, ...] = ()
     vectors: int = 1000
     limit: float = 900.0
+    layers: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         given: object = self.fpga
         if not isinstance(given, (list, tuple)):
             raise TypeError(f"fpga must be a list of parts, got {given!r}")
         object.__setattr__(self, "fpga", tuple(given))
-        check_period("clock_ns", self.clock_ns)
+        if self.clock_ns is not None:
+            check_period("clock_ns", self.clock_ns)
         check_number("activity", self.activity, 0.001, 2.0)
         check_number("limit", self.limit, 0.1, 1e6)
         check_type("library", self.library, str)
@@ -45,6 +53,19 @@ class CostRequest:
         for part in self.fpga:
             check_choice("fpga", part, PARTS)
         check_int("vectors", self.vectors, 4, 100_000)
+        check_type("layers", self.layers, Mapping)
+        for name, shape in self.layers.items():
+            if not isinstance(shape, (list, tuple)) or len(shape) != 3:
+                raise ValueError(
+                    f"layers must be shapes [m, n, k] by name, like fc = [512, 4096, 1024]; got {name} = {shape!r}"
+                )
+            for key, size in zip("mnk", shape, strict=True):
+                check_int(f"{key} of the layer {name}", size, 1, 1 << 31)
+
+    @property
+    def period_ns(self) -> float:
+        """The clock period at which power is stated (ns)."""
+        return POWER_NS if self.clock_ns is None else self.clock_ns
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> "CostRequest":

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from golden.text import table
-from rtl.cost.liberty import DEFAULT, SUFFIX
+from rtl.cost.liberty import DEFAULT, short_name
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class CostReport:
     @property
     def _cells(self) -> str:
         """The library's cells in words."""
-        return f"{self.library.removesuffix(SUFFIX).rpartition('/')[2]} cells"
+        return f"{short_name(self.library)} cells"
 
     def _per_product(self, products: int) -> str:
         """The cost per product as text, by which units of different L are compared."""

@@ -1,7 +1,5 @@
-"""Cell libraries: where their files are, and what the evaluation of a netlist needs to know of them, read from the Liberty
-file."""
+"""What the evaluation of a netlist needs to know of a cell library, read from its Liberty text."""
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +8,8 @@ from hashlib import sha256
 from math import inf
 from pathlib import Path
 
-from rtl.tools import MissingTool
+from golden import Unit
+from rtl.cost.library_files import files_of, groups, joined, without_comments
 
 Function = Callable[[Mapping[str, int], int], int]
 """A function from the values of a cell's inputs, by pin, and a mask to the value of a pin. Bit i of every value belongs to
@@ -151,23 +150,17 @@ def _with_area(cell: re.Match[str], areas: Mapping[str, float]) -> str:
     return f"{before}{areas[name]:g}{after}" if name in areas else f"{before}{stated}{after}"
 
 
-def _installed(name: str) -> Path:
-    """The Liberty file of a library in the first of the folders XDG_DATA_DIRS that has it; if none has it, its path in the
-    last of them."""
-    folders = (os.environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
-    paths = [Path(folder, "qflow", "tech", name, f"{name}_stdcells.lib") for folder in folders]
-    return next((path for path in paths if path.is_file()), paths[-1])
+def cells_of(unit: Unit, otherwise: str) -> str:
+    """The cell library of a unit's circuit: the one that it names, or another."""
+    return unit.implementation.library or otherwise
 
 
-LIBRARIES = {name: _installed(name) for name in ("osu018", "osu035")}
-"""OSU's standard cells for TSMC's 0.18 µm and AMI's 0.35 µm processes, typical corner, where Debian's packages
-qflow-tech-osu018 and qflow-tech-osu035 put them."""
+OUTLINED = ("osu018", "osu035")
+"""The libraries of `SOURCES` whose areas are those of the outlines in the LEF file beside them: OSU's, whose Liberty files
+and layout differ."""
 
 DEFAULT = "osu018"
 """The library that is used if none is named."""
-
-SUFFIX = ".lib"
-"""The end of the name of a Liberty file."""
 
 PICOFARADS = {"pf": 1.0, "ff": 1e-3}
 """The units in which a library may state capacitances."""
@@ -198,11 +191,12 @@ class Cell:
 
     Attributes:
         area: area (µm²).
-        functions: function of each output pin.
+        inputs: its input pins. functions: function of each output pin.
         register: the register of a flip-flop clocked by a rising edge without set and reset; None for other cells.
     """
 
     area: float
+    inputs: tuple[str, ...]
     functions: Mapping[str, Function]
     register: Register | None
 
@@ -213,7 +207,7 @@ class Library:
 
     Attributes:
         name: name of its file, as scripts of the tools can hold it.
-        text: text of the Liberty file; for one of `LIBRARIES` the areas in it are those of the cells' outlines.
+        text: text of the Liberty file; for one of `OUTLINED` the areas in it are those of the cells' outlines.
         cells: the cells that the evaluation of a netlist supports, by name.
         output_load: load of every output of a unit (pF).
     """
@@ -224,70 +218,51 @@ class Library:
     output_load: float
 
 
-def check_library(name: str) -> Path:
-    """The Liberty file of a library, which is one of `LIBRARIES` or the path of a file whose name ends in `SUFFIX`.
-
-    Raises:
-        ValueError: it is neither, or the user's file is not there.
-    """
-    if name in LIBRARIES:
-        return LIBRARIES[name]
-    if not name.endswith(SUFFIX):
-        raise ValueError(f"library must be {', '.join(LIBRARIES)} or the path of a Liberty file, NAME{SUFFIX}; got {name!r}")
-    if not Path(name).is_file():
-        raise ValueError(f"library must be a Liberty file that exists, got {name!r}")
-    return Path(name)
-
-
 def library(name: str) -> Library:
-    """Read a library, given by name or by the path of its file as for `check_library`.
+    """Read a library, given as for `rtl.cost.library_files.check_library`.
 
     Raises:
-        MissingTool: the library is one of `LIBRARIES` and is not installed.
+        MissingTool: the library is one of `SOURCES` and is not installed.
         ValueError: no such library, a cell or a unit of capacitances that cannot be read, no cells, or no inverter.
     """
-    path = check_library(name)
-    if name not in LIBRARIES:
-        return _own(path, path.stat().st_mtime_ns, path.stat().st_size)
-    if not path.is_file():
-        raise MissingTool(
-            f"area, delay and power need the cell library {path}, which is not there; "
-            f"install Debian's package qflow-tech-{name}"
-        )
-    return read_library(path)
+    paths = files_of(name)
+    if name in OUTLINED:
+        return read_library(paths[0])
+    return _own(name, paths, tuple((path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
 
 
 @cache
 def read_library(path: Path) -> Library:
-    """One of `LIBRARIES` by its Liberty file, beside a LEF file. Cells without an outline, latches, three-state cells and
+    """One of `OUTLINED` by its Liberty file, beside a LEF file. Cells without an outline, latches, three-state cells and
     flip-flops with set or reset are left out: no unit has them.
 
     Raises:
         ValueError: a cell that cannot be read, or no cells. OSError: a file cannot be read.
     """
     whole, outlined = outlined_library(path), outline_areas(path)
-    bodies = [each for each in _bodies(path, _without_comments(whole)) if each[0] in outlined]
+    bodies = [each for each in _bodies(path, without_comments(whole)) if each[0] in outlined]
     return Library(path.name, whole, _cells(path, bodies), OSU_OUTPUT_LOAD)
 
 
 @cache
-def _own(path: Path, changed: int, size: int) -> Library:
-    """A user's library as long as its file has this time and size. Its comments may be in any encoding.
+def _own(name: str, paths: tuple[Path, ...], changed: tuple[tuple[int, int], ...]) -> Library:
+    """Another library as long as its files have these times and sizes.
 
     Raises:
         ValueError: a cell or a unit of capacitances that cannot be read, no cells, or no inverter.
     """
-    whole = path.read_text(encoding="utf-8", errors="replace")
-    text = _without_comments(whole)
+    whole, path = joined(paths), paths[0]
+    text = without_comments(whole)
     bodies = _bodies(path, text)
     cells = _cells(path, bodies)
-    usable = [body for name, body in bodies if name in cells and not re.search(r"\bdont_use\s*:\s*\"?true\b", body)]
+    usable = [body for each, body in bodies if each in cells and not re.search(r"dont_use\s*:\s*\"?true\b", body)]
     load = OUTPUT_GATES * _smallest_inverter(path, text, usable)
-    return Library(re.sub(r"^-|[^\w.-]", "_", path.name), whole, cells, load)
+    return Library(f"{re.sub(r'[^a-zA-Z0-9_.]', '_', short_name(name))}.lib", whole, cells, load)
 
 
-def _without_comments(text: str) -> str:
-    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+def short_name(name: str) -> str:
+    """A library's name in words: without folder and suffix."""
+    return re.sub(r"\.lib(\.gz)?$", "", name.rpartition("/")[2])
 
 
 def _bodies(path: Path, text: str) -> list[tuple[str, str]]:
@@ -310,6 +285,35 @@ def cells_digest(name: str) -> str:
     return sha256(library(name).text.encode()).hexdigest()[:16]
 
 
+def smallest_gate(cells: Library, inputs: int, table: int) -> tuple[str, Cell]:
+    """The smallest cell of one output with a truth table, its name first.
+
+    Args:
+        table: bit i is the output where the inputs, in any order, are the bits of i.
+
+    Raises:
+        ValueError: the library has none.
+    """
+    mask = (1 << (1 << inputs)) - 1
+    columns = [sum(1 << row for row in range(1 << inputs) if row >> place & 1) for place in range(inputs)]
+    fitting = [
+        (cell.area, name)
+        for name, cell in cells.cells.items()
+        if len(cell.inputs) == inputs and len(cell.functions) == 1 and cell.register is None and cell.area > 0
+        for function in cell.functions.values()
+        if function(dict(zip(cell.inputs, columns, strict=True)), mask) == table
+    ]
+    if not fitting:
+        raise ValueError(f"{cells.name} must have a gate of {inputs} inputs with the truth table {table:#b}, and has none")
+    name = min(fitting)[1]
+    return name, cells.cells[name]
+
+
+def nand2_area(cells: Library) -> float:
+    """The area of the smallest NAND gate of two inputs (µm²)."""
+    return smallest_gate(cells, 2, 0b0111)[1].area
+
+
 def _smallest_inverter(path: Path, text: str, bodies: Sequence[str]) -> float:
     """The smallest capacitance of an inverter's input (pF)."""
     unit = re.search(r"capacitive_load_unit\s*\(\s*([\d.]+)\s*,\s*\"?(\w+)\"?\s*\)", text)
@@ -327,21 +331,6 @@ def _smallest_inverter(path: Path, text: str, bodies: Sequence[str]) -> float:
     if least is None:
         raise ValueError(f"{path}: a library must have an inverter whose input has a capacitance, and none was found")
     return least * float(unit[1]) * PICOFARADS[unit[2].lower()]
-
-
-def groups(text: str, kind: str) -> list[tuple[str, str]]:
-    """Name and contents of every group of a kind, `kind (name) { contents }`; names without their quotes."""
-    found = []
-    for head in re.finditer(rf"\b{kind}\s*\(([^()]*)\)\s*\{{", text):
-        depth, position = 1, head.end()
-        while depth:
-            brace = re.compile(r"[{}]").search(text, position)
-            if brace is None:
-                raise ValueError(f"group {kind} ({head[1]}) must be closed by a brace, and is not")
-            depth += 1 if brace[0] == "{" else -1
-            position = brace.end()
-        found.append((head[1].replace('"', "").strip(), text[head.end() : position - 1]))
-    return found
 
 
 def attribute(text: str, key: str) -> str | None:
@@ -370,7 +359,7 @@ def _cell(path: Path, name: str, body: str) -> Cell | None:
     if not 0 <= area < inf:
         raise ValueError(f"{path}: cell {name} must have an area, got {stated}")
     registers = [(head, contents) for head, contents in groups(body, "ff") if not re.search(r"\b(clear|preset)\b", contents)]
-    if not registers and re.search(r"\b(ff|latch|three_state)\b", body):
+    if not registers and any(re.search(word, body) for word in (r"ff\s*\(", r"latch\s*\(", r"three_state\s*:")):
         return None
     register = None
     for head, contents in registers:
@@ -380,12 +369,9 @@ def _cell(path: Path, name: str, body: str) -> Cell | None:
         if not re.fullmatch(r'"\w+"', clock):
             return None  # clocked by a falling edge
         register = Register(clock.strip('"'), _function(path, name, following), _pair(path, name, head))
-    functions = {
-        pin: _function(path, name, function)
-        for pin, contents in groups(body, "pin")
-        if (function := attribute(contents, "function")) is not None
-    }
-    return Cell(area, functions, register)
+    pins = {pin: attribute(contents, "function") for pin, contents in groups(body, "pin")}
+    functions = {pin: _function(path, name, function) for pin, function in pins.items() if function is not None}
+    return Cell(area, tuple(pin for pin in pins if pin not in functions), functions, register)
 
 
 def _pair(path: Path, cell: str, head: str) -> tuple[str, str]:

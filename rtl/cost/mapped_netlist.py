@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -24,7 +25,7 @@ class NetlistError(ValueError):
 
 @dataclass(frozen=True)
 class Placed:
-    """A cell in a netlist.
+    """A cell where it stands in a netlist, with the nets of its pins.
 
     Attributes:
         name: name of the instance.
@@ -39,7 +40,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Netlist:
-    """A flat netlist.
+    """A unit mapped to the cells of a library, as one flat netlist.
 
     Attributes:
         inputs, outputs: nets of every port, bit 0 first.
@@ -186,6 +187,30 @@ class Simulation:
                 )
         self._states = [0] * len(self._registers)
         self._gates = _in_order([pair for pair in placed if pair[1].register is None])
+        #: The planes of all nets in the last cycle.
+        self.nets: dict[int | str, int] = {}
+
+    @property
+    def sources(self) -> list[int | str]:
+        """The nets that inputs and registers drive."""
+        held = [cell.nets[pin] for cell, of, _ in self._registers for pin in of.functions if pin in cell.nets]
+        return [net for nets in self._netlist.inputs.values() for net in nets] + held
+
+    @cached_property
+    def readers(self) -> dict[int | str, list[int]]:
+        """The gates, by their place, that read each net."""
+        found: dict[int | str, list[int]] = {}
+        for place, (cell, of) in enumerate(self._gates):
+            for pin, net in cell.nets.items():
+                if pin not in of.functions:
+                    found.setdefault(net, []).append(place)
+        return found
+
+    def outputs_of(self, place: int, nets: Mapping[int | str, int]) -> dict[int | str, int]:
+        """The planes of the nets that a gate drives, from those of its inputs."""
+        cell, of = self._gates[place]
+        pins = {pin: nets[net] for pin, net in cell.nets.items() if pin not in of.functions}
+        return {cell.nets[pin]: function(pins, self._mask) for pin, function in of.functions.items() if pin in cell.nets}
 
     def cycle(self, inputs: Mapping[str, list[int]]) -> dict[str, list[int]]:
         """Compute the planes of every output, bit 0 first, then let the registers take their next state, as at a clock edge.
@@ -200,11 +225,9 @@ class Simulation:
             held = dict(zip(register.names, (state, state ^ self._mask), strict=True))
             outputs = ((pin, function) for pin, function in of.functions.items() if pin in cell.nets)
             nets.update((cell.nets[pin], function(held, self._mask)) for pin, function in outputs)
-        for cell, of in self._gates:
-            pins = {pin: nets[net] for pin, net in cell.nets.items() if pin not in of.functions}
-            for pin, function in of.functions.items():
-                if pin in cell.nets:
-                    nets[cell.nets[pin]] = function(pins, self._mask)
+        for place in range(len(self._gates)):
+            nets |= self.outputs_of(place, nets)
+        self.nets = nets
         self._states = [
             register.next_state({pin: nets[net] for pin, net in cell.nets.items()}, self._mask)
             for cell, _, register in self._registers
@@ -255,21 +278,21 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
         NetlistError: a result differs, or comes at the wrong time.
     """
     unit = unit.step
-    operands = generate(OperandShape.of(unit), vectors, seed=0).operands
+    operands = generate(OperandShape.of(unit, unit.usual_K), vectors, seed=0).operands
     expected = unit.dot(*operands)
     groups = [np.arange(start, vectors, CYCLES) for start in range(CYCLES)] if latency else [np.arange(vectors)]
     simulation = Simulation(netlist, library, len(groups[0]))
     everywhere = (1 << len(groups[0])) - 1
     driven = {name: values for name, values in zip(operands._fields, operands, strict=True) if values is not None}
     if latency:
-        simulation.cycle(_inputs(netlist, {"rst": [everywhere]}))
+        simulation.cycle(driven_inputs(netlist, {"rst": [everywhere]}))
     for cycle in range(len(groups) + latency):
         ports: dict[str, list[int]] = {}
         if cycle < len(groups):
             rows = groups[cycle]
-            ports = {name: Bits(_width(unit, name), values[rows]).planes() for name, values in driven.items()}
+            ports = {name: Bits(width_of(unit, name), values[rows]).planes() for name, values in driven.items()}
             ports |= {"in_valid": [everywhere]}
-        found = simulation.cycle(_inputs(netlist, ports | {"out_ready": [everywhere]}))
+        found = simulation.cycle(driven_inputs(netlist, ports | {"out_ready": [everywhere]}))
         if latency and found["out_valid"] != [everywhere if cycle >= latency else 0]:
             raise NetlistError(f"{unit.name}: the mapped netlist must give results from cycle {latency} on, not in {cycle}")
         if cycle >= latency:
@@ -277,7 +300,7 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
             _compare(unit, _codes(found["d"], len(rows)), expected[rows], operands.rows(rows))
 
 
-def _width(unit: Unit, port: str) -> int:
+def width_of(unit: Unit, port: str) -> int:
     operation = unit.operation
     if port.startswith("scale"):
         assert operation.scale_format is not None
@@ -285,7 +308,7 @@ def _width(unit: Unit, port: str) -> int:
     return {"a": operation.a, "b": operation.b, "c": operation.c}[port].width
 
 
-def _inputs(netlist: Netlist, ports: dict[str, list[int]]) -> dict[str, list[int]]:
+def driven_inputs(netlist: Netlist, ports: dict[str, list[int]]) -> dict[str, list[int]]:
     """The netlist's inputs; 0 for an input that no operand drives."""
     return {name: ports.get(name, [0] * len(nets)) for name, nets in netlist.inputs.items()}
 

@@ -15,13 +15,13 @@ from golden.units.unit import MAX_STAGES
 from rtl.cost.cost_error import one_message
 from rtl.cost.cost_request import CostRequest
 from rtl.cost.cost_results import PipelineTiming
-from rtl.cost.liberty import DEFAULT
+from rtl.cost.liberty import DEFAULT, cells_of
 from rtl.cost.placer import Placer
 
 
 @dataclass(frozen=True)
 class StagesSearch:
-    """The result of a search.
+    """The fewest stages that a search found for a clock.
 
     Attributes:
         fewest: the fewest stages that meet the clock; None if no number that can be built does.
@@ -88,7 +88,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class MetClock:
-    """The result of `meet_clock`.
+    """A unit whose registers `meet_clock` placed, and the timing that they reach.
 
     Attributes:
         unit: the unit, with the key `clock_ns` replaced by the stages and registers that meet the clock.
@@ -121,7 +121,7 @@ def meet_clock(unit: Unit, progress: Progress | None = None, cells: str = DEFAUL
     Args:
         unit: a unit with the key `clock_ns`.
         progress: called with a line before every measurement.
-        cells: the library, a name or a path as for `rtl.cost.liberty.check_library`.
+        cells: the library, as for `rtl.cost.library_files.check_library`; one that the unit names goes before the default.
 
     Raises:
         ValueError: no such library; the unit has no such key or no datapath, or no number of stages up to `MAX_STAGES` meets
@@ -132,6 +132,8 @@ def meet_clock(unit: Unit, progress: Progress | None = None, cells: str = DEFAUL
     clock = unit.implementation.clock_ns
     if clock is None:
         raise ValueError(f"{unit.name} must have the key clock_ns in [implementation], and has none")
+    if cells == DEFAULT:
+        cells = cells_of(unit, DEFAULT)
     with one_message(unit.name):
         placer = Placer(unit.step, progress, CostRequest(library=cells))
         search = search_stages(clock, placer.delay_of, {}, placer.likely(clock), placer.most)

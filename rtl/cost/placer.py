@@ -25,8 +25,9 @@ from rtl.cost.timing import Timing, TimingError
 from rtl.datapath.base import Datapath, boundaries, free_running
 from rtl.datapath.pipeline import shallowest, stage_delays
 from rtl.datapath.step import cut_inside
+from rtl.designs.product_design import unit_operands
 from rtl.designs.unit import unit_datapath
-from rtl.designs.unit_design import UnitDesign
+from rtl.designs.unit_design import as_design
 from rtl.verilog.emit import modules, to_verilog
 
 Arcs = Mapping[tuple[str, str, str], float]
@@ -190,7 +191,7 @@ class Placer:
     """Places the registers of one unit by measured delays, and times the result.
 
     Args:
-        unit: the unit; the places of its own registers do not matter.
+        unit: the unit; the places of its own registers and its array do not matter.
         progress: called with a line before every measurement.
         wanted: the cells, and the clock and activity at which power is stated.
 
@@ -201,7 +202,7 @@ class Placer:
     """
 
     def __init__(self, unit: Unit, progress: Callable[[str], None] | None = None, wanted: CostRequest | None = None) -> None:
-        self._unit = replace(unit, implementation=unit.implementation.combinational)
+        self._unit = replace(unit, implementation=unit.implementation.combinational, array=None)
         self._say, self._wanted = progress or (lambda line: None), wanted or CostRequest()
         self._cells = library(self._wanted.library)
         self._tools = {
@@ -246,16 +247,16 @@ class Placer:
             self._say(f"{unit.name}: mapping and timing {stages} stages")
             return json.dumps(self._measured(unit, text))
 
-        asked = {key: str(getattr(self._wanted, key)) for key in ("clock_ns", "activity", "vectors")}
+        asked = {key: str(getattr(self._wanted, key)) for key in ("period_ns", "activity", "vectors")}
         found = json.loads(cached_text("pipeline-timing", {"verilog": _digest(text), **asked, **self._tools}, measured))
         delays = tuple(map(StageDelay, unit.implementation.registers, found.pop("stages")))
-        return PipelineTiming(stages=delays, products=unit.operation.length, **found)
+        return PipelineTiming(stages=delays, products=unit_operands(unit)["a"].count, **found)
 
     def _measured(self, unit: Unit, text: str) -> dict[str, Any]:
         mapped = map_whole(text, self._cells, self._wanted.limit)
-        check_netlist(mapped.netlist, self._cells, unit, UnitDesign(unit).latency, self._wanted.vectors)
+        check_netlist(mapped.netlist, self._cells, unit, as_design(unit.step).latency, self._wanted.vectors)
         timed = timed_netlist(mapped, unit, self._cells, self._wanted)
-        energy = 1e3 * timed.power * self._wanted.clock_ns
+        energy = 1e3 * timed.power * self._wanted.period_ns
         return {"stages": timed.stages, "delay_ns": timed.delay, "area_um2": mapped.area, "energy_pj": round(energy, 6)}
 
     def _measured_segments(self) -> Segments:
@@ -289,7 +290,7 @@ def timed_netlist(mapped: Mapped, unit: Unit, cells: Library, wanted: CostReques
         )
     ends = [[f"{cell.name}/{pin}" for cell in stage for pin in samples(cell, cells)] for stage in stages]
     clocked = bool(stages)
-    wish = (wanted.clock_ns, wanted.activity, wanted.limit)
+    wish = (wanted.period_ns, wanted.activity, wanted.limit)
     return timing.analyse(mapped.verilog, TOP, cells, clocked, *wish, constants, ends)
 
 

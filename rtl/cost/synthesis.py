@@ -9,11 +9,13 @@ from rtl.cost.cost_results import Cost
 from rtl.cost.flow import (
     CELLS,
     COMPONENTS,
+    DELAY,
     GATES,
     JOIN,
     check_tool,
     cost_of_stat,
     depths_of_ltp,
+    for_goal,
     modules_of_stat,
     run_mapper,
 )
@@ -106,10 +108,10 @@ def synthesise(text: str, library: Library | None, limit: float | None = None) -
     return Synthesis(_gates(found), components, _mapped(found, library))
 
 
-def map_whole(text: str, library: Library, limit: float | None = None) -> Mapped:
-    """Map a unit's Verilog to cells as one circuit, as `synthesise` does; raises what `synthesise` raises."""
+def map_whole(text: str, library: Library, limit: float | None = None, goal: str = DELAY) -> Mapped:
+    """Map a unit's Verilog to cells as one circuit, as `synthesise` does for the goal `DELAY`; raises what it raises."""
     check_tool()
-    script = "; ".join([_SYNTH, _WHOLE.format(library.name), _NETLIST])
+    script = "; ".join([_SYNTH, for_goal(_WHOLE.format(library.name), goal), _NETLIST])
     return _mapped(run_mapper(text, script, _MAPPED_FILES, {library.name: library.text}, limit=limit), library)
 
 

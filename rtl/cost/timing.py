@@ -8,12 +8,14 @@ import re
 import subprocess
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from shutil import which
 
+from golden.cache import cached_text
 from golden.files import temporary_folder
 from golden.processes import run_tool, supervised
-from rtl.cost.liberty import Library
+from rtl.cost.liberty import Library, smallest_gate
 from rtl.tools import MissingTool
 
 INPUT_TRANSITION = 0.1
@@ -41,7 +43,7 @@ puts "constrained [check_setup -verbose -no_clock -no_input_delay -no_output_del
 puts "ended [check_setup -verbose -unconstrained_endpoints]"
 puts "slack [worst_slack]"
 {stages}set_power_activity -global -activity {activity}
-report_power -digits 9
+report_power {cells}-digits 9
 puts "end of report"
 """
 
@@ -144,8 +146,49 @@ def analyse(
     return read_report(text, clock_ns, constants, len(stages))
 
 
+FO4_STAGES = (4, 12)
+"""Lengths of the two chains of inverters whose delays differ by that of eight stages."""
+
+
+def fo4_ns(cells: Library, limit: float | None = None) -> float:
+    """The delay of the smallest inverter that drives four like it (ns), the mean of rising and falling in a chain.
+
+    Raises:
+        As `analyse`, and ValueError: the library has no inverter.
+    """
+
+    def measured() -> str:
+        short, long = (analyse(_chain(cells, n), "chain", cells, False, LONG, 0.1, limit).delay for n in FO4_STAGES)
+        return str((long - short) / (FO4_STAGES[1] - FO4_STAGES[0]))
+
+    determined = {"cells": sha256(cells.text.encode()).hexdigest(), "sta": tool_version(), "code": _chain(cells, 1)}
+    return float(cached_text("fo4", determined, measured))
+
+
+def _chain(cells: Library, stages: int) -> str:
+    """Verilog of inverters one behind the other, each with three more behind it."""
+    name, inverter = smallest_gate(cells, 1, 0b01)
+    (pin,), (out,) = inverter.inputs, inverter.functions
+    lines = []
+    for stage in range(stages):
+        target = "y" if stage == stages - 1 else f"n{stage + 1}"
+        lines += [f"  {name} s{stage} (.{pin}(n{stage}), .{out}({target}));"]
+        lines += [f"  {name} l{stage}_{k} (.{pin}({target}), .{out}(x{stage}_{k}));" for k in range(3)]
+    nets = [
+        f"  wire {net};"
+        for net in (*(f"n{k}" for k in range(stages)), *(f"x{s}_{k}" for s in range(stages) for k in range(3)))
+    ]
+    return "\n".join(["module chain (input a, output y);", *nets, "  assign n0 = a;", *lines, "endmodule", ""])
+
+
 def script(
-    top: str, library: Library, clocked: bool, clock_ns: float, activity: float, stages: Sequence[Sequence[str]] = ()
+    top: str,
+    library: Library,
+    clocked: bool,
+    clock_ns: float,
+    activity: float,
+    stages: Sequence[Sequence[str]] = (),
+    each_cell: bool = False,
 ) -> str:
     """The commands of `analyse`. A netlist without registers gets the clock of the registers around it."""
     return _SCRIPT.format(
@@ -156,8 +199,36 @@ def script(
         transition=INPUT_TRANSITION,
         load=library.output_load,
         activity=activity,
+        cells="-instances [get_cells *] " if each_cell else "",
         stages="".join(_STAGE.format(number=number, pins=" ".join(pins)) for number, pins in enumerate(stages, 1)),
     )
+
+
+def cell_powers(
+    verilog: str, top: str, library: Library, clocked: bool, clock_ns: float, limit: float | None = None
+) -> dict[str, tuple[float, float]]:
+    """The power of every cell: if nothing but the clock changes, and what one change a clock cycle of every net adds (W).
+
+    (`set_power_activity -pins`, which would say it of each net, does nothing in OpenSTA 2.0.)
+
+    Raises:
+        As `analyse`.
+    """
+    idle, busy = (
+        _cell_powers(run_script(verilog, library, script(top, library, clocked, clock_ns, often, each_cell=True), limit))
+        for often in (0.0, 1.0)
+    )
+    if idle.keys() != busy.keys():
+        raise TimingError("OpenSTA must report the same cells twice, and does not", "")
+    return {cell: (power, busy[cell] - power) for cell, power in idle.items()}
+
+
+def _cell_powers(text: str) -> dict[str, float]:
+    warning = _WARNING.search(text)
+    if warning is not None or not text.rstrip().endswith("end of report"):
+        raise TimingError("OpenSTA must report the power of every cell, and does not", text)
+    numbers = rf"^\s*{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s+(\w+)$"
+    return {found[5]: float(found[4]) for found in re.finditer(numbers, text, re.MULTILINE)}
 
 
 def run_script(verilog: str, library: Library, commands: str, limit: float | None = None) -> str:

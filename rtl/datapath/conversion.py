@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
-from amaranth import Value
+from amaranth import Cat, Mux, Value
 
 from golden import Implementation
 from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.formats import Format
+from golden.arithmetic.rounding import overflows_to_largest
+from golden.operations.exact_sum import ExactSum
 from golden.operations.fused import FusedOperation
 from rtl.datapath.fused_records import MaxExponent, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build
@@ -17,25 +19,26 @@ from rtl.steps.round import Round
 
 
 def result_rules(operation: FusedOperation, canonical: bool) -> ResultRules:
-    """The rules of an operation for results that are not normal numbers; `canonical` as in `ResultRules`."""
-    return ResultRules(canonical, "flush-tiny" if operation.flush_results else "gradual", operation.overflow)
+    """The rules of an operation for results that are not normal numbers, and its flags; `canonical` as in `ResultRules`."""
+    tininess = operation.tininess if isinstance(operation, ExactSum) and operation.flags else None
+    return ResultRules(canonical, "flush-tiny" if operation.flushes_results else "gradual", operation.overflow, tininess)
 
 
 def normalise_total(
-    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True, narrows: bool = False
+    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True, narrows: int = 0
 ) -> NormalisedSum:
     """Step normalise: move the total's leading one to the top, as near as the e_min of the result's format allows.
 
     Args:
         bounded: whether e_min limits the shift; it does unless tiny results are flushed.
-        narrows: whether norm has only the bits that rounding needs, and all below are sticky.
+        narrows: as in `Normalise`.
     """
     component = Normalise(total.format, result, total.zeros is not None, _is_filled(total), bounded, narrows)
     return _normalised_total(build, component, largest, total)
 
 
 def count_places(
-    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool, narrows: bool
+    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool, narrows: int
 ) -> Value:
     """The first part of step normalise: how far the total moves left; arguments as of `normalise_total`."""
     component = NormaliseCount(total.format, result, filled=_is_filled(total), bounded=bounded, narrows=narrows)
@@ -45,7 +48,7 @@ def count_places(
 
 
 def shift_total(
-    build: Build, largest: MaxExponent, total: SignedTotal, left: Value, result: Format, bounded: bool, narrows: bool
+    build: Build, largest: MaxExponent, total: SignedTotal, left: Value, result: Format, bounded: bool, narrows: int
 ) -> NormalisedSum:
     """The second part of step normalise: the total moved `left` places; the other arguments as of `normalise_total`."""
     component = NormaliseShift(total.format, result, filled=_is_filled(total), bounded=bounded, narrows=narrows)
@@ -88,7 +91,8 @@ def round_and_encode(
     implementation: Implementation,
     rules: ResultRules,
 ) -> Value:
-    """Steps round and encode: the code of a normalised sum, or of a special value in its place.
+    """Steps round and encode: the code of a normalised sum, or of a special value in its place, below the flags that the
+    rules ask for.
 
     Args:
         special: the flags of a sum that is not finite.
@@ -97,13 +101,23 @@ def round_and_encode(
         rules: rules for results that are not normal numbers; if tiny results are flushed, the sum must be normalised
             unbounded.
     """
-    compound = implementation.rounder == "compound"
-    rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode, compound)
-    encode = Encode(rho, total.e_norm.shape(), rules, implementation.result_exp)
+    compound, modes = implementation.rounder == "compound", build.modes
+    rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode if modes is None else modes.all, compound)
+    norm_bits = 0 if rules.tininess is None else len(total.norm)
+    encode = Encode(rho, total.e_norm.shape(), rules, implementation.result_exp, modes is not None, norm_bits)
     build.place(f"{total.name}_round", rounding)
     build.place(f"{total.name}_encode", encode)
     build.assign(rounding.sign.eq(total.sign), rounding.norm.eq(total.norm), rounding.sticky.eq(total.sticky))
     build.assign(encode.sign.eq(total.sign), encode.sig.eq(rounding.sig), encode.hidden.eq(total.norm[-1]))
     build.assign(encode.e_norm.eq(total.e_norm))
     build.drive(encode.special, special)
+    if rules.tininess is not None:
+        build.assign(encode.norm.eq(total.norm), encode.sticky.eq(total.sticky))
+    if modes is not None:
+        build.assign(rounding.chosen.eq(Cat(*(modes.is_any([mode]) for mode in modes.all))))
+        positive, negative = (
+            modes.is_any([mode for mode in modes.all if overflows_to_largest(rules.overflow, mode, sign)])
+            for sign in (False, True)
+        )
+        build.assign(encode.to_largest.eq(Mux(total.sign, negative, positive)))
     return encode.d

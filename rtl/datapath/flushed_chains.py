@@ -68,7 +68,7 @@ class LevelTotals(Record):
 
 
 class Level:
-    """One multiply-add of every chain, or one addition.
+    """A level of the chains: one multiply-add of every chain, or the addition of two chains.
 
     Args:
         name: name in those of the level's steps and adders.

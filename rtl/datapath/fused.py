@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from amaranth import Mux, Value
+from amaranth import Cat, Const, Mux, Value
 
 from golden import Implementation
 from golden.arithmetic.formats import Format
 from golden.operations.fused import FusedOperation
 from rtl.datapath import depths, fused_sum
-from rtl.datapath.base import Datapath
+from rtl.datapath.base import Datapath, ModeInput
 from rtl.datapath.conversion import count_places, normalise_total, result_rules, round_and_encode, shift_total
 from rtl.datapath.fused_records import (
     Aligned,
@@ -39,14 +39,16 @@ class FusedDatapath(Datapath):
     Args:
         operation: the golden parameter object.
         implementation: the options of the circuit.
-        canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units.
+        canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units. modes: as of `Datapath`.
     """
 
     operation: FusedOperation
 
-    def __init__(self, operation: FusedOperation, implementation: Implementation, canonical: bool) -> None:
+    def __init__(
+        self, operation: FusedOperation, implementation: Implementation, canonical: bool, modes: ModeInput | None = None
+    ) -> None:
         self.rho, self.rules = operation.conversion, result_rules(operation, canonical)
-        super().__init__(operation, implementation)
+        super().__init__(operation, implementation, modes)
 
     def steps(self) -> Steps[Any, Code]:
         return (
@@ -88,12 +90,14 @@ class FusedDatapath(Datapath):
         terms, largest = compared.terms, compared.largest
         precisions = self.precisions([term.format for term in terms.terms])
         aligned = fused_sum.align(build, largest, terms.terms, precisions)
-        return Aligned(terms.zero_sign(), terms.special, largest.without_gaps(), aligned, terms.written_nan())
+        return Aligned(
+            terms.zero_sign(), terms.special, largest.without_gaps(), aligned, terms.written_nan(), terms.is_invalid()
+        )
 
     def accumulate(self, build: Build, aligned: Aligned) -> Total:
         """Step accumulate."""
         total = fused_sum.accumulate(build, aligned.largest, aligned.aligned, self.implementation, normalised=True)
-        return Total(aligned.special, aligned.largest, _signed(total, aligned.zero_negative), aligned.nan)
+        return Total(aligned.special, aligned.largest, _signed(total, aligned.zero_negative), aligned.nan, aligned.invalid)
 
     def _is_overridden(self, step: str) -> bool:
         """Whether an operation overrides a step; the parts of the step defined here then do not apply."""
@@ -107,24 +111,24 @@ class FusedDatapath(Datapath):
     def accumulate_rows(self, build: Build, aligned: Aligned) -> Reduced:
         """Step accumulate up to the last adder."""
         rows = fused_sum.accumulate_rows(build, aligned.aligned, self.implementation)
-        return Reduced(aligned.zero_negative, aligned.special, aligned.largest, rows, aligned.nan)
+        return Reduced(aligned.zero_negative, aligned.special, aligned.largest, rows, aligned.nan, aligned.invalid)
 
     def accumulate_total(self, build: Build, reduced: Reduced) -> Total:
         """The last adder of step accumulate."""
         total = fused_sum.accumulate_total(build, reduced.largest, reduced.rows, self.implementation, normalised=True)
-        return Total(reduced.special, reduced.largest, _signed(total, reduced.zero_negative), reduced.nan)
+        return Total(reduced.special, reduced.largest, _signed(total, reduced.zero_negative), reduced.nan, reduced.invalid)
 
     def normalise(self, build: Build, total: Total) -> Normalised:
         """Step normalise."""
         normalised = normalise_total(build, total.largest, total.total, *self._normal_form)
-        return Normalised(total.special, normalised, total.nan)
+        return Normalised(total.special, normalised, total.nan, total.invalid)
 
     @property
-    def _normal_form(self) -> tuple[Format, bool, bool]:
-        """The arguments of step normalise: the format whose e_min limits it, whether it does, and whether norm is
-        narrowed."""
-        narrows = self.implementation.normaliser == "narrowing"
-        return self.rho.rounding_format, not self.operation.flush_results, narrows
+    def _normal_form(self) -> tuple[Format, bool, int]:
+        """The arguments of step normalise: the format whose e_min limits it, whether it does, and to how many bits below
+        the significand norm is narrowed."""
+        narrows = 0 if self.implementation.normaliser != "narrowing" else 1 if self.rules.tininess is None else 2
+        return self.rho.rounding_format, not self.operation.flushes_results, narrows
 
     def _normalise_parts(self) -> Steps[Total, Normalised] | None:
         if self.implementation.leading_zeros == "anticipate" or self._is_overridden("normalise"):
@@ -134,17 +138,20 @@ class FusedDatapath(Datapath):
     def normalise_count(self, build: Build, total: Total) -> Counted:
         """Step normalise up to the shift."""
         left = count_places(build, total.largest, total.total, *self._normal_form)
-        return Counted(total.special, total.largest, total.total, left, total.nan)
+        return Counted(total.special, total.largest, total.total, left, total.nan, total.invalid)
 
     def normalise_shift(self, build: Build, counted: Counted) -> Normalised:
         """The shift of step normalise."""
         normalised = shift_total(build, counted.largest, counted.total, counted.left, *self._normal_form)
-        return Normalised(counted.special, normalised, counted.nan)
+        return Normalised(counted.special, normalised, counted.nan, counted.invalid)
 
     def encode(self, build: Build, normalised: Normalised) -> Code:
         """Steps round and encode."""
-        code = round_and_encode(build, normalised.sum, normalised.special, self.rho, self.implementation, self.rules)
-        return Code(code if normalised.nan is None else Mux(normalised.special.nan, normalised.nan, code))
+        word = round_and_encode(build, normalised.sum, normalised.special, self.rho, self.implementation, self.rules)
+        width, invalid = self.rho.d.width, normalised.invalid
+        code = word if invalid is None else word[:width]
+        written = code if normalised.nan is None else Mux(normalised.special.nan, normalised.nan, code)
+        return Code(written, None if invalid is None else Cat(word[width:], Const(0, 1), invalid))
 
     def multiply_depth(self) -> int:
         """Depth of step multiply (rtl.datapath.depths)."""

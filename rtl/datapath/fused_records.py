@@ -21,6 +21,23 @@ class Operands(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class DecodedOperands(Operands):
+    """The operands of a datapath whose elements and scales are decoded in front of it.
+
+    Attributes:
+        decoded: what the decoders give. names: those of the decoders, in the same order.
+    """
+
+    decoded: tuple[Operand, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def by_name(self) -> dict[str, Operand]:
+        """What was decoded, by the names of the decoders."""
+        return dict(zip(self.names, self.decoded, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
 class Decoded(Record):
     """Record after step decode: the elements of a and b, c, and the scales if the operation has them."""
 
@@ -47,6 +64,10 @@ class Terms(Record):
 
     def written_nan(self) -> Value | None:
         """The code of a NaN result, if the operands determine it; None if every NaN has the same code."""
+        return None
+
+    def is_invalid(self) -> Value | None:
+        """The flag NV, if the unit has flags."""
         return None
 
 
@@ -164,13 +185,15 @@ class TotalRows(Record):
 
 @dataclass(frozen=True, eq=False)
 class Aligned(Record):
-    """Record after step align; `zero_negative` is `Terms.zero_sign`, `nan` is `Terms.written_nan`."""
+    """Record after step align; `zero_negative` is `Terms.zero_sign`, `nan` is `Terms.written_nan`, `invalid` is
+    `Terms.is_invalid`."""
 
     zero_negative: Value | None
     special: Special
     largest: MaxExponent
     aligned: AlignedTerms
     nan: Value | None = None
+    invalid: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +236,14 @@ class SignedTotal(Record):
 
 @dataclass(frozen=True, eq=False)
 class Reduced(Record):
-    """Record after part accumulate_rows of step accumulate; `zero_negative` and `nan` as in `Aligned`."""
+    """Record after part accumulate_rows of step accumulate; the values of `Aligned` among them."""
 
     zero_negative: Value | None
     special: Special
     largest: MaxExponent
     rows: TotalRows
     nan: Value | None
+    invalid: Value | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +254,7 @@ class Total(Record):
     largest: MaxExponent
     total: SignedTotal
     nan: Value | None = None
+    invalid: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +266,7 @@ class Counted(Record):
     total: SignedTotal
     left: Value
     nan: Value | None
+    invalid: Value | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,10 +297,12 @@ class Normalised(Record):
     special: Special
     sum: NormalisedSum
     nan: Value | None = None
+    invalid: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Code(Record):
-    """Record after step encode: the code of the result."""
+    """Record after step encode: the code of the result, and its exception flags if the unit has them."""
 
     d: Value
+    flags: Value | None = None

@@ -48,6 +48,11 @@ def fixed_exp(name: str, exp: int) -> MaxExponent:
     return MaxExponent(name, Const(exp, exps.shape), (), exps)
 
 
+def without_loss(terms: Sequence[TermFormat]) -> Precision:
+    """The bits with which no term loses one: from the largest exponent down to the lowest bit of any term."""
+    return Precision(max(term.exps.high for term in terms) - min(term.exps.low - term.frac for term in terms), "RZ")
+
+
 def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions: Sequence[Precision]) -> AlignedTerms:
     """Step align: every term at the largest exponent, truncated to its own `Precision`, in units of the finest F."""
     F = max(precision.F for precision in precisions)

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import Out
 
 from rtl.steps.component import SharedComponent, SharedModules, members
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.step_record import Record, WidthError
+from rtl.steps.step_record import Modes, Record, WidthError
 
 Input = TypeVar("Input", bound=Record)
 Output = TypeVar("Output", bound=Record)
@@ -30,26 +30,32 @@ class Build:
     Attributes:
         m: the module. Steps add statements by `assign` alone, so that what they leave out can be found.
         statements: what was assigned.
-        components: what was placed.
+        components: what was placed, by name.
         unused: values that the step does without.
+        modes: the chosen rounding mode, where an input chooses one; every step may read it.
+        decoded: what was decoded in front of the datapath, by the names of the decoders that the first step does without.
     """
 
-    def __init__(self, m: Module, platform: object) -> None:
+    def __init__(self, m: Module, platform: object, modes: Modes | None = None) -> None:
         self.m = m
         self._platform = platform
+        self.modes = modes
+        self.decoded: Mapping[str, Operand] = {}
         self.statements: list[Any] = []
-        self.components: list[SharedComponent] = []
+        self.components: dict[str, SharedComponent] = {}
         self.unused: list[Value] = []
 
     def next_step(self) -> "Build":
         """A `Build` with the same module and platform, for another step."""
-        return Build(self.m, self._platform)
+        build = Build(self.m, self._platform, self.modes)
+        build.decoded = self.decoded
+        return build
 
     def place(self, name: str, component: SharedComponent) -> None:
         """Put a component in: as a submodule, or as an instance of a shared module."""
         placed = self._platform.instance(name, component) if isinstance(self._platform, SharedModules) else component
         self.m.submodules[name] = placed
-        self.components.append(component)
+        self.components[name] = component
 
     def assign(self, *statements: Any) -> None:
         """Add combinational statements, each of which drives a signal as a whole.
@@ -130,10 +136,27 @@ class Step(Generic[Input, Output]):
         self._check(built, record, result)
         return result
 
+    def decoders(self, record: Input) -> tuple[dict[str, SharedComponent], set[str]]:
+        """What the step places, by name; and the fields of its input that it reads beside them.
+
+        Args:
+            record: the input.
+        """
+        m = Module()
+        m._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn that it is dropped
+        built = Build(m, SharedModules("check"))
+        result = self._run(built, record)
+        given = signals_in([value for _, value in record.values()])
+        sources, outputs = self._sources(built, given)
+        beside = {key: found for key, found in sources.items() if key not in signals_in([port for _, port in outputs])}
+        read = reached([value for _, value in result.values()], beside)
+        return built.components, {name for name, value in record.values() if signals_in([value]).keys() & read.keys()}
+
     def _check(self, built: Build, record: Record, result: Record) -> None:
         """Check that the output depends on every value of the input and on every output of a component, except those that
         are ignored; and that all it depends on is driven once, by a statement or a component, or is part of the input."""
-        given = signals_in([value for _, value in record.values()])
+        beside = [] if built.modes is None else [built.modes.code]
+        given = signals_in([*(value for _, value in record.values()), *beside])
         sources, outputs = self._sources(built, given)
         for name, value in result.values():
             for key, signal in reached([value], sources).items():
@@ -161,7 +184,7 @@ class Step(Generic[Input, Output]):
                 if id(signal) in sources:
                     raise HandOffError(f"step {self.point} drives {signal.name} twice; assign it once, as a whole")
                 sources[id(signal)] = signals_in([statement])
-        for component in built.components:
+        for component in built.components.values():
             ports = [(".".join(map(str, path)), port, member.flow) for path, port, member in members(component)]
             inputs = signals_in([port for _, port, flow in ports if flow != Out])
             for name, port, flow in ports:

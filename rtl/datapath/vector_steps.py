@@ -28,7 +28,9 @@ def decode_vector(
 
 
 def decode(build: Build, name: str, code: Value, operand: Format, subnormals: Subnormals = "kept") -> Operand:
-    """Decode one operand by the component `name`."""
+    """Decode one operand by the component `name`, if it was not decoded in front of the datapath."""
+    if name in build.decoded:
+        return build.decoded[name]
     component = Decode(operand, subnormals)
     build.place(name, component)
     build.assign(component.code.eq(code))

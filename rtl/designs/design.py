@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from amaranth.hdl import Elaboratable
 
 from golden import Implementation, Operation, Unit
+from golden.units.unit import Choice
 from golden.units.unit_file import unit_to_toml
 from rtl.datapath.base import Datapath
-from rtl.designs.ports import Elements, Port, ports_of
+from rtl.designs.ports import Echo, Elements, Port, ports_of, step_operands
 from rtl.designs.tile import MMATile
 
 VECTORS = "Ports (element k of a vector in bits [k*w, (k+1)*w)"
@@ -68,8 +69,48 @@ class Design(Protocol):
     def latency(self) -> int:
         """Cycles from operands to result if nothing stalls; 0 if the design is combinational."""
 
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What its inputs choose among; one of a plain unit, none of a tile, whose steps are those of an instruction."""
 
-class FromComponent(ABC):
+    @property
+    def mask(self) -> str:
+        """The input that masks products; empty if there is none."""
+
+    @property
+    def shared_inputs(self) -> Mapping[str, int]:
+        """The widths of inputs that are no operands and that all results of a vector share."""
+
+    @property
+    def echoes(self) -> tuple[Echo, ...]:
+        """Outputs that return an input."""
+
+
+class WithoutChoices:
+    """The properties of a design without inputs that choose its arithmetic and outputs that return an input."""
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What inputs choose among, as `Design.choices`."""
+        return ()
+
+    @property
+    def mask(self) -> str:
+        """The input that masks products; empty if there is none."""
+        return ""
+
+    @property
+    def shared_inputs(self) -> Mapping[str, int]:
+        """The widths of further inputs, as `Design.shared_inputs`."""
+        return {}
+
+    @property
+    def echoes(self) -> tuple[Echo, ...]:
+        """Outputs that return an input."""
+        return ()
+
+
+class FromComponent(WithoutChoices, ABC):
     """The properties that a design derives once from its component."""
 
     @property
@@ -107,6 +148,42 @@ class FromComponent(ABC):
         component = self.component()
         never_built(component)
         return component
+
+
+class OfUnit(FromComponent):
+    """The properties of a design that are those of its unit."""
+
+    unit: Unit
+
+    @property
+    def name(self) -> str:
+        """Name of the unit."""
+        return self.unit.name
+
+    @property
+    def title(self) -> str:
+        """Description of the unit in the header of its Verilog."""
+        return f"{self.operation.name} {self.unit.name}"
+
+    @property
+    def operation(self) -> Operation:
+        """The operation of one step."""
+        return self.unit.operation
+
+    @property
+    def implementation(self) -> Implementation:
+        """The implementation options of the unit."""
+        return self.unit.implementation
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What the unit's inputs choose among."""
+        return self.unit.choices
+
+    @property
+    def operands(self) -> dict[str, Elements]:
+        """The operands and the result of one step."""
+        return step_operands(self.operation)
 
 
 def never_built(component: Any) -> None:

@@ -1,18 +1,53 @@
-"""Digests that identify a design and the text of its Verilog.
+"""Designs as tables, and the digests that identify a design and the text of its Verilog.
 
-Evidence about a circuit (simulations, proofs) is recorded under these digests. A circuit with another digest has no evidence
-yet.
+`Design.as_table` writes the table in which a design travels into the simulator, and `design_from_table` reads it. Evidence
+about a circuit (simulations, proofs) is recorded under the digests: a circuit with another digest has no evidence yet.
 """
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import golden
 from golden import Implementation, Operation, Unit
 from golden.text import canonical
-from golden.units.unit_file import unit_to_toml
+from golden.units.unit_file import unit_from_table, unit_to_toml
+
+if TYPE_CHECKING:
+    from rtl.designs.design import Design
+
+
+def design_from_table(table: Mapping[str, Any]) -> "Design":
+    """The design that `Design.as_table` described."""
+    # the designs import amaranth, which digests do without
+    from rtl.designs.controlled_design import ControlledDesign
+    from rtl.designs.multi_format_design import MultiFormatDesign
+    from rtl.designs.product_design import ProductDesign
+    from rtl.designs.tile_design import TileDesign
+    from rtl.designs.unit_design import as_design
+
+    if "unit" in table:
+        return as_design(_unit(table["unit"]))
+    if "controlled" in table:
+        return ControlledDesign.from_table(table)
+    if "formats" in table:
+        return MultiFormatDesign(tuple(map(_unit, table["formats"])))
+    if "product" in table:
+        product = table["product"]
+        return ProductDesign(_unit(product["unit"]), product["m"], product["n"], tuple(product["lengths"]))
+    if "array" in table:
+        return TileDesign.of_unit(_unit(table["array"]))
+    arch, name, m, n = (table["tile"][key] for key in ("arch", "name", "m", "n"))
+    return TileDesign(replace(golden.instruction(arch, name), m=m, n=n), Implementation(**table["implementation"]))
+
+
+def _unit(text: str) -> Unit:
+    return unit_from_table(tomllib.loads(text))
+
 
 TOP = "unit"
 """The top module's name under which the digest of a Verilog text is taken."""
@@ -31,7 +66,7 @@ def design_key(table: Mapping[str, Any]) -> str:
     True
     """
     nameless = dict(table)
-    for key in {"unit", "formats"} & {*table}:
+    for key in {"unit", "formats", "controlled", "array"} & {*table}:
         texts = [table[key]] if isinstance(table[key], str) else table[key]
         nameless[key] = [text.partition("\n")[2] for text in texts]  # a unit's file begins with its name
     return _digest(canonical(nameless))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from amaranth.hdl import Shape
 from amaranth.lib.wiring import Flow, Signature
@@ -49,6 +49,23 @@ class Elements:
 
     def __str__(self) -> str:
         return f"{self.count} x {self.format} (w = {self.format.width})"
+
+
+class Echo(NamedTuple):
+    """An output that returns an input of the same transfer, or exception flags.
+
+    Attributes:
+        name, port: names of the output and of the input. width: bits of both. low: its place among the bits that are
+            compared, above those of d.
+        flags: the names of its bits, if they are exception flags; the input, which the testbench alone has, then holds
+            golden's.
+    """
+
+    name: str
+    port: str
+    width: int
+    low: int
+    flags: tuple[str, ...] = ()
 
 
 def step_operands(operation: Operation) -> dict[str, Elements]:

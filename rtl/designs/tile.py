@@ -1,5 +1,6 @@
-"""A tile: an M×N×K instruction on M·N datapaths, issued over K/L steps."""
+"""A tile: an M×N×K product on M·N datapaths, issued over K/L steps; of an instruction, or the array of a unit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
@@ -10,8 +11,8 @@ from golden.arithmetic.conversion import conversion
 from golden.arithmetic.formats import Format
 from golden.chains.chain import ChainTable
 from golden.checks import check_int
-from golden.units.unit import MAX_STAGES
-from rtl.datapath.base import Datapath, check_placed
+from golden.units.unit import MAX_SIDE, MAX_STAGES, Array, Unit
+from rtl.datapath.base import Datapath, DecodedDatapath, check_placed
 from rtl.datapath.rounded_adder import RoundedAdder
 from rtl.datapath.step import Build
 from rtl.designs.unit import DATAPATHS
@@ -61,8 +62,24 @@ class TileShape:
         return widths
 
 
-MAX_SIDE = 256
-"""Largest number of rows, or of columns, of a tile; the largest published instruction has 256 columns."""
+UNIT = "unit"
+"""The architecture under which the product of a unit's array goes, which is in no catalogue."""
+
+
+def product_of(unit: Unit, array: Array) -> Instruction:
+    """The matrix product that an array of a unit computes.
+
+    Raises:
+        ValueError: an operation without c, or a chain that does not have as many products.
+    """
+    operation = unit.operation
+    if "c" not in operation.operands:
+        raise ValueError(f"{unit.name} has no array: {operation.name} has no c, in which an element adds up its steps")
+    k = array.steps * operation.length
+    return Instruction(
+        arch=UNIT, name=unit.name, m=array.rows, n=array.columns, k=k, a=unit.a, b=unit.b, operation=operation,
+        chain=unit.chain_over(k), evidence="documented",
+    )  # fmt: skip
 
 
 class MMATile(AnyComponent):
@@ -78,12 +95,18 @@ class MMATile(AnyComponent):
         result of              A0        A1        A2   B0        B1
         d                                          A
 
+    A systolic array is the same with delays: everything that the element in row i and column j takes, its handshake too,
+    comes i + j cycles later than at element (0, 0), so its state is the one that element (0, 0) had then. Its c waits in a
+    register from the first step on, the results wait until the last one is there. With `double_buffer` they wait in
+    registers of their own.
+
     Where the catalogue runs an FP8 instruction as FP16 (golden: `Chain.nvidia`), operands are converted, the sum starts
     from zero, and C is added behind the last register.
 
     Args:
         instruction: of the catalogue; `dataclasses.replace` gives it another m or n.
         implementation: of the datapaths, with at least one stage.
+        array: how operands reach them; its sides and steps are those of the instruction.
 
     Members:
         a: In, L elements of each row of A: element k of row i in place i·L + k, for the products `shape.products(step)`.
@@ -97,6 +120,9 @@ class MMATile(AnyComponent):
         ValueError: stages of 0, or a size or an operation that a tile cannot hold.
     """
 
+    CONTROL = ("in_valid", "first", "out_ready", "stored")
+    """What every element is told; `stored`: that its result moves to its own registers."""
+
     a: Signal
     b: Signal
     scale_a: Signal
@@ -108,11 +134,12 @@ class MMATile(AnyComponent):
     out_valid: Signal
     out_ready: Signal
 
-    def __init__(self, instruction: Instruction, implementation: Implementation) -> None:
+    def __init__(self, instruction: Instruction, implementation: Implementation, array: Array | None = None) -> None:
         check_tile(instruction, implementation)
         self.instruction, self.implementation = instruction, implementation
         self.shape = TileShape(instruction)
         self.steps = self.shape.steps
+        self.array = array or Array(rows=instruction.m, columns=instruction.n, steps=self.steps)
         operands = {name: Out(width) if name == "d" else In(width) for name, width in self.shape.widths().items()}
         handshake = {"in_valid": In(1), "in_ready": Out(1), "out_valid": Out(1), "out_ready": In(1)}
         super().__init__(operands | handshake)
@@ -120,11 +147,11 @@ class MMATile(AnyComponent):
     @property
     def latency(self) -> int:
         """Cycles from the first step's transfer to the result if nothing stalls."""
-        return self.steps * self.implementation.stages
+        return self.steps * self.implementation.stages + self.array.wave + self.array.double_buffer
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        build, sides = Build(m, platform), self.instruction
+        build, array = Build(m, platform), self.array
         in_transfer = Signal()
         out_transfer = Signal()
         in_valid = Signal()
@@ -133,39 +160,105 @@ class MMATile(AnyComponent):
         in_step, out_step = self._counter(m, "in_step", in_transfer), self._counter(m, "out_step", out_transfer)
         first, last = ~in_step.any(), out_step == self.steps - 1
         # 2. a datapath for every element of D, with the operands of its row and its column
-        rows = self._vectors(build, "a", self.a, sides.a, sides.m)
-        columns = self._vectors(build, "b", self.b, sides.b, sides.n)
-        datapaths = [[self._datapath() for _ in columns] for _ in rows]
+        datapaths = [[self.element() for _ in range(array.columns)] for _ in range(array.rows)]
+        lead = datapaths[0][0]
+        rows = self._along(m, "row", self._edge(build, "a", self.a, array.rows, lead), array.columns)
+        columns = self._along(m, "column", self._edge(build, "b", self.b, array.columns, lead), array.rows)
+        ends = lead.out_valid & last
+        taken, all_there = self._collected(m, ends)
+        moves = (in_valid, first, out_ready, ends & taken)
+        late: list[_Ports] = [dict(zip(self.CONTROL, moves, strict=True))]
+        for cycles in range(1, array.wave + 1):
+            late.append(_registers(m, f"late_{cycles}", late[-1], reset_less=False))
         results = []
-        for i, row in enumerate(rows):
-            for j, column in enumerate(columns):
-                part = datapaths[i][j]
+        for i in range(array.rows):
+            for j in range(array.columns):
+                part, now = datapaths[i][j], late[i + j if array.wave else 0]
                 m.submodules[f"datapath_{i}_{j}"] = part
                 start, result = self._ends(build, i, j, part.d, in_transfer & (in_step == self.shape.c_step))
-                m.d.comb += [part.a.eq(row), part.b.eq(column), part.c.eq(Mux(first, start, part.d))]
-                m.d.comb += [part.in_valid.eq(in_valid), part.out_ready.eq(out_ready)]
-                if sides.scale is not None:
-                    m.d.comb += part.scale_a.eq(self.scale_a.word_select(i, len(part.scale_a)))
-                    m.d.comb += part.scale_b.eq(self.scale_b.word_select(j, len(part.scale_b)))
-                results.append(result)
+                if array.wave and i + j:
+                    start = held(m, f"c_{i}_{j}", start, in_transfer & first)
+                m.d.comb += [getattr(part, name).eq(value) for name, value in {**rows[i][j], **columns[j][i]}.items()]
+                m.d.comb += part.c.eq(Mux(now["first"], start, part.d))
+                m.d.comb += [part.in_valid.eq(now["in_valid"]), part.out_ready.eq(now["out_ready"])]
+                results.append(held(m, f"d_{i}_{j}", result, now["stored"]) if array.double_buffer else result)
         # 3. the handshake, read from the first datapath: all have the same inputs to theirs, so all move together. A first
         #    step may always enter; any other enters when the result of the step before it is there, and takes it along.
-        lead = datapaths[0][0]
-        may_issue = first | (lead.out_valid & ~last)
+        may_issue = self._may_start(m, first, in_transfer) | (lead.out_valid & ~last)
         m.d.comb += [
             in_valid.eq(self.in_valid & may_issue),
             self.in_ready.eq(lead.in_ready & may_issue),
             in_transfer.eq(self.in_valid & self.in_ready),
-            out_ready.eq(Mux(last, self.out_ready, self.in_valid & ~first)),
-            self.out_valid.eq(lead.out_valid & last),
+            out_ready.eq(Mux(last, taken, self.in_valid & ~first)),
+            self.out_valid.eq(all_there),
             out_transfer.eq(lead.out_valid & out_ready),
             self.d.eq(Cat(results)),
         ]
         return m
 
-    def _datapath(self) -> Datapath:
+    def element(self) -> Datapath | DecodedDatapath:
+        """A new datapath of an element of D."""
         operation = self.instruction.operation
-        return DATAPATHS[type(operation)](operation, self.implementation)
+        datapath = DATAPATHS[type(operation)](operation, self.implementation)
+        return datapath if self.array.decoders == "each" else DecodedDatapath(datapath, narrow=self.array.wave > 0)
+
+    def _may_start(self, m: Module, first: Value, in_transfer: Value) -> Value:
+        """Whether a first step may enter: where c waits in registers, when every element has begun with the one before."""
+        wave = self.array.wave
+        if not wave:
+            return first
+        left = Signal(range(wave), name="c_left")
+        m.d.sync += left.eq(Mux(in_transfer & first, wave - 1, Mux(left.any(), left - 1, 0)))
+        return first & ~left.any()
+
+    def _collected(self, m: Module, ends: Value) -> tuple[Value, Value]:
+        """Whether the result of the first datapath is taken, and whether those of all are there.
+
+        Args:
+            ends: whether the first datapath has a result.
+        """
+        wave = self.array.wave
+        behind = Signal(range(wave + 1), name="behind")  # by how many cycles the last datapath is
+        if self.array.double_buffer:
+            full = Signal(name="full")
+            all_there = full & ~behind.any()
+            taken = ~full | (all_there & self.out_ready)
+            m.d.sync += [
+                full.eq(Mux(taken, ends, full)),
+                behind.eq(Mux(ends & taken, wave, Mux(behind.any(), behind - 1, 0))),
+            ]
+            return taken, all_there
+        if not wave:
+            return self.out_ready, ends
+        is_last = behind == wave
+        m.d.sync += behind.eq(Mux(ends & ~(is_last & self.out_ready), Mux(is_last, wave, behind + 1), 0))
+        return self.out_ready & is_last, ends & is_last
+
+    def _along(self, m: Module, side: str, lines: "Sequence[_Ports]", count: int) -> "list[list[_Ports]]":
+        """The operands of each row, or column, at each of its elements. In a systolic array those of line k come k cycles
+        late, and take a cycle from element to element."""
+        found = []
+        for k, ports in enumerate(lines):
+            along = [ports]
+            for cycles in range(1, k + 1 if self.array.wave else 0):
+                along = [_registers(m, f"{side}_{k}_late_{cycles}", along[0])]
+            while len(along) < count:
+                along.append(_registers(m, f"{side}_{k}_at_{len(along)}", along[-1]) if self.array.wave else ports)
+            found.append(along)
+        return found
+
+    def _edge(self, build: Build, name: str, codes: Value, count: int, lead: Datapath | DecodedDatapath) -> "list[_Ports]":
+        """The operands of each row, or column, as a datapath takes them."""
+        lines: list[_Ports] = []
+        for place, elements in enumerate(self._vectors(build, name, codes, getattr(self.instruction, name), count)):
+            ports = {name: elements}
+            if self.instruction.scale is not None:
+                scales = getattr(self, f"scale_{name}")
+                ports[f"scale_{name}"] = scales.word_select(place, len(scales) // count)
+            if isinstance(lead, DecodedDatapath):
+                ports = {port: lead.decoded(build, port, place, each) for port, each in ports.items()}
+            lines.append(ports)
+        return lines
 
     def _counter(self, m: Module, name: str, transfer: Value) -> Value:
         """A counter of the step that the next transfer belongs to."""
@@ -205,8 +298,32 @@ class MMATile(AnyComponent):
         return Const(0, operation.c.width), added
 
 
-def check_tile(instruction: Instruction, implementation: Implementation) -> None:
+_Ports = dict[str, Value]
+"""Values of ports by name."""
+
+
+def _registers(m: Module, name: str, values: _Ports, reset_less: bool = True) -> _Ports:
+    """The values one cycle later."""
+    found: _Ports = {}
+    for port, value in values.items():
+        register = Signal(len(value), name=f"{name}_{port}", reset_less=reset_less)
+        m.d.sync += register.eq(value)
+        found[port] = register
+    return found
+
+
+def held(m: Module, name: str, value: Value, when: Value) -> Value:
+    """A register that takes a value in some cycles."""
+    register = Signal(len(value), name=name, reset_less=True)
+    with m.If(when):
+        m.d.sync += register.eq(value)
+    return register
+
+
+def check_tile(instruction: Instruction, implementation: Implementation, array: Array | None = None) -> None:
     """Raise ValueError, naming key, rule and value, for a tile that cannot be built."""
+    if instruction.fp16_order is not None and array is not None and (array.wave or array.decoders == "edge"):
+        raise ValueError(f'{instruction.name}: [array] feed = "systolic" and decoders = "edge" go without [chain] convert')
     check_placed(implementation)
     check_int("stages of a tile", implementation.stages, 1, MAX_STAGES)
     check_int("m of a tile", instruction.m, 1, MAX_SIDE)

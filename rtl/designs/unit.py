@@ -2,22 +2,22 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
 
-from golden import OPERATIONS, Implementation, Operation, Unit
+from golden import OPERATIONS, Operation, Unit
 from rtl.datapath.base import Datapath, check_placed
 from rtl.operations.lengths import check_range
+from rtl.operations.sums import SumsDatapath
 
 
-class _Datapaths(Mapping[type[Operation], Callable[[Any, Implementation], Datapath]]):
+class _Datapaths(Mapping[type[Operation], Callable[..., Datapath]]):
     """Operation class to datapath class. The datapath's file has the name of the operation's file, and its name begins with
     the operation's class name; it is imported when it is looked up."""
 
-    def __getitem__(self, operation: type[Operation]) -> Callable[[Any, Implementation], Datapath]:
+    def __getitem__(self, operation: type[Operation]) -> Callable[..., Datapath]:
         if operation not in OPERATIONS.values():
             raise KeyError(operation)
         module = import_module(f"rtl.operations.{operation.__module__.rpartition('.')[2]}")
-        component: Callable[[Any, Implementation], Datapath] = getattr(module, f"{operation.__name__}Datapath")
+        component: Callable[..., Datapath] = getattr(module, f"{operation.__name__}Datapath")
         return component
 
     def __iter__(self) -> Iterator[type[Operation]]:
@@ -38,5 +38,7 @@ def unit_datapath(unit: Unit) -> Datapath:
         ValueError: parameters that the datapath cannot hold, or a clock for which no stages have been found yet.
     """
     check_placed(unit.implementation)
+    if unit.sums is not None:
+        return SumsDatapath(unit.operation, unit.sums, unit.usual_K, unit.implementation)
     check_range(unit.operation)
     return DATAPATHS[type(unit.operation)](unit.operation, unit.implementation)

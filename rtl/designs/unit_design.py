@@ -3,38 +3,29 @@
 from dataclasses import dataclass
 from typing import Any
 
-from golden import Implementation, Operation, Unit
+from golden import Unit
+from golden.arithmetic.flags import FLAGS
 from golden.units.unit_file import unit_to_toml
-from rtl.datapath.base import Datapath
-from rtl.designs.design import VECTORS, Design, FromComponent, Paragraph, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import Elements, step_operands
+from rtl.datapath.base import Datapath, has_flags
+from rtl.designs.controlled_design import ControlledDesign
+from rtl.designs.design import VECTORS, Design, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
+from rtl.designs.product_design import SumsDesign
+from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit import unit_datapath
+
+FLAG_BITS = "exception flags: " + ", ".join(f"{bit} {name}" for bit, name in enumerate(FLAGS))
 
 
 @dataclass(frozen=True)
-class UnitDesign(FromComponent):
+class UnitDesign(OfUnit):
     """The datapath of one step of a unit, whatever the unit's table [chain]."""
 
     unit: Unit
 
     def __post_init__(self) -> None:
+        if self.unit.sums is not None:
+            raise ValueError(f"{self.unit.name} has a table [sums]: rtl.as_design(unit) gives its design, not UnitDesign")
         object.__setattr__(self, "unit", self.unit.step)
-
-    @property
-    def name(self) -> str:
-        return self.unit.name
-
-    @property
-    def title(self) -> str:
-        return f"{self.operation.name} {self.unit.name}"
-
-    @property
-    def operation(self) -> Operation:
-        return self.unit.operation
-
-    @property
-    def implementation(self) -> Implementation:
-        return self.unit.implementation
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -44,11 +35,8 @@ class UnitDesign(FromComponent):
         if operation.scale_format is not None:
             each = f"each for {operation.block_size} elements"
             meanings |= {name: f"{operands[name]}, {each}" for name in ("scale_a", "scale_b")}
-        return meanings | {name: str(operands[name].format) for name in ("c", "d") if name in operands}
-
-    @property
-    def operands(self) -> dict[str, Elements]:
-        return step_operands(self.operation)
+        meanings |= {name: str(operands[name].format) for name in ("c", "d") if name in operands}
+        return meanings | ({"flags": FLAG_BITS} if has_flags(operation) else {})
 
     @property
     def paragraphs(self) -> tuple[Paragraph, ...]:
@@ -65,5 +53,11 @@ class UnitDesign(FromComponent):
 
 
 def as_design(design: Unit | Design) -> Design:
-    """A unit as a design; a design is returned unchanged."""
-    return UnitDesign(design) if isinstance(design, Unit) else design
+    """A unit as a design, as its array if it has one; a design is returned unchanged."""
+    if not isinstance(design, Unit):
+        return design
+    if design.sums is not None:
+        return SumsDesign.of(design)
+    if design.array is not None:
+        return TileDesign.of_unit(design)
+    return ControlledDesign.of(design) if design.controls else UnitDesign(design)

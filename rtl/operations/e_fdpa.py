@@ -121,10 +121,8 @@ class EFDPADatapath(FusedDatapath):
         return Compared(terms, fused_sum.fixed_exp("sum", max(term.format.exps.high for term in terms.terms)))
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """No term loses a bit: F reaches from the largest exponent down to the lowest bit of any term."""
-        highest = max(term.exps.high for term in terms)
-        lowest_bit = min(term.exps.low - term.frac for term in terms)
-        return [Precision(highest - lowest_bit, "RZ")] * len(terms)
+        """No term loses a bit."""
+        return [fused_sum.without_loss(terms)] * len(terms)
 
     def align(self, build: Build, compared: Compared) -> Aligned:
         """Step align."""

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from amaranth import Const, Mux, Value
+from amaranth import Cat, Const, Mux, Value
 
-from golden import Implementation
+from golden import Format, Implementation
 from golden.arithmetic.specials import invalid_nan
 from golden.operations import ADD, FMA, MUL
 from golden.units.unit import MULTIPLIERS
 from rtl.datapath import depths, fused_sum
+from rtl.datapath.base import ModeInput
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import Compared, Decoded, Operands, Terms
 from rtl.datapath.fused_sum import Precision
@@ -33,6 +34,7 @@ class SignedProducts(Terms):
     zero_negative: Value
     special: Special
     nan: Value | None
+    invalid: Value | None
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -44,12 +46,17 @@ class SignedProducts(Terms):
     def written_nan(self) -> Value | None:
         return self.nan
 
+    def is_invalid(self) -> Value | None:
+        return self.invalid
+
 
 @dataclass(frozen=True, eq=False)
 class DecodedWithNaN(Decoded):
-    """Record after step decode: the operands, and the code of a NaN result if it depends on them."""
+    """Record after step decode: the operands, the code of a NaN result if it depends on them, and for flags whether a NaN
+    among them is signalling."""
 
     nan: Value | None
+    signalling: Value | None
 
 
 class FMADatapath(FusedDatapath):
@@ -65,14 +72,14 @@ class FMADatapath(FusedDatapath):
     rounding position and the place below that, which a subtraction may need. Then the rounding needs no more of the product
     than its sign and that it is not zero, so the product need not move right: c is put at the top, and the product stays
     where it is. Below the product's last bit a product of 24 bits (subnormal times normal, fp32) needs three places when c
-    is subtracted: two bits and the sticky bit.
+    is subtracted: two bits and the sticky bit. Flags need one place more in both (`Encode`).
     """
 
     operation: FMA
 
-    def __init__(self, operation: FMA, implementation: Implementation) -> None:
-        self.lift = operation.d.man_bits + 4
-        super().__init__(operation, implementation, canonical=False)
+    def __init__(self, operation: FMA, implementation: Implementation, modes: ModeInput | None = None) -> None:
+        self.lift = operation.d.man_bits + 4 + operation.flags
+        super().__init__(operation, implementation, canonical=False, modes=modes)
 
     @property
     def term_count(self) -> int:
@@ -83,20 +90,44 @@ class FMADatapath(FusedDatapath):
         return decoded.then(Step("multiply", self.multiply_depth(), self.multiply, self._multiply_parts()))
 
     def decode(self, build: Build, operands: Operands) -> DecodedWithNaN:
-        """Step decode. Beside it: the first NaN of a, b and c, made quiet; without one, the NaN of an invalid operation."""
+        """Step decode. Beside it: the NaN operand that is first, made quiet; without one, that of an invalid operation."""
         decoded = super().decode(build, operands)
-        nan = self._written_nan([(decoded.x[0], operands.a), (decoded.y[0], operands.b), (decoded.z, operands.c)])
-        return DecodedWithNaN(**{f.name: getattr(decoded, f.name) for f in fields(decoded)}, nan=nan)
+        o = self.operation
+        read = [(decoded.x[0], operands.a, o.a), (decoded.y[0], operands.b, o.b), (decoded.z, operands.c, o.c)]
+        known = {f.name: getattr(decoded, f.name) for f in fields(decoded)}
+        return DecodedWithNaN(**known, nan=self._written_nan(read), signalling=self._signalling(read))
 
-    def _written_nan(self, operands: Sequence[tuple[Operand, Value]]) -> Value | None:
-        """The code of a NaN result, if it depends on the operands, which are given with their codes."""
+    def _written_nan(self, operands: Sequence[tuple[Operand, Value, Format]]) -> Value | None:
+        """The code of a NaN result, if it depends on the operands, which are given with their codes and formats."""
         d = self.operation.d
         if self.operation.nan == "quiet":
             return None
         nan: Value = Const(invalid_nan(d), d.width)
-        for operand, code in reversed(operands):
+        for operand, code, _ in reversed(self.operation.in_order_of_nans(operands)):
             nan = Mux(operand.nan, code | 1 << (d.man_bits - 1), nan)
         return nan
+
+    def _signalling(self, operands: Sequence[tuple[Operand, Value, Format]]) -> Value | None:
+        """Whether any operand is a signalling NaN, if the unit has flags."""
+        if not self.operation.flags:
+            return None
+        return Cat(operand.nan & ~code[fmt.man_bits - 1] for operand, code, fmt in operands).any()
+
+    def _invalid(
+        self, signalling: Value | None, operands: Sequence[Operand], special: Special, factors: bool = True
+    ) -> Value | None:
+        """The flag NV, if the unit has flags.
+
+        Args:
+            operands: those that are read, the factors first. factors: whether the first two are multiplied.
+        """
+        if signalling is None:
+            return None
+        x, y, *_ = operands
+        invalid = signalling | (special.nan & ~Cat(operand.nan for operand in operands).any())
+        if not factors or self.operation.beside_nan == "quiet":
+            return invalid
+        return invalid | (x.inf & y.zero) | (x.zero & y.inf)
 
     def multiply(self, build: Build, decoded: DecodedWithNaN) -> SignedProducts:
         """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent.
@@ -127,17 +158,24 @@ class FMADatapath(FusedDatapath):
             build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=built, in_rows=in_rows
         )
         c, c_special = self._addend(build, decoded)
-        return self._signed(prod, c, combine_specials(build, [*specials, c_special]), decoded.nan)
+        special = combine_specials(build, [*specials, c_special])
+        read = [decoded.x[0], decoded.y[0], *([decoded.z] if isinstance(decoded, DecodedWithNaN) else [])]
+        return self._signed(build, prod, c, special, decoded.nan, self._invalid(decoded.signalling, read, special))
 
     def _addend(self, build: Build, decoded: "DecodedWithNaN | Factors") -> tuple[Term, Special]:
         """c as a term, and its special."""
         assert isinstance(decoded, DecodedWithNaN)
         return addend(build, "addend", decoded.z, self.operation.c, self.operation.c.e_min)
 
-    def _signed(self, prod: tuple[Term, ...], c: Term, special: Special, nan: Value | None) -> SignedProducts:
+    def _signed(
+        self, build: Build, prod: tuple[Term, ...], c: Term, special: Special, nan: Value | None, invalid: Value | None
+    ) -> SignedProducts:
         """The terms, with the sign of their sum where it is zero."""
-        zero_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign
-        return SignedProducts(prod, c, zero_negative, special, nan)
+        either, both = prod[0].sign | c.sign, prod[0].sign & c.sign
+        zero_negative = either if self.rho.mode == "RD" else both
+        if build.modes is not None:
+            zero_negative = Mux(build.modes.is_any(["RD"]), either, both)
+        return SignedProducts(prod, c, zero_negative, special, nan, invalid)
 
     def max_exp(  # type: ignore[override]  # it takes what this class's own `term_steps` gives
         self, build: Build, terms: SignedProducts
@@ -146,13 +184,17 @@ class FMADatapath(FusedDatapath):
         (product,) = terms.prod
         shape, lift = product.format, self.lift
         lifted = replace(shape, exps=shape.exps + ExpRange(lift, lift), frac=shape.frac + lift)
-        terms = replace(terms, prod=(replace(product, exp=product.exp + lift, format=lifted),))
+        exp, width = product.exp + lift, lifted.exps.shape.width
+        if len(exp) > width:  # the sum of a narrow exponent and a constant has bits that no exponent needs
+            exp = exp[:width].as_signed()
+        terms = replace(terms, prod=(replace(product, exp=exp, format=lifted),))
         return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
         """The product whole, whatever its exponent; c with a sticky bit. Where c has more fraction bits than a product may
         have beside subnormal factors, there is room for all of c below the product's last bit, where the two may cancel."""
-        F = terms[0].frac + 3 + (0 if self.operation.a == self.operation.c else self.operation.d.man_bits + 2)
+        o = self.operation
+        F = terms[0].frac + 3 + o.flags + (0 if o.a == o.c else o.d.man_bits + 2)
         return [Precision(F, "unshifted"), Precision(F, "RO")]
 
 
@@ -166,11 +208,12 @@ class Elements(Record):
 
 @dataclass(frozen=True, eq=False)
 class Factors(Record):
-    """Record after step decode of MUL: the factors, and `DecodedWithNaN.nan`."""
+    """Record after step decode of MUL: the factors, and the further values of `DecodedWithNaN`."""
 
     x: tuple[Operand, ...]
     y: tuple[Operand, ...]
     nan: Value | None
+    signalling: Value | None
 
 
 class MULDatapath(FMADatapath):
@@ -187,7 +230,8 @@ class MULDatapath(FMADatapath):
             decode(build, f"decode_{name}_0", code, self.operation.a, subnormal_inputs(self.operation))
             for name, code in (("x", operands.a), ("y", operands.b))
         )
-        return Factors((x,), (y,), self._written_nan([(x, operands.a), (y, operands.b)]))
+        read = [(x, operands.a, self.operation.a), (y, operands.b, self.operation.b)]
+        return Factors((x,), (y,), self._written_nan(read), self._signalling(read))
 
     def multiply(self, build: Build, decoded: Factors) -> SignedProducts:  # type: ignore[override]
         return self._products(build, decoded, self._sums_rows)
@@ -198,7 +242,10 @@ class MULDatapath(FMADatapath):
     def _addend(self, build: Build, decoded: DecodedWithNaN | Factors) -> tuple[Term, Special]:
         c = self.operation.c
         shape = addend_format(c, c.e_min)
-        sign, no = Const(self.operation.no_c >> (c.width - 1), 1), Const(0, 1)
+        sign: Value = Const(self.operation.no_c >> (c.width - 1), 1)
+        if build.modes is not None:
+            sign = ~build.modes.is_any(["RD"])
+        no = Const(0, 1)
         return Term(sign, Const(c.e_min, shape.exps.shape), Const(0, shape.sig_bits), shape), Special(no, no, no)
 
 
@@ -221,5 +268,7 @@ class ADDDatapath(FMADatapath):
             term, special = addend(build, f"addend_{name}", decoded[-1], operation.d, operation.d.e_min)
             terms.append(term)
             specials.append(special)
-        nan = self._written_nan([(decoded[0], operands.a), (decoded[1], operands.b)])
-        return self._signed((terms[0],), terms[1], combine_specials(build, specials), nan)
+        read = [(part, code, operation.d) for part, code in zip(decoded, (operands.a, operands.b), strict=True)]
+        special, nan = combine_specials(build, specials), self._written_nan(read)
+        invalid = self._invalid(self._signalling(read), decoded, special, factors=False)
+        return self._signed(build, (terms[0],), terms[1], special, nan, invalid)

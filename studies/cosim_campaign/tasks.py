@@ -10,14 +10,13 @@ from typing import Any
 
 import golden
 from cosim.build.errors import SimulationError
-from cosim.regressions.coverage_job import further_units
-from cosim.regressions.main_job import main_units
+from cosim.regressions.coverage_job import further_units, main_units
 from cosim.runner.run import run
 from golden import Implementation, Unit
 from golden.files import write_atomically
 from mmau.jobs import Task
 from mmau.jobs.provenance import GOLDEN, provenance
-from rtl.designs.from_table import design_from_table
+from rtl.designs.identity import design_from_table
 from rtl.designs.unit_design import as_design
 
 _UNITS: tuple[tuple[str, str, str, int], ...] = (

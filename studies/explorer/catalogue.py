@@ -1,15 +1,99 @@
-"""The catalogue as data of the page: formats, parameters of the C interface, and every instruction. Tables hold each value
-once; an instruction refers to them by index."""
+"""The explorer's page: the catalogue as its data, and the page as one file that contains style, data, engine and scripts, so
+that it opens from a disk.
 
+The data are formats, parameters of the C interface, and every instruction. Tables hold each value once; an instruction
+refers to them by index.
+"""
+
+import base64
+import json
+import sys
+import tempfile
 from collections.abc import Hashable, Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import golden
+from golden import html
 from golden.arithmetic.formats import FORMATS, INTEGERS, Format
 from golden.catalogue import ARCHITECTURES, marketing_names
+from golden.catalogue.parts import names_of
 from golden.chains.chain import PAIRED, Chain
-from golden.native.parameters import KEYS, OPERATION_CODES, is_one_call, parameters
+from golden.html import Markup, element
+from golden.native.parameters import KEYS, OPERATION_CODES, format_number, is_one_call, parameters
+from golden.processes import run_tool
 from golden.units.instruction import EVIDENCE, Instruction
+from studies.explorer import catalogue
+
+SOURCE = Path(__file__).with_name("engine.cpp")
+NATIVE = Path(__file__).parents[2] / "golden" / "native"
+
+EXPORTS = ("mmau_memory", "mmau_memory_size", "mmau_dot", "mmau_count_records", "mmau_observe")
+"""Functions that the page calls."""
+
+FLAGS = (
+    "-target", "wasm32-wasi", "-mexec-model=reactor", "-Os", "-std=c++17", "-fno-exceptions", "-fno-rtti",
+    "-ffp-contract=off",  # no multiplication may be fused with an addition unasked
+    "-Wl,--strip-all",
+)  # fmt: skip
+
+
+@cache
+def compiled() -> bytes:
+    """The module's bytes.
+
+    Raises:
+        RuntimeError: ziglang is not installed, or the compiler failed; with the compiler's text.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder) / "engine.wasm"
+        folders = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]
+        exports = [f"-Wl,--export={name}" for name in EXPORTS]
+        command = [sys.executable, "-m", "ziglang", "c++", *FLAGS, *folders, str(SOURCE), *exports, "-o", str(module)]
+        result = run_tool(command)
+        if result.returncode:
+            raise RuntimeError(
+                f"the engine was not compiled to WebAssembly (extra `site` has the compiler):\n{result.stderr}"
+            )
+        return module.read_bytes()
+
+
+FOLDER = Path(__file__).parent
+
+SCRIPTS = ("numbers.js", "engine.js", "trace.js", "whole.js", "presets.js", "page.js")
+"""The scripts, each after those that it needs."""
+
+
+def page() -> str:
+    """The whole page.
+
+    Raises:
+        RuntimeError: the engine could not be compiled.
+    """
+    body = [
+        element("style", Markup(_text("page.css"))),
+        Markup(_text("page.html")),
+        element("script", Markup(_data()), id="data", type="application/json"),
+        element("script", Markup(base64.b64encode(compiled()).decode()), id="engine", type="text/plain"),
+        element("script", Markup(scripts())),
+    ]
+    return html.page("MMAU instruction explorer", *body)
+
+
+def scripts() -> str:
+    """The page's scripts as one."""
+    return '"use strict";\n' + "\n".join(_text(name) for name in SCRIPTS)
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _data() -> str:
+    """JSON inside a script element: `<` would end it early."""
+    return json.dumps(catalogue.data(), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
 
 T = TypeVar("T", bound=Hashable)
 
@@ -61,7 +145,7 @@ def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
         numbers = (programs(program(i)), operation, list(EVIDENCE).index(i.evidence), notes(i.note))
         entries.append([ARCHITECTURES.index(i.arch), i.name, i.m, i.n, i.k, *formats, i.block_size or 0, *numbers])
     return {
-        "architectures": [[arch, ", ".join(marketing_names(arch))] for arch in ARCHITECTURES],
+        "architectures": [[arch, ", ".join([*marketing_names(arch), *names_of(arch)])] for arch in ARCHITECTURES],
         "formats": {name: fields(each) for name, each in FORMATS.items()},
         "operations": list(OPERATION_CODES),
         "keys": list(KEYS),
@@ -75,11 +159,14 @@ def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
 
 
 def fields(each: Format) -> dict[str, Any]:
-    """The fields of a format, as `golden.arithmetic.format.FormatFields` has them; an integer's are its width and sign."""
+    """The fields of a format, as `golden.arithmetic.format.FormatFields` has them; an integer's are its width and sign.
+    `number` is that of the C interface."""
     if each.name in INTEGERS:
-        return {"name": each.name, "integer": True, "width": each.width, "storage": each.storage_bits, "signed": each.signed}
+        shape = {"width": each.width, "storage": each.storage_bits, "signed": each.signed}
+        return {"name": each.name, "number": format_number(each), "integer": True, **shape}
     return {
         "name": each.name,
+        "number": format_number(each),
         "integer": False,
         "exp_bits": each.exp_bits,
         "man_bits": each.man_bits,

@@ -98,7 +98,8 @@ class Engine {
   }
 
   format(parameters, key) {
-    return this.formats[parameters[this.data.keys.indexOf(key)]];
+    const number = parameters[this.data.keys.indexOf(key)];
+    return this.formats.find((format) => format.number === number);
   }
 
   /** Write parameters and operands; where each lies, and where memory is free. */

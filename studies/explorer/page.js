@@ -1,6 +1,7 @@
 // The page: the form's fields, what they mean, and the result. Its state is the address after #, so that a link holds it.
 
 const FIELDS = ["a", "b", "c", "scale_a", "scale_b"];
+const WHOLE = { K: "", order: "ascending", promote: "", split: "" };
 const at = (id) => document.getElementById(id);
 let data, engine, entries, chosen;
 
@@ -17,8 +18,9 @@ function start() {
   at("preset").addEventListener("change", () => at("preset").value !== "" && preset(PRESETS[at("preset").value]));
   at("style").addEventListener("change", restyle);
   at("form").addEventListener("submit", (event) => (event.preventDefault(), compute()));
-  at("form").addEventListener("change", ({ target }) => FIELDS.includes(target.id) && compute());
-  at("form").addEventListener("input", ({ target }) => FIELDS.includes(target.id) && soon());
+  const computes = ({ target }) => FIELDS.includes(target.id) || target.id in WHOLE;
+  at("form").addEventListener("change", (event) => computes(event) && compute());
+  at("form").addEventListener("input", (event) => computes(event) && soon());
   at("link").addEventListener("click", copyLink);
   addEventListener("hashchange", () => location.hash.slice(1) !== address() && open());
   open();
@@ -43,12 +45,13 @@ function nearest() {
   return listed.find(({ name }) => name === chosen.name) ?? listed.find(takes) ?? listed[0];
 }
 
-/** List the instructions of the architecture whose names hold every word of the filter; whether there are any. */
+/** List the instructions of the architecture that every word of the filter fits, in the name or as a format; whether there are any. */
 function list() {
   const words = at("filter").value.toLowerCase().split(/\s+/);
   const arch = Number(at("arch").value);
   const all = entries.map((entry, n) => [n, entry]).filter(([, entry]) => entry.arch === arch);
-  const found = all.filter(([, { name }]) => words.every((word) => name.includes(word)));
+  const fits = (entry, word) => entry.name.includes(word) || ["a", "b", "c", "d"].some((key) => entry[key] === word);
+  const found = all.filter(([, entry]) => words.every((word) => fits(entry, word)));
   fill(at("instruction"), found.map(([n, { name }]) => [n, name]));
   at("count").textContent = `${found.length} of ${all.length} instructions`;
   if (chosen) at("instruction").value = entries.indexOf(chosen);
@@ -61,6 +64,7 @@ function choose(entry) {
   chosen = entry;
   at("preset").value = "";
   if (!same) FIELDS.forEach((field) => (at(field).value = ""));
+  if (!same) fillWhole({});
   at("scales").hidden = !entry.scale;
   at("instruction").value = entries.indexOf(entry);
   compute();
@@ -69,7 +73,33 @@ function choose(entry) {
 function preset({ arch, name, ...operands }) {
   select(arch, name);
   FIELDS.forEach((field) => (at(field).value = operands[field] ?? ""));
+  fillWhole(operands);
   compute();
+}
+
+/** Fill the fields of a whole K, and unfold them where any of them says something. */
+function fillWhole(given) {
+  for (const [id, without] of Object.entries(WHOLE)) at(id).value = given[id] ?? without;
+  if (Object.keys(whole()).length) at("whole").open = true;
+}
+
+/** What the fields of a whole K say beyond one instruction. */
+const whole = () => Object.fromEntries(Object.keys(WHOLE).filter((id) => at(id).value !== WHOLE[id]).map((id) => [id, at(id).value]));
+
+/** The number of products that the field K says; NaN where it says none. */
+const wholeLength = () => (at("K").value > 0 && at("K").value <= LONGEST_K ? Math.floor(at("K").value) : NaN);
+
+/** The whole K and its order as numbers; null where it is one instruction. */
+function wholeOrder() {
+  const said = whole();
+  if (!Object.keys(said).length) return null;
+  const number = (id, most, otherwise) => {
+    const value = said[id] === undefined ? otherwise : Number(said[id]);
+    const least = id === "promote" ? 0 : 1;
+    if (!Number.isInteger(value) || value < least || value > most) throw new Error(`${id} must be an integer from ${least} to ${most}`);
+    return value;
+  };
+  return { K: number("K", LONGEST_K, chosen.k), order: at("order").value, promote: number("promote", LONGEST_K, 0), split: number("split", 64, 1) };
 }
 
 /** Show an architecture and an instruction of it; the first one where there is none of that name. */
@@ -85,7 +115,7 @@ function select(arch, name) {
 /** Format and number of codes of each field. */
 function expected(field, entry = chosen) {
   const scale = field.startsWith("scale");
-  const count = field === "c" ? 1 : !scale ? entry.k : entry.scale ? Math.ceil(entry.k / entry.block_size) : 0;
+  const count = field === "c" ? 1 : !scale ? (entry === chosen && wholeLength()) || entry.k : entry.scale ? Math.ceil(entry.k / entry.block_size) : 0;
   return { format: data.formats[scale ? entry.scale : entry[field]], name: scale ? entry.scale : entry[field], count };
 }
 
@@ -128,14 +158,22 @@ function compute() {
   clearTimeout(waiting);
   about();
   remember();
-  let given;
+  let given, order;
   try {
+    order = wholeOrder();
     given = operands();
   } catch (error) {
     return refuse(error.message);
   }
   for (const id of ["result", "trace", "others"]) at(id).replaceChildren();
-  const d = engine.dot(chosen, given), format = data.formats[chosen.d];
+  const format = data.formats[chosen.d];
+  let d, events;
+  try {
+    if (order) ({ d, events } = wholeK(data, engine, chosen, given, order));
+    else d = engine.dot(chosen, given);
+  } catch (error) {
+    return refuse(error.message);
+  }
   at("result").append(
     made("p", {}, `d = ${asNumber(format, d)}`),
     made("p", { className: "code" }, `${chosen.d} ${hexBits(format, d)}${finite(format, d) ? ` · ${hexFloat(decode(format, d))}` : ""}`),
@@ -143,8 +181,21 @@ function compute() {
   if (decode(format, d).cls === "nan" && !data.descriptions[chosen.operation][1]) {
     at("result").append(made("p", { className: "soft" }, "Which NaN the hardware writes is not known: its bits may be others."));
   }
+  if (events) return instructions(events);
   trace(given);
   others(given, d);
+}
+
+/** The instructions and additions of a whole K; each instruction unfolds into its steps. */
+function instructions(events) {
+  const format = data.formats[chosen.d];
+  at("trace").append(...events.map(({ title, code, operands }) => {
+    const line = `${title}: ${asNumber(format, code)}, ${hexBits(format, code)}`;
+    if (!operands) return made("p", {}, line);
+    const details = made("details", {}, made("summary", {}, line));
+    details.addEventListener("toggle", () => details.children.length > 1 || details.append(...steps(operands)), { once: true });
+    return details;
+  }));
 }
 
 /** A complaint in the place of results. */
@@ -172,10 +223,14 @@ function about() {
 }
 
 function trace(given) {
-  const steps = stepsOf(data, engine, chosen, given, at("style").value);
-  at("trace").append(...steps.map(({ title, facts, tables }, n) =>
+  at("trace").append(...steps(given));
+}
+
+/** The steps of an instruction as elements. */
+function steps(given) {
+  return stepsOf(data, engine, chosen, given, at("style").value).map(({ title, facts, tables }, n) =>
     made("details", { open: n === 0 }, made("summary", {}, title), made("ul", { className: "facts" }, ...facts.map((fact) => made("li", {}, fact))),
-      ...tables.map(({ caption, header: heads, rows }) => table(caption, rows.map(([name, ...rest]) => [header(name), ...rest]), heads)))));
+      ...tables.map(({ caption, header: heads, rows }) => table(caption, rows.map(([name, ...rest]) => [header(name), ...rest]), heads))));
 }
 
 /** The result of one instruction of each arithmetic with the same formats, of the shortest that takes all products. */
@@ -221,7 +276,7 @@ function restyle() {
   compute();
 }
 
-const address = () => new URLSearchParams({ arch: data.architectures[chosen.arch][0], instr: chosen.name, ...Object.fromEntries(FIELDS.filter((field) => expected(field).count).map((field) => [field, at(field).value.trim().split(/[\s,]+/).join(" ")])) }).toString();
+const address = () => new URLSearchParams({ arch: data.architectures[chosen.arch][0], instr: chosen.name, ...Object.fromEntries(FIELDS.filter((field) => expected(field).count).map((field) => [field, at(field).value.trim().split(/[\s,]+/).join(" ")])), ...whole() }).toString();
 
 /** Show the instruction and the operands that the address names, or the first example. A name that is not here stays in the address. */
 function open() {

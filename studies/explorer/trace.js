@@ -131,14 +131,26 @@ function callSteps(data, engine, entry, call, operands, style, fromZero = false)
     const known = exactTerms(entry, formats, operands, { c: step.c, cFormat }, operation !== "FTZ-AddMul" && !value("combination"));
     const begin = !n && (converted || fromZero) ? "begins with" : "c =";
     const d = shown(data.formats[call[0]], step.d, style);
+    const inverted = operation === "OC-FDPA" ? invertedFacts(step, ks, known, value("F")) : [];
     return {
       title: `Step ${n + 1} of ${observed.length}: products ${range(ks)}`,
-      facts: [`${begin} ${shown(cFormat, step.c, style)}`, ...factsOf(step), `d = ${d}`],
+      facts: [`${begin} ${shown(cFormat, step.c, style)}`, ...inverted, ...factsOf(step), `d = ${d}`],
       tables: tablesOf(step, sumsOf(operation, ks, value("G")), known),
     };
   });
   if (converted) steps.push(addedStep([`c = ${shown(data.formats[entry.c], operands.c, style)}`]));
   return steps;
+}
+
+/** What one's complement adds to the sum: each product of the other sign than c's enters inverted, one unit of the last place away
+ * from c, zeros too. */
+function invertedFacts({ sums }, ks, known, F) {
+  if (!(sums[0].flags & SUM.MADE)) return [];
+  const other = ks.filter((k) => known[`a[${k}]·b[${k}]`]?.sign !== known.c.sign);
+  if (!other.length) return ["one's complement: no product has another sign than c, and none is inverted"];
+  const added = { sign: known.c.sign ^ 1, sig: BigInt(other.length), exp: sums[0].e_max - F };
+  const names = other.map((k) => `a[${k}]·b[${k}]`).join(", ");
+  return [`one's complement: ${names} of the other sign than c enter${other.length > 1 ? "" : "s"} inverted; that adds ${decimal(added)}`];
 }
 
 function factsOf({ sums, roundings }) {
@@ -155,16 +167,27 @@ function tablesOf({ sums, terms }, named, known) {
     if (!(sum.flags & SUM.MADE)) return [];
     const rows = withoutZeros(names.map((name, n) => termRow(name, records[n], sum.e_max, known[name])));
     const total = sum.flags & SUM.NONZERO ? `${sum.flags & SUM.NEGATIVE ? "−" : "+"}, leading one at 2^${sum.lead}` : "zero";
-    return [{ caption: `${title}: e_max = ${sum.e_max}; total ${total}`, header: ["term", "exact value", "exponent", "bits kept", "cut off"], rows }];
+    return [{ caption: `${title}: e_max = ${sum.e_max}; total ${total}`, header: ["term", "exact value", "exponent", "bits kept", "cut off", "aligned bits"], rows }];
   });
 }
 
 function termRow(name, record, eMax, exact) {
   const sign = record.flags & TERM.NEGATIVE ? "−" : "+";
-  if (!(record.flags & TERM.NONZERO)) return exact?.sig ? [name, decimal(exact), "", "none: flushed", ""] : [name, "0", "", "", ""];
+  if (!(record.flags & TERM.NONZERO)) return exact?.sig ? [name, decimal(exact), "", "none: flushed", "", ""] : [name, "0", "", "", "", ""];
   const cut = !(record.flags & TERM.CUT) ? "" : exact ? decimal(cutOff(exact, record.kept)) : "some bits";
   const kept = record.flags & TERM.GONE ? "none" : record.flags & TERM.CUT ? `${record.kept}` : "all";
-  return [name, exact ? decimal(exact) : sign, `${eMax - record.gap}`, kept, cut];
+  return [name, exact ? decimal(exact) : sign, `${eMax - record.gap}`, kept, cut, exact ? alignedBits(exact, record, eMax) : ""];
+}
+
+const WIDEST_BITS = 64; // places of the aligned bits that a row shows
+
+/** The bits of a term at their places below 2^(e_max + 1), those that are cut struck through. */
+function alignedBits({ sig, exp }, record, eMax) {
+  const digits = sig.toString(2), place = eMax + 1 - (exp + digits.length - 1);
+  const kept = record.flags & TERM.GONE ? 0 : record.flags & TERM.CUT ? Math.max(record.kept, 0) : digits.length;
+  if (place < 0 || place > WIDEST_BITS) return "";
+  const shownDigits = digits.slice(0, WIDEST_BITS - place);
+  return made("td", { className: "bits" }, " ".repeat(place) + shownDigits.slice(0, kept), made("s", {}, shownDigits.slice(kept)));
 }
 
 /** Rows with three or more zeros in succession as one. */
@@ -172,7 +195,7 @@ function withoutZeros(rows) {
   const found = [];
   for (let n = 0; n < rows.length; ) {
     let end = n;
-    while (end < rows.length && rows[end].slice(1).join() === "0,,,") end += 1;
+    while (end < rows.length && rows[end].slice(1).join() === "0,,,,") end += 1;
     if (end - n > 2) found.push([`${rows[n][0]} … ${rows[end - 1][0]}`, ...rows[n].slice(1)]);
     else found.push(...rows.slice(n, Math.max(end, n + 1)));
     n = Math.max(end, n + 1);

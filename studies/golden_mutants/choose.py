@@ -15,8 +15,7 @@ from golden import OPERATIONS, Operation
 from golden.arithmetic.formats import BF16, E4M3, E5M2, E5M2FNUZ, FP32, Format, IntegerFormat
 from golden.files import write_atomically
 from golden.stimulus import OperandShape, generate
-from studies.golden_mutants.boundary_operations import UNITS
-from studies.golden_mutants.boundary_rows import BoundaryRow, BoundaryUnit, operation_of, text_of
+from studies.golden_mutants.boundary_rows import UNITS, BoundaryRow, BoundaryUnit, operation_of, text_of
 from studies.golden_mutants.judge import Judge, reference_modules
 from studies.golden_mutants.witnesses import SPECIFYING, Specified, native_results, operation_or_none, twin_agrees
 from studies.symbolic.model_copy import copied, unchanged

@@ -80,13 +80,15 @@ FLUSHES = {"flush_inputs": False, "flush_results": False, "overflow": "infinity"
 
 TRUNCATED = {"truncation": "RZ", "sticky": False, **FLUSHES}
 
-IEEE = {"rho": None, "nan": "quiet", **FLUSHES}
+EXACT = {"flags": False, "tininess": "after", "beside_nan": "invalid", **FLUSHES}
+
+IEEE = {"rho": None, "nan": "quiet", **EXACT}
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "T-FDPA": TRUNCATED,
     "ST-FDPA": {"K_block": 32, **TRUNCATED},
     "GST-FDPA": TRUNCATED,
-    "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **FLUSHES},
+    "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **EXACT},
     "TR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
     "GTR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
     "FMA": IEEE,

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import golden
 from golden.arithmetic.rounding import Mode
 from golden.native.cuda import INCLUDE, cubin
 from hwtests.nvidia.cupy_device import CudaDevice
-from hwtests.nvidia.kernel import target_of
+from hwtests.nvidia.source import target_of
 from hwtests.nvidia.volume import cuda_errors, loaded
 from studies.lent_minutes.work import ARCH, Entry, Progress
 
@@ -92,9 +90,9 @@ MMAU_FN uint64_t share(uint32_t number, uint32_t code) {
 """C++: golden's conversion, by the functions of the native library's header."""
 
 _KERNEL = """
-extern "C" __global__ void convert(unsigned long long* digests, unsigned long long* differ, unsigned int* examples,
+extern "C" __global__ void convert(unsigned long long* digests, unsigned long long* agree, unsigned int* examples,
                                    unsigned int* count, unsigned int fractions) {
-    unsigned long long digest = 0, wrong = 0;
+    unsigned long long digest = 0, right = 0;
     for (unsigned int fraction = blockIdx.x * blockDim.x + threadIdx.x; fraction < fractions;
          fraction += gridDim.x * blockDim.x) {
         const unsigned int number = blockIdx.y << 23 | fraction;
@@ -102,8 +100,10 @@ extern "C" __global__ void convert(unsigned long long* digests, unsigned long lo
         asm("%(ptx)s" : "=%(constraint)s"(made) : "f"(__uint_as_float(number)));
         const unsigned int code = static_cast<unsigned int>(made), expected = model_of(number) * %(copies)su;
         digest += share(number, code);
-        if (code == expected) continue;
-        ++wrong;
+        if (code == expected) {
+            ++right;
+            continue;
+        }
         const unsigned int place = atomicAdd(count, 1u);
         if (place >= %(examples)s) continue;
         examples[3 * place] = number;
@@ -111,7 +111,7 @@ extern "C" __global__ void convert(unsigned long long* digests, unsigned long lo
         examples[3 * place + 2] = expected;
     }
     atomicAdd(&digests[blockIdx.y], digest);
-    if (wrong) atomicAdd(&differ[blockIdx.y], wrong);
+    atomicAdd(&agree[blockIdx.y], right);
 }
 """
 
@@ -156,14 +156,15 @@ class Conversions:
         """All numbers through one conversion."""
         xp = self._xp
         with cuda_errors(xp):
-            digests, differ = xp.zeros(GROUPS, xp.uint64), xp.zeros(GROUPS, xp.uint64)
+            digests, agree = xp.zeros(GROUPS, xp.uint64), xp.zeros(GROUPS, xp.uint64)
             examples, count = xp.zeros((EXAMPLES, 3), xp.uint32), xp.zeros(1, xp.uint32)
-            arguments = (digests, differ, examples, count, xp.uint32(FRACTIONS))
+            arguments = (digests, agree, examples, count, xp.uint32(FRACTIONS))
             self._kernel(CONVERSIONS[unit])((BLOCKS, GROUPS, 1), (THREADS, 1, 1), arguments)
-            found = [xp.asnumpy(array) for array in (digests, differ, examples)]
-        wrong = {f"{group:#05x}": int(found[1][group]) for group in np.flatnonzero(found[1])}
-        kept = [[f"{code:#x}" for code in row] for row in found[2][: int(found[1].sum())].tolist()]
-        text = " ".join(f"{digest:016x}" for digest in found[0].tolist())
+            sums, right, rows, met = (xp.asnumpy(array) for array in (digests, agree, examples, count))
+        # what no thread has found to agree differs, whether a thread met it or not
+        wrong = {f"{group:#05x}": FRACTIONS - int(n) for group, n in enumerate(right.tolist()) if n != FRACTIONS}
+        kept = [[f"{code:#x}" for code in row] for row in rows[: int(met[0])].tolist()]
+        text = " ".join(f"{digest:016x}" for digest in sums.tolist())
         return {
             "status": "done", "converted": GROUPS * FRACTIONS, "differ": wrong, "examples": kept, "digests": text,
             "digest": hashlib.sha256(text.encode()).hexdigest(),

@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 from hwtests.nvidia.cupy_device import CudaDevice
-from studies.lent_minutes import conversions, instructions, products
+from studies.lent_minutes import conversions, instructions, models, products
 from studies.lent_minutes.work import ARCH, Entry, Progress, Work
 from studies.microbenchmarks.run import Measured, benchmarks, measure, timer_on
 from studies.microbenchmarks.timed_loops import Benchmark
@@ -57,6 +57,7 @@ ITEMS = (
     Item("instructions", 10.0, instructions.units, instructions.Instructions),
     Item("products", 6.0, products.units, products.Products),
     Item("conversions", 1.0, conversions.units, conversions.Conversions),
+    Item("models", 4.0, models.units, models.Models),
     Item("timed again", 3.0, timed_units, TimedAgain),
 )
 """The items of the list. A further item needs a line here and the module that it names."""

@@ -22,15 +22,19 @@ from golden.native.nvrtc import CompileError
 from golden.processes import Channel, Worker, in_parallel
 from hwtests.nvidia.disassembly import known_machine_code
 from hwtests.nvidia.gpu_comparison import comparison_source
-from hwtests.nvidia.kernel import target_of
 from hwtests.nvidia.kernels import kernels_of
+from hwtests.nvidia.source import target_of
 from hwtests.nvidia.volume import fill_source
 from hwtests.tally import chain_with_another_e_zero
+from studies.lent_minutes import models
 from studies.lent_minutes.conversions import CONVERSIONS, kernel_source
 from studies.lent_minutes.instructions import wanted
 from studies.lent_minutes.reference import distinct
 from studies.lent_minutes.work import ARCH
 from studies.microbenchmarks.run import benchmarks
+
+MOST_BYTES = 14 << 20
+"""Bytes of all kernels at most, so that the tree with them stays within 64 MiB."""
 
 WORKER = (sys.executable, "-c", "from studies.lent_minutes.prebuild import serve; serve()")
 
@@ -59,6 +63,7 @@ def sources() -> Iterator[Source]:
         yield Source(fill_source(i), target, INCLUDE, False)
     for conversion in CONVERSIONS.values():
         yield Source(kernel_source(conversion), target, INCLUDE, False)
+    yield from (Source(text, ARCH, INCLUDE, False) for text in models.sources())
     for benchmark in benchmarks(ARCH):
         yield from (Source(text, target, None, False) for text in benchmark.sources.values())
 
@@ -121,5 +126,21 @@ def prebuild(given: Iterable[Source], processes: int | None = None) -> int:
     return len(every) - len(missing) + sum(done)
 
 
+def main() -> int:
+    """Exit status: 0 every kernel is there, 1 some are not, or they are too large."""
+    every = dict.fromkeys(sources())
+    done, cubins = prebuild(every), cached()
+    assert cubins is not None
+    size = sum(
+        path.stat().st_size
+        for made in every
+        for path in cubins.folder.glob(f"{key_of(made.text, made.target, made.include)}/*")
+    )
+    print(
+        f"{done:,} of {len(every):,} kernels, {size / (1 << 20):.1f} MiB of {MOST_BYTES >> 20} at most, in {cubins.folder}"
+    )
+    return 0 if done == len(every) and size <= MOST_BYTES else 1
+
+
 if __name__ == "__main__":
-    print(f"{prebuild(sources()):,} kernels")
+    sys.exit(main())

@@ -30,7 +30,8 @@ K_OF = (16, 48, 64, 80, 128, 144, 512, 784, 1008, 1024, 2048, 4096, 4112, 8192, 
 takes alone."""
 
 SIDE = 8
-"""Number of rows and of columns whose elements of D are kept."""
+"""Number of rows whose elements of D are kept, and of columns: where D has fewer rows, of so many more that the elements are
+as many."""
 
 SCALES = (0.7, 1.3)
 """The fp32 scales of A and of B where a product has scales; neither is a power of two."""
@@ -97,8 +98,9 @@ def problem_of(unit: str) -> Problem:
 
 def sampled(problem: Problem) -> tuple[Any, Any]:
     """The rows and columns whose elements of D are kept, ascending."""
-    rng = np.random.default_rng([40, problem.M, problem.N])
-    return tuple(np.sort(rng.permutation(size)[:SIDE]) for size in (problem.M, problem.N))  # type: ignore[return-value]
+    rng, rows = np.random.default_rng([40, problem.M, problem.N]), min(problem.M, SIDE)
+    sizes = ((problem.M, rows), (problem.N, SIDE * SIDE // rows))
+    return tuple(np.sort(rng.permutation(size)[:kept]) for size, kept in sizes)  # type: ignore[return-value]
 
 
 def operand(form: str, stream: int, index: Any) -> Any:

@@ -149,6 +149,9 @@ def line_of(entry: dict[str, Any]) -> str:
         words.append(f"{sum(entry['vectors'].values()):,} compared, {wrong_results(entry):,} differ")
     elif "converted" in entry:
         words.append(f"{entry['converted']:,} converted, {wrong_results(entry):,} differ")
+    if "products_per_second" in entry:
+        words.append(f"{entry['products_per_second']:.3g} products a second")
+        words.append(f"{entry['times_the_card']:.3g} times as long as the card's own product of fp32")
     words += [entry[key] for key in ("refused", "detail") if entry.get(key)]
     return ", ".join(words)
 

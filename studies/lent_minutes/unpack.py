@@ -103,7 +103,7 @@ def explained_by(problem: Problem, parts: int, elements: npt.NDArray[Any], scale
     ]
 
 
-REPORTS = {"instructions": "instructions.json", "products": "products.json", "conversions": "conversions.json"}
+REPORTS = {item: f"{item}.json" for item in ("instructions", "products", "conversions", "models")}
 """Item to file of what its units found."""
 
 

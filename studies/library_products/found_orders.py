@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import permutations
+from itertools import product as pairs
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ import golden
 from golden import GemmOrder, gemm
 from golden.arrays import bits_dtype
 from golden.files import write_atomically
+from golden.operations import FMA
 from golden.products.epilogue import OUTPUTS
 from golden.recordings.npz import read_npz
 from studies.library_products.drawn_codes import SCALE_A, SCALE_B
@@ -49,8 +51,8 @@ class Explanation:
     """How every recorded element of a product is computed.
 
     Attributes:
-        instruction: an instruction of sm_90. operands: one of `OPERANDS`. promote_every, split_k, split_tile, stripes,
-            stripe_order: as `golden.GemmOrder`.
+        instruction: an instruction of sm_90, or `FMA fp32` for multiply-adds on CUDA cores. operands: one of `OPERANDS`.
+        promote_every, split_k, split_tile, stripes, stripe_order: as `golden.GemmOrder`.
     """
 
     instruction: str
@@ -59,7 +61,7 @@ class Explanation:
     split_k: int = 1
     split_tile: int | None = None
     stripes: tuple[int, int] | None = None
-    stripe_order: tuple[int, ...] | None = None
+    stripe_order: tuple[int, ...] | str | None = None
 
 
 class Product(NamedTuple):
@@ -109,7 +111,7 @@ def computed(product: Product, explanation: Explanation, rows: slice = slice(Non
     """D's sampled codes under an explanation."""
     case = product.case
     made = _operands(case)
-    instruction = golden.instruction("sm_90", explanation.instruction)
+    instruction = _model(explanation.instruction)
     a, b = (_converted(codes, form, explanation.operands) for codes, form in ((made.a[rows], case.a), (made.b, case.b)))
     keys: dict[str, Any] = {"promote_every": explanation.promote_every, "split_k": explanation.split_k}
     keys |= {
@@ -147,6 +149,14 @@ def sums_by_rows(
     return scale_a * (scale_b * sums)
 
 
+def _model(name: str) -> golden.Instruction | golden.Unit:
+    kind, _, form = name.partition(" ")
+    if kind != "FMA":
+        return golden.instruction("sm_90", name)
+    operand = golden.FORMATS[form]
+    return golden.Unit(name="multiply-add", operation=FMA(a=operand, b=operand, c=operand))
+
+
 def candidates(product: Product) -> Iterator[Explanation]:
     """Explanations to try, the plain chain first."""
     case = product.case
@@ -165,6 +175,9 @@ def candidates(product: Product) -> Iterator[Explanation]:
                         )  # fmt: skip
         if case.a == "fp64":
             yield from striped(name)
+    if case.M == 1 and case.a in ("fp32", "fp64"):
+        for number, width in pairs((4, 8, 16, 32, 64, 128), (1, 2, 4, 8, 16, 32, 64)):
+            yield Explanation(instruction=f"FMA {case.a}", stripes=(number, width), stripe_order="butterfly")
 
 
 def striped(instruction: str) -> Iterator[Explanation]:

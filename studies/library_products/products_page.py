@@ -6,7 +6,7 @@ python -m studies.library_products.products_page docs/evidence/library-products.
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,25 @@ This is one part, and one version of each library. Another version may choose an
 order. Scales of whole tensors were 1. Products in fp32 without tf32 run on no matrix instruction and are left out."""
 
 NO_ORDER = """\
-Rows (M = 1) are not multiplied by matrix instructions: a kernel `gemvx` adds them on the CUDA cores, in an order that is not
-found: lanes of 1 to 512 with loads of 1 to 32 products, added in three ways, gave at most 4 of 12 elements. The product of
-256x256x4096 in fp64 is eight interleaved stripes of 32 products, which each output tile of 32 by 64 adds in another order:
-one order of the eight gives 67 to 80 % of the elements of a tile. No order of `golden.gemm` has one for each tile."""
+The product of 256x256x4096 in fp64 is eight interleaved stripes of 32 products, which each output tile of 32 by 64 adds in
+another order: one order of the eight gives 67 to 80 % of the elements of a tile. No order of `golden.gemm` has one for each
+tile.
+
+Rows (M = 1) of fp32 and fp64 are not multiplied by matrix instructions: a kernel `gemvx` adds them on the CUDA cores, by
+multiply-adds in interleaved stripes, whose sums are added as by lanes that shuffle down. `mmau order --unit` found it."""
+
+WORDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "splitK": ("K is split", lambda order: order["split_k"] > 1),
+    "algo2": ("sums are promoted", lambda order: order["promote_every"] > 0),
+}
+"""Words of a kernel's name, what they say of its order, and whether an order found is such."""
+
+KERNELS = """\
+Beside each product its kernel's name is recorded. Words of cuBLAS's names (`nvjet…`) say part of the order, as the table
+counts: of how many products with the word, and without, the order found is such. Where the word is there and the order is
+not, the plainer order gives the same bits. The fields of cuBLASLt's heuristic (tile, stages, parts of K, reduction, swizzle)
+were not recorded: `python -m studies.lent_minutes` records them beside the order of each product on the next GPU
+([silicon.md](../guides/silicon.md#an-h100-or-h200-for-some-minutes))."""
 
 BY_ROWS = "; sums are multiplied by the scale of the column, then by that of the row, in fp32"
 
@@ -60,6 +75,9 @@ def page(found: Mapping[str, Any]) -> str:
             _rows(products),
             numbers=(2, 3, 5),
         ),
+        "## What a kernel's name says",
+        KERNELS,
+        table(["word", "says that", "with the word", "without"], _words_of_kernels(products)),
         "## Not explained",
         bullets(f"{_words(name)} ({', '.join(products[name]['kernels'])})" for name in unexplained),
         NO_ORDER,
@@ -83,6 +101,15 @@ def _rows(products: Mapping[str, Any]) -> Iterable[list[str]]:
             _orders(route, {name: products[name]["explanation"] for name in names}),
             f"{sum(entry['plain chain differs'] for entry in entries):,}",
         ]  # fmt: skip
+
+
+def _words_of_kernels(products: Mapping[str, Any]) -> Iterable[list[str]]:
+    """How many of the explained products whose kernel's name has a word, or has it not, have an order of that kind."""
+    explained = [entry for entry in products.values() if entry["explanation"] is not None]
+    known = [entry for entry in explained if entry["kernels"] and entry["kernels"][0].startswith("nvjet")]
+    for word, (says, is_such) in WORDS.items():
+        kinds = [[is_such(e["explanation"]) for e in known if (word in e["kernels"][0]) == has] for has in (True, False)]
+        yield [f"`{word}`", says, *(f"{sum(each)} of {len(each)}" for each in kinds)]
 
 
 def _orders(route: str, explanations: Mapping[str, Any]) -> str:
@@ -114,7 +141,8 @@ def _order(explanation: Mapping[str, Any] | None) -> str:
         parts.append(f"split_k = {explanation['split_k']}, split_tile = {explanation['split_tile']}")
     if explanation.get("stripes"):
         number, width = explanation["stripes"]
-        parts.append(f"stripes = [{number}, {width}], stripe_order = {list(explanation['stripe_order'])}")
+        order = explanation["stripe_order"]
+        parts.append(f"stripes = [{number}, {width}], stripe_order = {order if isinstance(order, str) else list(order)}")
     return ", ".join(parts)
 
 

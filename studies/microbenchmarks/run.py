@@ -21,7 +21,7 @@ from golden.files import write_atomically
 from golden.native.cuda import cubin
 from hwtests.device import first_line
 from hwtests.nvidia.cupy_device import CudaDevice
-from hwtests.nvidia.kernel import target_of
+from hwtests.nvidia.source import target_of
 from hwtests.nvidia.volume import cuda_errors, loaded
 from mmau.report.figures import line_plot
 from studies.microbenchmarks.timed_loops import (

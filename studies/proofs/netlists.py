@@ -27,8 +27,8 @@ from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.report import markdown
 from rtl.cost.flow import CELLS, GATES, run_mapper, tool_version
-from rtl.cost.liberty import LIBRARIES, Library, read_library
-from rtl.designs.from_table import design_from_table
+from rtl.cost.liberty import Library, library
+from rtl.designs.identity import design_from_table
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from rtl.yosys import YosysError
@@ -254,8 +254,10 @@ def compare(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def cell_library() -> Library | None:
     """The library whose cells are used; None if it is not installed."""
-    path = LIBRARIES["osu018"]
-    return read_library(path) if path.is_file() else None
+    try:
+        return library("osu018")
+    except MissingTool:
+        return None
 
 
 def _times() -> tuple[float, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import golden
-from cosim.regressions.main_job import main_units
+from cosim.regressions.coverage_job import main_units
 from golden import Implementation, Operation, Unit
 from golden.checks import listed
 from golden.operations import (
@@ -25,12 +25,11 @@ from golden.operations import (
     FTZAddMul,
 )  # fmt: skip
 from golden.units.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS, MULTIPLIERS, NORMALISERS, ROUNDERS
-from mmau.prove.targets import kind_of
-from mmau.prove.whole_unit import whole_targets
+from mmau.prove.targets import kind_of, whole_targets
 from rtl.datapath.base import boundaries, boundaries_inside
 from rtl.designs.design import Design, never_built
 from rtl.designs.identity import design_key
-from rtl.designs.sample_designs import multi_format_designs, tile_designs
+from rtl.designs.sample_units import multi_format_designs, tile_designs
 from rtl.designs.unit import unit_datapath
 from rtl.designs.unit_design import UnitDesign
 

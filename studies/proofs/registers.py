@@ -25,7 +25,7 @@ from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.prove.pipeline.questions import register_questions
 from mmau.prove.records import made_of
 from mmau.report import markdown
-from rtl.designs.from_table import design_from_table
+from rtl.designs.identity import design_from_table
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog

@@ -14,7 +14,7 @@ from mmau.prove import proof_identity
 from mmau.prove.datapath.unit_questions import Question
 from mmau.prove.records import asked_by
 from mmau.prove.solvers.installed import limited_memory, solver, solver_version
-from rtl.designs.from_table import design_from_table
+from rtl.designs.identity import design_from_table
 from studies.proofs.proved_designs import Target, built
 
 QUESTIONS = "questions.json.gz"

@@ -1,5 +1,6 @@
 """Pages of the site that are made, not written: each architecture's instructions, the API reference, all proved designs."""
 
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import groupby
@@ -65,8 +66,10 @@ def _architecture(arch: str) -> str:
         "[evidence](../evidence/README.md) says what each kind of evidence means.", "",
     ]  # fmt: skip
     numbered = {_arithmetic(i): n for n, i in reversed(list(enumerate(entries)))}
+    alike = Counter(arithmetic.partition(": ")[0] for arithmetic in numbered)
     for arithmetic, group in groupby(sorted(entries, key=lambda i: numbered[_arithmetic(i)]), key=_arithmetic):
-        lines += _group(arithmetic, list(group))
+        formats, _, operation = arithmetic.partition(": ")
+        lines += _group(formats if alike[formats] == 1 else arithmetic, operation, list(group))
     return "\n".join(lines) + "\n"
 
 
@@ -75,14 +78,13 @@ def _arithmetic(i: Instruction) -> str:
     return f"{i.a} × {i.b} + {i.c} → {i.d}{scale}: {describe(i)}"
 
 
-def _group(arithmetic: str, group: list[Instruction]) -> list[str]:
-    formats, _, operation = arithmetic.partition(": ")
+def _group(heading: str, operation: str, group: list[Instruction]) -> list[str]:
     kinds = [kind for kind in EVIDENCE if any(i.evidence == kind for i in group)]
     notes = sorted({i.note for i in group if i.note})
     links = [f"[`{i.name}`](../explorer.html#{urlencode({'arch': i.arch, 'instr': i.name})})" for i in group]
     open_links, folded = links[:SHOWN], links[SHOWN:]
     lines = [
-        f"## {formats}",
+        f"## {heading}",
         "",
         operation,
         "",

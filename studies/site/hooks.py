@@ -8,7 +8,7 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # MkDocs loads this file by its path
 
-from studies.explorer.explorer_page import page as explorer_page
+from studies.explorer.catalogue import page as explorer_page
 from studies.site.generated_pages import made_pages
 from studies.site.last_written import dated
 from studies.site.navigation import expanded

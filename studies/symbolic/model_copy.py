@@ -109,6 +109,7 @@ class _Finder(MetaPathFinder, Loader):
         if name == "golden":  # its __init__ imports engines and the catalogue, which a step does without
             module.__getattr__ = _from_operations  # type: ignore[method-assign]
             return
+        module.__file__ = str(source_of(name))  # of data beside a module
         vars(module).update(self._given)
         tree = tree_of(name)
         changed = self._change(name, tree)

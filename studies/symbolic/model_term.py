@@ -16,9 +16,18 @@ from typing import Any
 from golden import Operation
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.numbers import Flag, Number, all_of, any_of, choose
-from studies.symbolic.decisions import Run, collected, decide, runs
 from studies.symbolic.model_copy import Change, Modules, copied, operation_in, unchanged
-from studies.symbolic.symbolic_integers import Integer, SymbolicInt, condition, integer, number_of
+from studies.symbolic.symbolic_integers import (
+    Integer,
+    Run,
+    SymbolicInt,
+    collected,
+    condition,
+    decide,
+    integer,
+    number_of,
+    runs,
+)
 
 
 class Choice:

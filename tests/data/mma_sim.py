@@ -23,8 +23,8 @@ Rows = npt.NDArray[np.bool_]
 
 def known(instruction: golden.Instruction) -> bool:
     """The 326 of the vectors: N = 8, with M = 64 or, block-scaled, 128; no FP8 `mma.sync` that runs as fp16 work, and
-    nothing of a processor, of RDNA or on integers."""
-    if instruction.arch in (*golden.PROCESSORS, "gfx1100", "gfx1151", "gfx1201") or instruction.d.name == "int32":
+    nothing of a processor, of CDNA4, of RDNA or on integers."""
+    if instruction.arch in (*golden.PROCESSORS, "gfx950", "gfx1100", "gfx1151", "gfx1201") or instruction.d.name == "int32":
         return False
     if instruction.fp16_order is not None:
         return False

@@ -13,8 +13,10 @@ from tests.docs.documents import DOCUMENTS, PACKAGES, ROOT, code_spans, files, i
 MADE_BY_THE_READER = (
     "unit.toml", "spec.toml", "other.toml", "gemm.toml", "SPACE.toml",
     "dut.toml", "ports.toml", "dot2.sv", "vectors.txt", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
-    "sparse_and_integer.json", "index.json", "store.json", "space.toml", "results.csv", "units/NAME.toml", "verilog/NAME.v",
-    "plots/", "store/", "riscv_arch_test.h", "results/results.csv", "results/report.html",
+    "sparse_and_integer.json", "index.json", "store.json", "space.toml", "results.csv",
+    "answers.md", "arrays.json", "units/NAME.toml", "verilog/NAME.v",
+    "fma.toml", "cvfpu.toml", "cvfpu/src/fpnew_fma.sv",
+    "plots/", "store/", "answers.md", "arrays.json", "riscv_arch_test.h", "results/results.csv", "results/report.html",
 )  # fmt: skip
 """Files that commands in the documents read and write."""
 

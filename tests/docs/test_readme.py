@@ -32,6 +32,8 @@ README = ROOT / "README.md"
 EVIDENCE = ROOT / "docs/evidence/README.md"
 TUTORIALS = ROOT / "docs/guides/tutorials"
 """Pages whose blocks run in order, in an empty folder: test_tutorials.py."""
+PUBLISHED = "published-fma.md"
+"""The page about a published design, whose sources are fetched."""
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 TARGETS = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
@@ -57,6 +59,8 @@ def check_command(words: list[str]) -> None:
             assert is_module(f"distributed.cli.dask_{program}"), f"dask has no program {program}"
         case ["gtkwave", _] | ["sed", "-i", _, _] | ["build/one_wave", _, _]:
             pass  # the file is made by the command or the block before it
+        case ["git", "clone" | "-C", *_]:
+            pass  # published designs, which are fetched
         case ["cmake", *_] | ["cc", *_]:
             pass  # test_shell_lines.py runs them
         case ["python", script, *_]:
@@ -117,6 +121,13 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
             next(each.text for each in blocks(block.document) if each.language == "systemverilog")
         )
         assert cosim.dut_from_table(keys, tmp_path).top == keys["top"]
+    elif "top" in keys and block.document.name == PUBLISHED:
+        for source in keys["sources"]:
+            (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / source).touch()
+        for include in keys["include"]:
+            (tmp_path / include).mkdir(parents=True)
+        assert cosim.dut_from_table(keys, tmp_path).top == keys["top"]
     elif "top" in keys:
         lanes = ROOT / "tests" / "third_party" / "lanes"
         assert cosim.dut_from_table(keys, lanes).top == keys["top"]
@@ -126,10 +137,14 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
         assert space_from_table(keys, tmp_path).name == keys["name"]
     elif "strategy" in keys:  # beside the space that the tests have
         assert space_of(SMALL + '[accuracy]\nworkloads = ["normal"]\n' + block.text).search is not None
-    elif set(keys) == {"accuracy"}:  # a table of a space
+    elif set(keys) <= {"accuracy", "cost"}:  # tables of a space
         assert space_of(SMALL + block.text).accuracy is not None
     elif "k_order" in keys:
         assert golden.load_order(path).k_order == keys["k_order"]
+    elif {"assume", "beats", "matrix", "controls", "flags"} & set(keys):
+        folder = ROOT / "tests" / "third_party" / "lanes"
+        described = tomllib.loads((folder / "dut.toml").read_text(encoding="utf-8"))
+        assert cosim.dut_from_table(described | {"ports": {}} | keys, folder)
     elif "operands" in keys:
         assert set(keys) == {"operands"}
         folder = ROOT / "tests" / "third_party" / "lanes"
@@ -144,7 +159,11 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "block",
     [
-        *(each for each in all_blocks("makefile", "systemverilog", "c") if each.document.parent != TUTORIALS),
+        *(
+            each
+            for each in all_blocks("makefile", "systemverilog", "c")
+            if each.document.parent != TUTORIALS and each.document.name != PUBLISHED
+        ),
         *(each for document in EXAMPLE_PAGES for each in python_blocks(document)),
     ],
     ids=str,

@@ -24,6 +24,8 @@ RUN_ELSEWHERE = {*test_tutorials.TUTORIALS, *test_answers.ANSWERS, test_own_desi
 
 CI = "continuous integration runs it: .ci/run"
 INSTALLS = "it changes the environment of the tests; .ci/wheel, test_first_mismatch.py and make's own set-up install these"
+CLONES = "it needs the network; tests/mmau/prove/user_design/test_published_designs.py proves what the page describes"
+
 NOT_RUN = {
     "make test": CI,
     "make lint types": CI,
@@ -39,8 +41,17 @@ NOT_RUN = {
     "dask scheduler --port 8786": "it runs until it is stopped; tests/mmau/jobs/test_cluster.py starts both",
     "dask worker tcp://host:8786 --nworkers 8 --nthreads 1": "it needs a machine called host; likewise",
     "mmau explore space.toml --out DIR --scheduler tcp://host:8786": "likewise",
+    "git clone https://github.com/openhwgroup/cvfpu": CLONES,
+    "git -C cvfpu checkout 0ad2cd7": CLONES,
+    "git clone https://github.com/pulp-platform/common_cells": CLONES,
+    "git -C common_cells checkout 6aeee85": CLONES,
+    "mmau prove --unit fma.toml --dut cvfpu.toml --seconds 600": CLONES,
+    "mmau prove --unit fma.toml --dut cvfpu.toml --seconds 20 --store answers": CLONES,
+    "mmau prove --unit fma.toml --dut cvfpu.toml --seconds 600 --store answers": CLONES,
     "mmau order --a A.npy --b B.npy --d D.npy --part H100 -o gemm.toml": "tests/mmau/cli/test_order.py runs it so",
     "mmau explore examples/spaces/round-down.toml --out build/round-down": "an hour",
+    "mmau explore examples/spaces/fp8-accumulators-7nm.toml --out build/fp8-accumulators-7nm": "ASAP7's cells, and minutes",
+    "mmau explore examples/spaces/mxfp4-or-nvfp4.toml --out build/mxfp4-or-nvfp4": "ASAP7's cells, and minutes",
 }
 """Lines that are not run, and why."""
 

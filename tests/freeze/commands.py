@@ -62,7 +62,7 @@ eval --unit unit.toml --input d.npz --output new.npz
 eval --nothing
 list --arch sm_71
 rtl --arch sm_70 --instr mma -o new.v
-rtl --unit unit.toml --tile 2x2 -o new.v
+rtl --unit unit.toml --stages 2 -o new.v
 cosim --unit unit.toml --vectors 0
 cosim --unit dot.toml --dut unit.toml
 prove {VOLTA} --dut dot-dut.toml

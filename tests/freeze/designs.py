@@ -7,7 +7,7 @@ from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack 
 
 from rtl.designs.design import Design
 from rtl.designs.identity import design_key, verilog_digest
-from rtl.designs.sample_designs import slice_of
+from rtl.designs.sample_units import slice_of
 from rtl.steps.component import SharedModules, module_ports, name_ports
 from rtl.verilog.emit import to_verilog
 from studies.proofs.proved_designs import built, targets

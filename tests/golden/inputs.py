@@ -107,7 +107,7 @@ def mantissa(rng: Random, bits: int) -> int:
 
 
 def fields(name: str, sign: int, stored: int, mantissa_field: int) -> int:
-    exponent_bits, mantissa_bits, _, _, dropped_bits = LAYOUTS[name]
+    exponent_bits, mantissa_bits, _, _, dropped_bits, *_ = LAYOUTS[name]
     return ((sign * 2**exponent_bits + stored) * 2**mantissa_bits + mantissa_field) * 2**dropped_bits
 
 

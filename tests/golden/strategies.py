@@ -25,6 +25,11 @@ AROUND_RANGE = {
     "overflow": st.sampled_from(("infinity", "infinity", "saturate", "by-mode")),
 }
 """Keys of every operation but FTZ-AddMul."""
+RAISED = {
+    "tininess": st.sampled_from(("after", "before")),
+    "beside_nan": st.sampled_from(("invalid", "quiet")),
+}
+"""Keys of the operations that round one exact sum."""
 LOSING = st.fixed_dictionaries({"truncation": st.sampled_from(("RZ", "RZ", "RD")), "sticky": RARELY}) | st.just(
     {"truncation": "RO"}
 )
@@ -70,7 +75,7 @@ def fma_keys(draw: st.DrawFn) -> dict[str, Any]:
     formats = formats if rho is None else formats | {"rho": f"{rho}-{formats['c'].upper()}"}
     if formats["c"] == "fp32" and draw(st.booleans()):
         return formats | {"a": "bf16", "b": "bf16"}
-    return formats if draw(st.integers(0, 2)) else formats | {"nan": "first"}
+    return formats if draw(st.integers(0, 2)) else formats | {"nan": draw(st.sampled_from(("first", "b-c-a")))}
 
 
 @st.composite
@@ -79,7 +84,7 @@ def ieee_keys(draw: st.DrawFn) -> dict[str, Any]:
     formats = draw(same_formats(("fp16", "bf16", "fp32", "fp64"), "ab"))
     rho = draw(st.sampled_from((None, *MODES)))
     formats = formats if rho is None else formats | {"rho": f"{rho}-{formats['a'].upper()}"}
-    return formats | {"nan": draw(st.sampled_from(("quiet", "first")))}
+    return formats | {"nan": draw(st.sampled_from(("quiet", "first", "b-c-a")))}
 
 
 @st.composite
@@ -125,11 +130,12 @@ HEADROOM = (
 )
 
 KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
-    "FMA": keys(fma_keys(), **AROUND_RANGE),
+    "FMA": keys(fma_keys(), **AROUND_RANGE, **RAISED),
     "FTZ-AddMul": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), P=st.sampled_from((1, 2, 4, 8))),
     "E-FDPA": keys(
         **PAIR,
         **AROUND_RANGE,
+        **RAISED,
         c=st.sampled_from(ACCUMULATORS),
         L=LENGTHS,
         rho=st.sampled_from(RHO),
@@ -150,8 +156,8 @@ KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         L=LENGTHS,
         overflow=st.sampled_from(("wrap", "saturate")),
     ),
-    "MUL": keys(ieee_keys(), **AROUND_RANGE),
-    "ADD": keys(ieee_keys(), **AROUND_RANGE),
+    "MUL": keys(ieee_keys(), **AROUND_RANGE, **RAISED),
+    "ADD": keys(ieee_keys(), **AROUND_RANGE, **RAISED),
 }
 
 

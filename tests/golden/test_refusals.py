@@ -8,9 +8,9 @@ import pytest
 
 import golden
 from golden.arithmetic.conversion import CONVERSIONS, Conversion
-from golden.arithmetic.formats import E4M3, FP16, FP32, UE8M0, Format
+from golden.arithmetic.formats import E4M3, FP16, FP32, UE4M3, UE8M0, Format
 from golden.chains.chain import Chain, product_order, steps_for
-from golden.operations import TFDPA
+from golden.operations import TFDPA, FTZAddMul
 from golden.stimulus import OperandShape, complete_rows, generate
 
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
@@ -26,7 +26,7 @@ FORMATS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"man_bits": -1}, ValueError, "man_bits of f must be an integer from 0 to 62, got -1"),
     ({"bias": 1 << 15}, ValueError, "bias of f must be an integer from -16384 to 16384, got 32768"),
     ({"bias": "15"}, TypeError, "bias of f must be an integer from -16384 to 16384, got '15'"),
-    ({"specials": "ocp"}, ValueError, "specials of f must be one of ieee, fn, fnuz, finite; got 'ocp'"),
+    ({"specials": "ocp"}, ValueError, "specials of f must be one of ieee, fn, fnuz, finite, p3109, merged; got 'ocp'"),
     ({"pad_bits": -1}, ValueError, "pad_bits of f must be an integer from 0 to 62, got -1"),
     ({"signed": 1}, TypeError, "signed of f must be True or False, got 1"),
     ({"subnormals": None}, TypeError, "subnormals of f must be True or False, got None"),
@@ -38,11 +38,7 @@ FORMATS: list[tuple[dict[str, Any], type[Exception], str]] = [
         {"exp_bits": 1, "man_bits": 0, "specials": "finite"}, ValueError,
         "exp_bits + man_bits of f must be at least 2, got 1 + 0",
     ),
-    (
-        {"subnormals": False}, ValueError,
-        "f has no subnormals, so it must be unsigned with man_bits=0 and pad_bits=0; "
-        "got signed=True, man_bits=2, pad_bits=0",
-    ),
+    ({"ignored_sign": True}, ValueError, "ignored_sign of f must be False where signed is True, got True"),
     (
         {"man_bits": 0}, ValueError,
         "specials of f may be ieee only with exp_bits ≥ 2 and man_bits ≥ 1, to distinguish NaN and infinity from numbers; "
@@ -88,11 +84,12 @@ def test_encode_refuses_what_is_no_number(value: Any) -> None:
 def test_another_format_of_a_known_name_is_refused() -> None:
     other = Format(name="fp16", exp_bits=4, man_bits=11, bias=7, specials="ieee", storage_bits=16)
     with pytest.raises(ValueError, match=r"^a must be golden's own fp16, got another format of that name$"):
-        replace(STEP, a=other)
+        FTZAddMul(P=2, a=other, b=other, c=FP32)
+    assert replace(STEP, a=other).a.man_bits == 11
 
 
 RZ = CONVERSIONS["RZ-FP32"]
-PAIR = "must have infinities, and rounding_format its width, exponent and infinity"
+PAIR = "must be rounding_format, or have infinities and its width, exponent and infinity"
 
 MMA = HOPPER.name
 ORDER = "must be one of in-order, pairs-of-four, even-odd"
@@ -123,8 +120,8 @@ CASES: list[tuple[str, Any, type[Exception], str]] = [
         f"d of RZ-FP32 {PAIR}; got d=fp32, rounding_format=fp16",
     ),
     (
-        "d without infinities", lambda: Conversion("x", "RZ", E4M3, E4M3), ValueError,
-        f"d of x {PAIR}; got d=e4m3, rounding_format=e4m3",
+        "d without a sign", lambda: Conversion("x", "RZ", UE4M3, UE4M3), ValueError,
+        "rounding_format of x must be a floating-point format with a sign, got ue4m3",
     ),
     (
         "unit of no operation", lambda: unit(name="u", operation="FMA"), TypeError,

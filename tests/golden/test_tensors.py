@@ -105,7 +105,10 @@ def test_memory_is_shared(torch: Any) -> None:
     [
         ({"dtype": "int16"}, "a must have dtype uint16 or float16 for fp16, got int16"),
         ({"dtype": "bfloat16"}, "a must have dtype uint16 or float16 for fp16, got bfloat16"),
-        ({"device": "meta"}, r"a tensor must be in CPU memory, got one on meta; move it with \.cpu\(\)"),
+        (
+            {"device": "meta"},
+            r"a tensor must be in CPU memory or on a GPU of NVIDIA or AMD, got one on meta; move it with \.cpu\(\)",
+        ),
     ],
 )
 def test_other_tensors_are_refused(torch: Any, change: dict[str, str], message: str) -> None:
@@ -113,3 +116,22 @@ def test_other_tensors_are_refused(torch: Any, change: dict[str, str], message: 
     a = torch.zeros(1, 16, dtype=getattr(torch, made["dtype"]), device=made["device"])
     with pytest.raises(TypeError, match=f"^{message}$"):
         HOPPER.dot(a, np.zeros((1, 16), np.uint16), np.zeros(1, np.uint32))
+
+
+def test_two_codes_of_e2m1_in_a_byte(torch: Any) -> None:
+    """float4_e2m1fn_x2: the low half first, along K, for operands of e2m1 alone."""
+    mxf4 = golden.instruction("B200", "tcgen05.m128n128k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0")
+    rng = np.random.default_rng(5)
+    A, B = rng.integers(0, 16, (16, 128), np.uint8), rng.integers(0, 16, (8, 128), np.uint8)
+    scales = rng.integers(120, 130, (16, 4), np.uint8), rng.integers(120, 130, (4, 8), np.uint8)
+    a, b = (torch.from_numpy(x[:, ::2] | x[:, 1::2] << 4).view(torch.float4_e2m1fn_x2) for x in (A, B))
+    alpha, beta = (torch.from_numpy(x).view(torch.float8_e8m0fnu) for x in scales)
+    assert (bits(golden.gemm(mxf4, a, b.t(), None, alpha, beta)) == golden.gemm(mxf4, A, B.T, None, *scales)).all()
+    mixed = golden.instruction("B200", "tcgen05.m64n8k32.kind::f8f6f4.f32.e2m1.e5m2")
+    for refused, *operands in ((mixed, a, b.t()), (HOPPER, a, b.t()), (mxf4, a[0], b.t(), None, alpha, beta)):
+        with pytest.raises(TypeError, match=r"dtype that NumPy or ml_dtypes has, got torch\.float4_e2m1fn_x2$"):
+            golden.gemm(refused, *operands)
+    with pytest.raises(
+        ValueError, match=r"^no recorded order is known of cublas on B200 for e2m1 by e2m1 and M x N x K = 16x8x128;"
+    ):
+        golden.gemm(a, b.t(), part="B200", used_by="cublas")

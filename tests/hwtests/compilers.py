@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from golden.native.hip import require_clang
 from golden.native.nvrtc import load
-from hwtests.amd.hip_device import require_clang
 from hwtests.nvidia.disassembly import nvdisasm
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from golden import commit
 from golden.catalogue.recorded import disagreeing, rows_that_differ
 from golden.recordings import recording, recording_index
 from hwtests import record
@@ -36,11 +37,12 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_one_file_says_who_recorded_what_on_which_part(
-    stand_in: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stand_in: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(record, "origin", lambda: "https://host.example/a/mmau")
     assert main([str(tmp_path), "--who", "A. Volunteer"]) == 0
     printed = capsys.readouterr().out
-    assert f"Please send {tmp_path / FILE}: attach it to an issue" in printed
+    assert f"Please send {tmp_path / FILE}: attach it to an issue of https://host.example/a/mmau. Its" in printed
     found = contents(tmp_path)
     names = ["sm_90.mma.m16n8k4.f32.tf32.tf32.f32.npz", "sm_90.mma.m16n8k8.f32.tf32.tf32.f32.npz"]
     assert list(found) == ["README.txt", *(f"recordings/{name}" for name in names), "recordings/index.json", "conform.json"]
@@ -123,3 +125,18 @@ def test_this_machines_processor_is_recorded(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "sent")
     assert recording_index.read_index(tmp_path / "sent" / "recordings")
     assert disagreeing(tmp_path / "sent" / "recordings") == {}
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("https://a:token@host.example/o/r.git", "https://host.example/o/r"),
+        ("git@host.example:o/r.git", "https://host.example/o/r"),
+        ("ssh://git@host.example:22/o/r/", "https://host.example/o/r"), ("/o/r", ""), ("../r", ""), ("file:///o/r", ""),
+    ],
+)  # fmt: skip
+def test_address_is_that_of_the_clone_without_user_and_password(
+    remote: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit, "_git", lambda *words: str(commit.ROOT) if words[0] == "rev-parse" else remote)
+    assert commit.origin() == address

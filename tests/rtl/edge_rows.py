@@ -29,7 +29,7 @@ class Row:
 
 def edge_rows(operation: FusedOperation, count: int, seed: int = 0) -> list[Row]:
     """Rows drawn at random, the same for the same arguments; `SUBNORMAL_ROWS` more of OC- and PS-FDPA."""
-    rng = random.Random(f"{operation} {seed}")
+    rng = random.Random(f"{seed} {operation.name} {operation.parameters()}")
     rows = [_row(operation, rng) for _ in range(count)]
     return rows + [
         _subnormal_by_the_largest(operation, rng) for _ in range(SUBNORMAL_ROWS) if _has_fp32s_subnormals(operation)

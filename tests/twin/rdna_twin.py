@@ -98,7 +98,7 @@ def converted(operation: Any, value: Fraction) -> int:
     """ρ; what rounds to a zero is +0. RNE-FP32-RZ-BF16 rounds to fp32, and then drops the low half of the code."""
     mode, target, *then = operation.rho.split("-", 2)
     code = encode(target.lower(), value, mode, operation.overflow, operation.flush_results)
-    exponent_bits, mantissa_bits, _, _, dropped_bits = LAYOUTS[target.lower()]
+    exponent_bits, mantissa_bits, _, _, dropped_bits, *_ = LAYOUTS[target.lower()]
     if code % 2 ** (exponent_bits + mantissa_bits + dropped_bits) == 0:
         return 0
     return code // 2**16 if then == ["RZ-BF16"] else code

@@ -16,6 +16,7 @@ from tests.twin.twin_numbers import (
     decode,
     encode,
     exponent_of,
+    has_negative_zero,
     infinite,
     infinity_code,
     is_nan,
@@ -56,9 +57,11 @@ def dot(
         y = [operand(operation, operation.b.name, code) for code in b[k : k + L]]
         z = operand(operation, c_format, d)
         step = STEPS[operation.name](operation, x, y, z, alpha[k : k + L], beta[k : k + L])
-        if operation.name in IEEE and operation.nan == "first" and is_nan(operation.d.name, step):
+        if operation.name in IEEE and operation.nan != "quiet" and is_nan(operation.d.name, step):
             layout = LAYOUTS[operation.d.name]
             read = (a[k], b[k], d) if operation.name == "FMA" else (a[k], b[k])
+            if operation.nan == "b-c-a":
+                read = (*read[1:], a[k])
             step = x86_twin.kept_nan(read, (layout.mantissa_bits, layout.exponent_bits))
         d = step
         c_format = operation.d.name
@@ -112,23 +115,29 @@ def special_sum(terms: Sequence[Number]) -> Number | None:
 
 
 def special_code(d: str, special: Number, nan: int) -> int:
-    return nan if special.kind == "nan" else infinity_code(d, special.negative)
+    has_infinity = LAYOUTS[d].specials in ("ieee", "p3109")
+    return infinity_code(d, special.negative) if special.kind == "infinite" and has_infinity else nan
 
 
 def any_nan_code(d: str) -> int:
-    return infinity_code(d, False) + 1
+    """Infinity's code and one; the only NaN of another format."""
+    return infinity_code(d, False) + 1 if LAYOUTS[d].specials == "ieee" else only_nan_code(d)
+
+
+def only_nan_code(d: str) -> int:
+    layout = LAYOUTS[d]
+    return layout.fields if layout.specials in ("nan for -0", "p3109") else layout.fields - 1
 
 
 def nvidia_nan_code(d: str) -> int:
     """0x7FFFFFFF, 0x7FFF."""
-    exponent_bits, mantissa_bits, *_ = LAYOUTS[d]
-    return 2 ** (exponent_bits + mantissa_bits) - 1
+    return LAYOUTS[d].fields - 1 if LAYOUTS[d].specials == "ieee" else only_nan_code(d)
 
 
 def convert(operation: Any, value: Fraction) -> int:
     """ρ."""
-    mode, target = operation.rho.split("-")
-    return encode(target.lower(), value, mode, operation.overflow, operation.flush_results)
+    mode, target = str(operation.rho).split("-")
+    return encode(target if target in LAYOUTS else target.lower(), value, mode, operation.overflow, operation.flush_results)
 
 
 def truncated_sum(operation: Any, products: Sequence[Number], z: Number) -> int:
@@ -183,14 +192,13 @@ def e_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: l
     total = sum((term.value for term in terms), Fraction(0))
     if total == 0 and operation.zero == "ieee":
         negative = [term.negative for term in terms]
-        return zero_code(operation.d.name, any(negative) if operation.rho.startswith("RD-") else all(negative))
+        return zero_code(operation.d.name, any(negative) if str(operation.rho).startswith("RD-") else all(negative))
     return convert(operation, total)
 
 
 def zero_code(d: str, negative: bool) -> int:
     """+0 or −0, the sign above exponent and mantissa."""
-    exponent_bits, mantissa_bits, *_ = LAYOUTS[d]
-    return 2 ** (exponent_bits + mantissa_bits) if negative else 0
+    return LAYOUTS[d].fields if negative and has_negative_zero(d) else 0
 
 
 def tr_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
@@ -235,7 +243,7 @@ def ieee_sum(d: str, terms: Sequence[Number]) -> int:
         return special_code(d, special, any_nan_code(d))
     total = sum((term.value for term in terms), Fraction(0))
     if total == 0:
-        return infinity_code(d, True) - infinity_code(d, False) if all(term.negative for term in terms) else 0
+        return zero_code(d, all(term.negative for term in terms))
     return encode(d, total, "RNE")
 
 
@@ -261,8 +269,8 @@ def rounded_once(operation: Any, terms: Sequence[Number]) -> int:
     if total:
         return convert(operation, total)
     agree = terms[0].negative == terms[-1].negative
-    negative = terms[0].negative if agree else operation.rho.startswith("RD")
-    return infinity_code(d, negative) - infinity_code(d, False)
+    negative = terms[0].negative if agree else str(operation.rho).startswith("RD")
+    return zero_code(d, negative)
 
 
 def ftz_addmul(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:

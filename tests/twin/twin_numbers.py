@@ -13,13 +13,33 @@ Kind = Literal["finite", "infinite", "nan"]
 
 
 class Layout(NamedTuple):
-    """Field widths (bits), bias, which special values exist, and low bits that are dropped."""
+    """Field widths (bits), bias, which special values exist, low bits that are dropped, and whether there are a sign and
+    subnormals. `p3109`: infinity is all ones, NaN the code of −0; without a sign NaN is all ones, infinity one below."""
 
     exponent_bits: int
     mantissa_bits: int
     bias: int
-    specials: Literal["ieee", "one nan", "nan for -0", "none"]
+    specials: Literal["ieee", "one nan", "nan for -0", "none", "p3109"]
     dropped_bits: int = 0
+    signed: bool = True
+    subnormals: bool = True
+
+    @property
+    def smallest_normal(self) -> int:
+        """The exponent of the smallest normal number; without subnormals that of a stored exponent of 0."""
+        return 1 - self.bias if self.subnormals else -self.bias
+
+    @property
+    def fields(self) -> int:
+        """How many fields, exponent and mantissa, there are."""
+        return 2 ** (self.exponent_bits + self.mantissa_bits)
+
+    @property
+    def first_special(self) -> int:
+        """The field above those of finite numbers."""
+        if self.specials == "ieee":
+            return self.fields - 2**self.mantissa_bits
+        return self.fields - {"one nan": 1, "p3109": 1 if self.signed else 2}.get(self.specials, 0)
 
 
 LAYOUTS: dict[str, Layout] = {
@@ -37,7 +57,7 @@ LAYOUTS: dict[str, Layout] = {
     "e3m2": Layout(3, 2, 3, "none"),
     "e2m3": Layout(2, 3, 1, "none"),
     "e2m1": Layout(2, 1, 1, "none"),
-    "ue4m3": Layout(4, 3, 7, "one nan"),
+    "ue4m3": Layout(4, 3, 7, "one nan", signed=False),
 }
 """numerics.md, section 2; ue8m0 has a rule of its own in `decode`. e8m13 is the word that RZ-E8M13 rounds to."""
 
@@ -77,20 +97,22 @@ def decode(name: str, code: int) -> Number:
     """The value of a code of the named format."""
     if name == "ue8m0":
         return NAN if code == 0xFF else Number("finite", False, Fraction(1), code - 127)
-    exponent_bits, mantissa_bits, bias, specials, dropped_bits = LAYOUTS[name]
+    layout = LAYOUTS[name]
+    exponent_bits, mantissa_bits, bias, specials, dropped_bits, signed, subnormals = layout
     code //= 2**dropped_bits
     mantissa = code % 2**mantissa_bits
     stored = code // 2**mantissa_bits % 2**exponent_bits
-    negative = code // 2 ** (mantissa_bits + exponent_bits) == 1 and name != "ue4m3"
-    ones, full = 2**exponent_bits - 1, 2**mantissa_bits - 1
-    if specials == "ieee" and stored == ones:
-        return NAN if mantissa else infinite(negative)
-    if (specials == "one nan" and (stored, mantissa) == (ones, full)) or (
-        specials == "nan for -0" and (stored, mantissa) == (0, 0) and negative
-    ):
+    negative = code // layout.fields == 1 and signed
+    field = code % layout.fields
+    if field >= layout.first_special:
+        is_first = field == layout.first_special and specials in ("ieee", "p3109")
+        return infinite(negative) if is_first else NAN
+    if field == 0 and negative and specials in ("nan for -0", "p3109"):
         return NAN
     fraction = Fraction(mantissa, 2**mantissa_bits)
     magnitude, exponent = (1 + fraction, stored - bias) if stored else (fraction, 1 - bias)
+    if not subnormals:
+        magnitude, exponent = (1 + fraction if field else Fraction(0), stored - bias)
     return Number("finite", negative, -magnitude if negative else magnitude, exponent)
 
 
@@ -150,35 +172,43 @@ STOPS_AT_THE_LARGEST = {
 
 
 def encode(name: str, value: Fraction, mode: str, overflow: str = "infinity", flush: bool = False) -> int:
-    """The code of an exact value after one rounding, IEEE-style formats only.
+    """The code of an exact value after one rounding.
 
-    A negative value that rounds to zero gives −0, an exact zero +0. `overflow` and `flush` are the unit's keys.
+    A negative value that rounds to zero gives −0, where there is one, an exact zero +0. `overflow` and `flush` are keys of
+    the unit; a format without subnormals always flushes.
     """
-    exponent_bits, mantissa_bits, bias, _, dropped_bits = LAYOUTS[name]
+    layout = LAYOUTS[name]
     if value == 0:
         return 0
-    smallest_normal = 1 - bias
-    lowest = exponent_of(value) if flush else smallest_normal
-    unit = two_to(max(exponent_of(value), lowest) - mantissa_bits)
+    flushes, smallest = flush or not layout.subnormals, layout.smallest_normal
+    lowest = exponent_of(value) if flushes else smallest
+    unit = two_to(max(exponent_of(value), lowest) - layout.mantissa_bits)
     rounded = abs(INTEGER_ROUNDING[mode](value / unit)) * unit
-    sign = 2 ** (exponent_bits + mantissa_bits) if value < 0 else 0
-    if rounded >= two_to(2**exponent_bits - 1 - bias):
-        field = (2**exponent_bits - 1) * 2**mantissa_bits
-        if mode in STOPS_AT_THE_LARGEST[overflow][value < 0]:
-            field -= 1
-    elif flush and rounded < two_to(smallest_normal):
-        field = 0
-    elif rounded < two_to(smallest_normal):
-        field = int(rounded / two_to(smallest_normal - mantissa_bits))
+    if rounded < two_to(smallest):
+        field = 0 if flushes else int(rounded / two_to(smallest - layout.mantissa_bits))
     else:
         exponent = exponent_of(rounded)
-        field = (exponent + bias) * 2**mantissa_bits + int((rounded / two_to(exponent) - 1) * 2**mantissa_bits)
-    return (sign + field) * 2**dropped_bits
+        fraction = int((rounded / two_to(exponent) - 1) * 2**layout.mantissa_bits)
+        field = (exponent + layout.bias) * 2**layout.mantissa_bits + fraction
+    if field >= layout.first_special:
+        if mode in STOPS_AT_THE_LARGEST[overflow][value < 0] or layout.specials == "none":
+            field = layout.first_special - 1
+        elif layout.specials == "nan for -0":
+            return layout.fields
+        else:
+            field = layout.first_special
+    sign = 0 if value > 0 or (field == 0 and not has_negative_zero(name)) else layout.fields
+    return (sign + field) * 2**layout.dropped_bits
+
+
+def has_negative_zero(name: str) -> bool:
+    return LAYOUTS[name].specials not in ("nan for -0", "p3109")
 
 
 def infinity_code(name: str, negative: bool) -> int:
-    exponent_bits, mantissa_bits, *_ = LAYOUTS[name]
-    return (2**exponent_bits * negative + 2**exponent_bits - 1) * 2**mantissa_bits
+    """The code of an infinity, of a format that has one."""
+    layout = LAYOUTS[name]
+    return layout.fields * negative + layout.first_special
 
 
 def is_nan(name: str, code: int) -> bool:

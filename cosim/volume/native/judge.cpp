@@ -53,7 +53,7 @@ int distance(const Product& product, uint64_t got, uint64_t expected, const std:
 
 Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
     : result_classes(5), result_pairs(signed_classes * signed_classes), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), distances_(plan.distances), elements_(plan.elements()),
-      transfers_(plan.transfers()), compared_of_label_(labels), agreed_of_label_(labels) {
+      transfers_(plan.transfers()), echoes_(plan.echoes), mask_(plan.mask), compared_of_label_(labels), agreed_of_label_(labels) {
     nan_rule_ = nan_ == "unit" ? Nan::unit : nan_ == "any" ? Nan::any : nan_ == "propagate" ? Nan::propagate : Nan::code;
     if (nan_rule_ == Nan::code) nan_code_ = std::strtoull(nan_.c_str(), nullptr, 16);
     for (const Product& product : plan.products) {
@@ -61,6 +61,7 @@ Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
                           product.is_integer ? ~uint64_t{0} : product.d.infinity()});
         const int bits = product.d.width() * elements_;
         d_bytes_ = std::max(d_bytes_, (bits + 7) / 8);
+        for (const Echo& echo : plan.echoes) d_bytes_ = std::max(d_bytes_, (echo.low + echo.width + 7) / 8);
         if (nan_rule_ == Nan::propagate && product.m * product.n * product.steps != 1) {
             throw Refused("[compare] nan = \"propagate\" is for units, not for tiles");
         }
@@ -92,8 +93,24 @@ bool Judge::compare(const Batch& batch, int64_t vector, const uint8_t* d, const 
             record_mismatch(batch, vector, element, got, d, arrival);
         }
     }
+    all_agree &= echoes_agree(batch, vector, d, arrival);
     mismatches += !all_agree;
     ++results_;
+    return all_agree;
+}
+
+/// Compare what other outputs return with what was sent. Their elements are numbered behind those of d.
+bool Judge::echoes_agree(const Batch& batch, int64_t vector, const uint8_t* d, const Arrival& arrival) {
+    bool all_agree = true;
+    const uint8_t* transfer = batch.transfers + ((vector + 1) * transfers_ - 1) * record_.bytes();
+    for (size_t number = 0; number < echoes_.size(); ++number) {
+        const Echo& echo = echoes_[number];
+        if (get_bits(d, echo.low, echo.width) == get_bits(transfer + record_.offset(echo.port), 0, echo.width)) continue;
+        all_agree = false;
+        ++elements;
+        Group& group = groups_[Key{-1 - static_cast<int>(number), 0, 0, 0}];
+        record(group, batch, vector, elements_ + static_cast<int>(number), d, arrival);
+    }
     return all_agree;
 }
 
@@ -138,13 +155,16 @@ bool Judge::is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* tr
     const uint64_t quiet_bit = uint64_t{1} << (d.man_bits - 1);
     bool any = false, found = false;
     const auto look = [&](const Operand& operand, int format_code, int count) {
+        if (!record_.has(operand.port)) return;
         const mmau::Format format = mmau::format_of(format_code);
+        const bool is_masked = !mask_.empty() && &operand != &product.c;
         for (int k = 0; k < count; ++k) {
+            if (is_masked && !get_bits(transfer + record_.offset(mask_), int64_t{element * count + k}, 1)) continue;
             const int64_t bit = int64_t{element * count + k} * operand.width;
             const uint64_t code = get_bits(transfer + record_.offset(operand.port), bit, operand.width);
             if (class_of(format, code) != Cls::nan) continue;
             any = true;
-            const uint64_t sign = code >> (operand.width - 1);
+            const uint64_t sign = code >> (operand.width - 1) ^ operand.is_negated;
             const uint64_t payload = code >> format.pad_bits & low_mask(format.man_bits);
             const int shift = d.man_bits - format.man_bits;
             const uint64_t mantissa = shift >= 0 ? payload << shift : payload >> -shift;
@@ -153,7 +173,7 @@ bool Judge::is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* tr
     };
     look(product.a, product.parameters.a, product.L());
     look(product.b, product.parameters.b, product.L());
-    if (record_.has(product.c.port)) look(product.c, product.parameters.c, 1);
+    look(product.c, product.parameters.c, 1);
     return any ? found : (got & quiet_bit) != 0;
 }
 
@@ -162,7 +182,10 @@ void Judge::record_mismatch(const Batch& batch, int64_t vector, int element, uin
     const uint64_t expected = batch.expected[vector * elements_ + element];
     const Key key{batch.label[vector * elements_ + element], static_cast<int>(class_of(product, expected)),
                   static_cast<int>(class_of(product, got)), distance(product, got, expected, distances_)};
-    Group& group = groups_[key];
+    record(groups_[key], batch, vector, element, d, arrival);
+}
+
+void Judge::record(Group& group, const Batch& batch, int64_t vector, int element, const uint8_t* d, const Arrival& arrival) {
     ++group.count;
     const bool is_recorded = static_cast<int64_t>(group.rows.size()) < keep_.of_a_group;
     if (!is_recorded && kept_mismatches_ >= keep_.mismatches) return;
@@ -176,7 +199,7 @@ void Judge::keep(const Batch& batch, int64_t vector, int element, const uint8_t*
     const uint8_t* transfers = batch.transfers + vector * bytes;
     const uint64_t* expected = batch.expected + vector * elements_;
     compared.push_back({batch.number_of(vector), arrival, element, batch.product[vector],
-                        batch.label[vector * elements_ + element], agrees, agrees && is_sampled(element),
+                        batch.label[vector * elements_ + (element < elements_ ? element : 0)], agrees, agrees && is_sampled(element),
                         {transfers, transfers + bytes},
                         {d, d + d_bytes_}, {expected, expected + elements_}});
 }

@@ -79,6 +79,8 @@ class Judge {
     bool is_sampled(int element) const { return keep_.sample && element == 0 && results_ % keep_.sample == 0; }
     void waive(const std::string& rule, bool needed) { waived[rule] += needed; }
     void keep(const Batch& batch, int64_t vector, int element, const uint8_t* d, const Arrival& arrival, bool agrees);
+    bool echoes_agree(const Batch& batch, int64_t vector, const uint8_t* d, const Arrival& arrival);
+    void record(Group& group, const Batch& batch, int64_t vector, int element, const uint8_t* d, const Arrival& arrival);
     void record_mismatch(const Batch& batch, int64_t vector, int element, uint64_t got, const uint8_t* d, const Arrival& arrival);
 
     const Record& record_;
@@ -88,6 +90,8 @@ class Judge {
     uint64_t nan_code_ = 0;
     enum class Nan { unit, any, propagate, code } nan_rule_;
     int elements_, d_bytes_ = 0, transfers_;
+    const std::vector<Echo>& echoes_;
+    const std::string& mask_;
     std::vector<Kind> kinds_;
     std::vector<size_t> before_;  // class, with its sign, of each element of the result before; empty before the first
     std::vector<int64_t> compared_of_label_, agreed_of_label_;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "bits.hpp"
@@ -25,6 +26,7 @@ struct Stimulus {
 /// The functions of libmmau that are used here.
 struct Library {
     decltype(&mmau_dot_batch) dot_batch;
+    decltype(&mmau_dot_flags) dot_flags;
     decltype(&mmau_message) message;
     int (*fill_rows)(const Stimulus*, const void*, uint64_t, int64_t, int64_t, void*, void*, void*, void*, void*, uint8_t*);
     int (*fill_tiles)(const Stimulus*, const void*, uint64_t, int64_t, int64_t, int32_t, int32_t, void*, void*, void*, void*,
@@ -34,6 +36,7 @@ struct Library {
         void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle) throw Refused("libmmau cannot be loaded: " + std::string(dlerror()));
         find(handle, dot_batch, "mmau_dot_batch");
+        find(handle, dot_flags, "mmau_dot_flags");
         find(handle, message, "mmau_message");
         find(handle, fill_rows, "mmau_fill_rows");
         find(handle, fill_tiles, "mmau_fill_tiles");
@@ -56,6 +59,7 @@ inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, co
     for (int k = 0; k < count; ++k) {
         uint64_t code = 0;
         std::memcpy(&code, codes + static_cast<int64_t>(places[k]) * operand.storage, static_cast<size_t>(operand.storage));
+        if (operand.is_negated) code ^= uint64_t{1} << (operand.width - 1);
         put_bits(port, bit, operand.width, code);
         bit += operand.width;
     }
@@ -79,6 +83,11 @@ class Kind {
         a_offset_ = record.offset(product.a.port);
         b_offset_ = record.offset(product.b.port);
         has_c_ = record.has(product.c.port);
+        has_mask_ = !plan.mask.empty();
+        if (has_mask_) mask_offset_ = record.offset(plan.mask);
+        for (const Input& input : product.selects) inputs_.push_back({record.offset(input.port), input, false});
+        for (const Input& input : product.randoms) inputs_.push_back({record.offset(input.port), input, true});
+        for (const Flags& flags : product.flags) flag_offsets_.push_back(record.offset(flags.port));
         if (has_c_) c_offset_ = record.offset(product.c.port);
         if (product.scales) {
             scale_a_offset_ = record.offset(product.scale_a.port);
@@ -86,6 +95,7 @@ class Kind {
         }
         side_by_side_ = is_array(product.a) && is_array(product.b) && is_array(product.c) &&
                         (!product.scales || is_array(product.scale_a)) && product.steps * product.m * product.n == 1;
+        is_negated_ = product.a.is_negated || product.b.is_negated || product.c.is_negated;
     }
 
     /// Generate vectors of this kind from `first` on, into arrays.
@@ -96,7 +106,9 @@ class Kind {
         fill(made_, seed, first, vectors);
         if (with_runs) repeat(seed, first, vectors);
         if (c_bits_ >= 0) restrict_c();
+        if (has_mask_) draw_mask(seed, first);
         d_.resize(static_cast<size_t>(tiles * p.m * p.n * p.d.storage_bits / 8));
+        flags_.resize(p.flags.empty() ? 0 : static_cast<size_t>(tiles));
         if (p.m * p.n == 1) {
             compute(0, tiles, 0);
         } else {
@@ -108,7 +120,7 @@ class Kind {
     void put(int64_t index, uint8_t* transfers, uint64_t* expected, uint16_t* label, uint16_t first_label, Random& noise) const {
         const Product& p = product_;
         const int cells = p.m * p.n;
-        if (side_by_side_) {
+        if (side_by_side_ && !is_negated_) {
             copy(transfers + a_offset_, made_.a, index, p.L() * p.a.storage);
             copy(transfers + b_offset_, made_.b, index, p.L() * p.b.storage);
             if (has_c_) copy(transfers + c_offset_, made_.c, index, p.c.storage);
@@ -118,6 +130,20 @@ class Kind {
             }
         } else {
             for (int step = 0; step < p.steps; ++step) put_step(index, step, transfers + step * record_bytes_, noise);
+        }
+        if (has_mask_) put_elements_of_mask(index, transfers);
+        for (const auto& [offset, input, is_random] : inputs_) {
+            int64_t bit = 0;
+            for (int left = input.width; left > 0; left -= 64, bit += 64) {
+                const int width = std::min(left, 64);
+                put_bits(transfers + offset, bit, width, (is_random ? noise.next() : input.code) & low_mask(width));
+            }
+        }
+        for (size_t number = 0; number < p.flags.size(); ++number) {
+            const std::vector<int>& bits = p.flags[number].bits;
+            for (size_t k = 0; k < bits.size(); ++k) {
+                put_bits(transfers + flag_offsets_[number], static_cast<int64_t>(k), 1, flags_[static_cast<size_t>(index)] >> bits[k] & 1);
+            }
         }
         for (int64_t e = 0; e < int64_t{together_} * cells; ++e) {
             expected[e] = mmau::load(p.d, d_.data(), index * together_ * cells + e);
@@ -201,6 +227,28 @@ class Kind {
             std::memcpy(made_.c.data() + at, &code, static_cast<size_t>(bytes));
         }
     }
+    /// Draw which products count, all of those of every other row, and set the others to +0 · +0 for the computation.
+    void draw_mask(uint64_t seed, int64_t first) {
+        const Product& p = product_;
+        const size_t L = static_cast<size_t>(p.L()), rows = made_.label.size();
+        mask_.resize(rows * L);
+        counted_a_ = made_.a;
+        counted_b_ = made_.b;
+        for (size_t row = 0; row < rows; ++row) {
+            Random random(~seed, static_cast<uint64_t>(first) * static_cast<uint64_t>(together_) + row);
+            const bool is_whole = random.next() & 1;
+            for (size_t k = row * L; k < (row + 1) * L; ++k) {
+                mask_[k] = is_whole || (random.next() & 1);
+                if (mask_[k]) continue;
+                std::memset(counted_a_.data() + k * static_cast<size_t>(p.a.storage), 0, static_cast<size_t>(p.a.storage));
+                std::memset(counted_b_.data() + k * static_cast<size_t>(p.b.storage), 0, static_cast<size_t>(p.b.storage));
+            }
+        }
+    }
+    void put_elements_of_mask(int64_t index, uint8_t* transfers) const {
+        const int64_t count = int64_t{together_} * product_.L();
+        for (int64_t k = 0; k < count; ++k) put_bits(transfers + mask_offset_, k, 1, mask_[static_cast<size_t>(index * count + k)]);
+    }
     /// Whether an array of the operand has the same bytes as the port.
     static bool is_array(const Operand& operand) { return operand.width == 8 * operand.storage; }
     void copy(uint8_t* port, const std::vector<uint8_t>& array, int64_t index, int bytes) const {
@@ -210,8 +258,10 @@ class Kind {
         const Product& p = product_;
         const int64_t K = stimulus_.K;
         mmau_batch batch{};
-        batch.a = made_.a.data() + tile * p.m * K * p.a.storage;
-        batch.b = made_.b.data() + tile * p.n * K * p.b.storage;
+        const std::vector<uint8_t>& a = has_mask_ ? counted_a_ : made_.a;
+        const std::vector<uint8_t>& b = has_mask_ ? counted_b_ : made_.b;
+        batch.a = a.data() + tile * p.m * K * p.a.storage;
+        batch.b = b.data() + tile * p.n * K * p.b.storage;
         batch.c = made_.c.data() + tile * p.m * p.n * p.c.storage;
         batch.scale_a = p.scales ? made_.scale_a.data() + tile * p.m * p.scales * p.scale_a.storage : nullptr;
         batch.scale_b = p.scales ? made_.scale_b.data() + tile * p.n * p.scales * p.scale_b.storage : nullptr;
@@ -220,7 +270,11 @@ class Kind {
         batch.columns = columns;
         batch.a_stride = batch.b_stride = K;
         batch.scale_a_stride = batch.scale_b_stride = p.scales;
-        library_.check(library_.dot_batch(&p.parameters, &batch, 1));
+        if (!p.flags.empty()) {
+            library_.check(library_.dot_flags(&p.parameters, &batch, p.flags.front().rules, flags_.data()));
+        } else {
+            library_.check(library_.dot_batch(&p.parameters, &batch, 1));
+        }
     }
     /// Write the ports at one step; c is random in steps that do not read it.
     void put_step(int64_t index, int step, uint8_t* record, Random& noise) const {
@@ -264,7 +318,12 @@ class Kind {
     uint64_t no_c_;
     int record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
-    bool side_by_side_ = false, has_c_ = true;
+    bool side_by_side_ = false, is_negated_ = false, has_c_ = true, has_mask_ = false;
+    int mask_offset_ = 0;
+    std::vector<std::tuple<int, Input, bool>> inputs_;  // the place of each further input, and whether it is random
+    std::vector<int> flag_offsets_;
+    std::vector<uint8_t> flags_;      // of each row, where a port holds some
+    std::vector<uint8_t> mask_, counted_a_, counted_b_;  // which products count, and operands with +0 in place of the others
     Stimulus stimulus_{};
     std::vector<uint64_t> corners_;
     std::vector<int> identity_;

@@ -22,9 +22,6 @@ class NativeRows final : public Source {
             kinds_.emplace_back(library_, plan, product, record);
             labels_.push_back(static_cast<uint16_t>(labels_.size() * labels_of_a_kind));
         }
-        for (const Record::Field& field : record.fields()) {
-            if (field.port == "format") format_offset_ = field.offset;
-        }
         const int64_t kinds = static_cast<int64_t>(kinds_.size());
         batch_ = std::max<int64_t>(1, batch_rows / (plan.elements() * kinds)) * kinds;
     }
@@ -61,9 +58,6 @@ class NativeRows final : public Source {
             Random noise(seed_, static_cast<uint64_t>(vector));
             kinds_[kind].put(vector / kinds - group, storage.transfers.data() + static_cast<int64_t>(place) * bytes,
                              storage.expected.data() + place * elements, label, labels_[kind], noise);
-            if (format_offset_ >= 0) {  // at most 256 formats: the port's low byte
-                storage.transfers[place * static_cast<size_t>(bytes) + static_cast<size_t>(format_offset_)] = static_cast<uint8_t>(kind);
-            }
             if (!selection_.takes(label, plan_.elements())) {
                 std::memset(storage.transfers.data() + static_cast<int64_t>(place) * bytes, 0, static_cast<size_t>(bytes));
                 ++left_out;
@@ -103,7 +97,6 @@ class NativeRows final : public Source {
     const uint64_t seed_;
     const int64_t base_;
     int64_t next_, end_, batch_ = 0, shuffled_ = -1;
-    int format_offset_ = -1;  // place of the port that selects the kind; -1 where there is none
     std::vector<size_t> order_;
     std::vector<Kind> kinds_;
     std::vector<uint16_t> labels_;

@@ -22,21 +22,13 @@ void read_parameters(Product& product, std::istringstream& words) {
     std::memcpy(&product.parameters, values.data(), sizeof(mmau_parameters));
 }
 
-void read_operand(Operand& operand, std::istringstream& words) { words >> operand.port >> operand.width >> operand.storage; }
+void read_operand(Operand& operand, std::istringstream& words) { words >> operand.port >> operand.width >> operand.storage >> operand.is_negated; }
 
 void read_result(Product& product, std::istringstream& words) {
-    mmau::Format& d = product.d;
-    words >> d.exp_bits >> d.man_bits >> d.bias >> d.storage_bits >> d.pad_bits >> product.nan_is_fixed;
-    d.specials = mmau::Specials::ieee;
-    d.is_signed = d.subnormals = true;
-}
-
-/// Read an integer format: no exponent bits (mmau/formats.hpp).
-void read_integer(Product& product, std::istringstream& words) {
-    int width = 0;
-    words >> width;
-    product.d = {0, width - 1, 0, mmau::Specials::finite, width, 0, true, true};
-    product.nan_is_fixed = product.is_integer = true;
+    int format = 0;
+    words >> format >> product.nan_is_fixed;
+    product.d = mmau::format_of(format);
+    product.is_integer = product.d.exp_bits == 0;
 }
 
 std::string rest(std::istringstream& words) {
@@ -65,6 +57,15 @@ Plan read_plan(const std::string& path) {
         {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},
         {"record", [&](auto& words) { for (std::string port; words >> port;) plan.record.push_back(port); }},
         {"product", [&](auto& words) { plan.products.emplace_back(); read_parameters(plan.products.back(), words); }},
+        {"select", [&](auto& words) { Input& in = product().selects.emplace_back(); words >> in.port >> in.width >> in.code; }},
+        {"random", [&](auto& words) { Input& in = product().randoms.emplace_back(); words >> in.port >> in.width; }},
+        {"echo", [&](auto& words) { Echo& echo = plan.echoes.emplace_back(); words >> echo.port >> echo.width >> echo.low; }},
+        {"flags", [&](auto& words) {
+             Flags& flags = product().flags.emplace_back();
+             words >> flags.port >> flags.rules;
+             flags.bits = integers<int>(words);
+         }},
+        {"mask", [&](auto& words) { words >> plan.mask; }},
         {"a", [&](auto& words) { read_operand(product().a, words); }},
         {"b", [&](auto& words) { read_operand(product().b, words); }},
         {"c", [&](auto& words) { read_operand(product().c, words); }},
@@ -72,7 +73,6 @@ Plan read_plan(const std::string& path) {
         {"scale_b", [&](auto& words) { read_operand(product().scale_b, words); }},
         {"scales", [&](auto& words) { words >> product().scales >> product().scales_per_step; }},
         {"d", [&](auto& words) { read_result(product(), words); }},
-        {"integer", [&](auto& words) { read_integer(product(), words); }},
         {"tile", [&](auto& words) { words >> product().m >> product().n >> product().steps >> product().c_step; }},
         {"order", [&](auto& words) { product().order = integers(words); }},
         {"stimulus", [&](auto& words) { product().stimulus = integers(words); }},

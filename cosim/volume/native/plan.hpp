@@ -20,6 +20,27 @@ struct Refused : std::runtime_error {
 struct Operand {
     std::string port;
     int width = 0, storage = 0;
+    bool is_negated = false;  // whether the port holds its negative: the sign bit inverted
+};
+
+/// A port with a code, or with random bits.
+struct Input {
+    std::string port;
+    int width = 0;
+    uint64_t code = 0;
+};
+
+/// A port with exception flags of libmmau: which ones, bit 0 first, and what raises them (enum mmau_flag_rule).
+struct Flags {
+    std::string port;
+    int rules = 0;
+    std::vector<int> bits;
+};
+
+/// Bits of d above the results, which return an input of the same transfer.
+struct Echo {
+    std::string port;
+    int width = 0, low = 0;
 };
 
 /// One kind of dot product that a design computes.
@@ -33,6 +54,8 @@ struct Product {
     std::vector<int> order;               // k of the products of all steps, in order of their places
     std::vector<int32_t> stimulus;        // struct mmau_stimulus, member by member
     std::string corners;                  // path of the file with the directed corners
+    std::vector<Input> selects, randoms;  // inputs that choose it; inputs that it does not read
+    std::vector<Flags> flags;
 
     int L() const { return static_cast<int>(order.size()) / steps; }
 };
@@ -52,6 +75,8 @@ struct Plan {
     std::vector<int64_t> repeats;    // lengths of runs of native vectors that repeat operands
     std::vector<std::string> record;  // operand ports in the order in which a transfer holds them
     std::vector<Product> products;
+    std::vector<Echo> echoes;
+    std::string mask;  // the port with one bit for each product; empty where there is none
 
     int elements() const { return results * products.front().m * products.front().n; }
     int transfers() const { return products.front().steps; }

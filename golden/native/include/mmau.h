@@ -7,7 +7,8 @@
 #ifndef MMAU_H
 #define MMAU_H
 
-#ifdef __CUDACC_RTC__ /* NVRTC has no standard headers */
+#if defined(__CUDACC_RTC__) || defined(__HIP__) /* compilers for GPUs, without standard headers */
+#define MMAU_ON_GPU
 typedef short int16_t;
 typedef unsigned short uint16_t;
 typedef unsigned long long uint64_t;
@@ -27,7 +28,7 @@ extern "C" {
 #define MMAU_API
 #endif
 
-/* Every enumeration counts from 0; its names are those of golden's catalogue and unit files. */
+/* Every enumeration but mmau_format counts from 0; names are those of golden's catalogue and unit files. */
 enum mmau_operation {
     MMAU_FMA,
     MMAU_FTZ_ADDMUL,
@@ -47,74 +48,65 @@ enum mmau_operation {
     MMAU_OPERATIONS /* how many */
 };
 
+/* A format is a number that holds its fields, so that any format has one: numerics.md, section 2, says what they mean.
+ * An integer of n bits has exp_bits 0, and its bits without the sign as man_bits. */
+#define MMAU_FORMAT(exp_bits, man_bits, bias, specials, layout, subnormals) \
+    ((bias) * 65536 + (((subnormals) * 4 + (layout)) * 8 + (specials)) * 1024 + (man_bits) * 16 + (exp_bits))
+
+/* Which codes of a format are special. */
+enum mmau_specials { MMAU_SPECIALS_IEEE, MMAU_SPECIALS_FN, MMAU_SPECIALS_FNUZ, MMAU_SPECIALS_FINITE, MMAU_SPECIALS_P3109, MMAU_SPECIALS /* how many */ };
+
+/* What a code has beside exponent and mantissa: nothing; a sign; a bit in its place that is ignored; a sign, and below the
+ * mantissa zeros up to a word of 32 bits. */
+enum mmau_layout { MMAU_UNSIGNED, MMAU_SIGNED, MMAU_SIGN_IGNORED, MMAU_PADDED };
+
 enum mmau_format {
-    MMAU_FP64,
-    MMAU_FP32,
-    MMAU_TF32,
-    MMAU_FP16,
-    MMAU_BF16,
-    MMAU_E5M2,
-    MMAU_E4M3,
-    MMAU_E4M3FNUZ,
-    MMAU_E5M2FNUZ,
-    MMAU_E3M2,
-    MMAU_E2M3,
-    MMAU_E2M1,
-    MMAU_UE8M0,
-    MMAU_UE4M3,
-    MMAU_E4M3IEEE,
-    MMAU_INT8,
-    MMAU_UINT8,
-    MMAU_INT4,
-    MMAU_UINT4,
-    MMAU_B1,
-    MMAU_INT32,
-    MMAU_FORMATS /* how many */
+    MMAU_FP64 = MMAU_FORMAT(11, 52, 1023, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1),
+    MMAU_FP32 = MMAU_FORMAT(8, 23, 127, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1),
+    MMAU_TF32 = MMAU_FORMAT(8, 10, 127, MMAU_SPECIALS_IEEE, MMAU_PADDED, 1),
+    MMAU_FP16 = MMAU_FORMAT(5, 10, 15, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1),
+    MMAU_BF16 = MMAU_FORMAT(8, 7, 127, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1),
+    MMAU_E5M2 = MMAU_FORMAT(5, 2, 15, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1),
+    MMAU_E4M3 = MMAU_FORMAT(4, 3, 7, MMAU_SPECIALS_FN, MMAU_SIGNED, 1),
+    MMAU_E4M3FNUZ = MMAU_FORMAT(4, 3, 8, MMAU_SPECIALS_FNUZ, MMAU_SIGNED, 1),
+    MMAU_E5M2FNUZ = MMAU_FORMAT(5, 2, 16, MMAU_SPECIALS_FNUZ, MMAU_SIGNED, 1),
+    MMAU_E3M2 = MMAU_FORMAT(3, 2, 3, MMAU_SPECIALS_FINITE, MMAU_SIGNED, 1),
+    MMAU_E2M3 = MMAU_FORMAT(2, 3, 1, MMAU_SPECIALS_FINITE, MMAU_SIGNED, 1),
+    MMAU_E2M1 = MMAU_FORMAT(2, 1, 1, MMAU_SPECIALS_FINITE, MMAU_SIGNED, 1),
+    MMAU_UE8M0 = MMAU_FORMAT(8, 0, 127, MMAU_SPECIALS_FN, MMAU_UNSIGNED, 0),
+    MMAU_UE4M3 = MMAU_FORMAT(4, 3, 7, MMAU_SPECIALS_FN, MMAU_SIGN_IGNORED, 1),
+    MMAU_E4M3IEEE = MMAU_FORMAT(4, 3, 7, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1),
+    MMAU_INT8 = MMAU_FORMAT(0, 7, 0, MMAU_SPECIALS_FINITE, MMAU_SIGNED, 1),
+    MMAU_UINT8 = MMAU_FORMAT(0, 8, 0, MMAU_SPECIALS_FINITE, MMAU_UNSIGNED, 1),
+    MMAU_INT4 = MMAU_FORMAT(0, 3, 0, MMAU_SPECIALS_FINITE, MMAU_SIGNED, 1),
+    MMAU_UINT4 = MMAU_FORMAT(0, 4, 0, MMAU_SPECIALS_FINITE, MMAU_UNSIGNED, 1),
+    MMAU_B1 = MMAU_FORMAT(0, 1, 0, MMAU_SPECIALS_FINITE, MMAU_UNSIGNED, 1),
+    MMAU_INT32 = MMAU_FORMAT(0, 31, 0, MMAU_SPECIALS_FINITE, MMAU_SIGNED, 1),
+    MMAU_E8M13 = MMAU_FORMAT(8, 13, 127, MMAU_SPECIALS_IEEE, MMAU_PADDED, 1)
 };
 
-enum mmau_rho {
-    MMAU_RZ_E8M13,
-    MMAU_RZ_FP32,
-    MMAU_RZ_FP16,
-    MMAU_RZ_BF16,
-    MMAU_RNE_FP32,
-    MMAU_RNE_FP16,
-    MMAU_RNE_BF16,
-    MMAU_RD_FP32,
-    MMAU_RD_FP16,
-    MMAU_RD_BF16,
-    MMAU_RU_FP32,
-    MMAU_RU_FP16,
-    MMAU_RU_BF16,
-    MMAU_RO_FP32, /* round to odd */
-    MMAU_RO_FP16,
-    MMAU_RO_BF16,
-    MMAU_RNA_FP32, /* to nearest, ties away from zero */
-    MMAU_RNA_FP16,
-    MMAU_RNA_BF16,
-    MMAU_RZ_FP64, /* to fp64: FMA alone */
-    MMAU_RNE_FP64,
-    MMAU_RD_FP64,
-    MMAU_RU_FP64,
-    MMAU_RO_FP64,
-    MMAU_RNA_FP64,
-    MMAU_RNE_FP32_RZ_BF16, /* to fp32, then without its low half: OC- and PS-FDPA alone */
-    MMAU_RHOS /* how many */
-};
-
-enum mmau_truncation { MMAU_RZ, MMAU_RD, MMAU_RO, MMAU_TRUNCATIONS /* how many */ };
+/* Rounding modes: toward zero; to nearest, ties to even; toward minus infinity; toward plus infinity; to odd; to nearest, ties
+ * away from zero. */
+enum mmau_mode { MMAU_RZ, MMAU_RNE, MMAU_RD, MMAU_RU, MMAU_RO, MMAU_RNA, MMAU_MODES /* how many */ };
 
 /* What a finite sum beyond the largest finite number becomes: the infinity of its sign, that number, or what IEEE 754 has for
  * the rounding mode. An integer sum beyond the range (IDPA) saturates, or wraps around, which is for it alone. */
 enum mmau_overflow { MMAU_INFINITY, MMAU_SATURATE, MMAU_BY_MODE, MMAU_WRAP, MMAU_OVERFLOWS /* how many */ };
 
 /* Which NaN FMA writes: the one quiet, positive NaN without payload; or the first among a, b and c, made quiet, and where there
- * is none the negative NaN without payload (x86). */
-enum mmau_nan { MMAU_QUIET_NAN, MMAU_FIRST_NAN, MMAU_NANS /* how many */ };
+ * is none the negative NaN without payload (x86); or so, but in the order b, c, a (fp64 of an H100). */
+enum mmau_nan { MMAU_QUIET_NAN, MMAU_FIRST_NAN, MMAU_BCA_NAN, MMAU_NANS /* how many */ };
 
 /* The sign of an exact sum of zero of E-FDPA: positive, or that of IEEE 754, section 6.3: negative where every product and c is,
  * and where rho rounds toward minus infinity, where any of them is. */
 enum mmau_zero { MMAU_POSITIVE_ZERO, MMAU_IEEE_ZERO, MMAU_ZEROS /* how many */ };
+
+/* Exception flags of IEEE 754, in RISC-V's order: inexact, underflow, overflow, division by zero, invalid operation. */
+enum mmau_flag { MMAU_NX = 1, MMAU_UF = 2, MMAU_OF = 4, MMAU_DZ = 8, MMAU_NV = 16 };
+
+/* What else than usual raises them, or'ed: a result is tiny before it is rounded, not after; 0 * infinity beside a quiet NaN
+ * raises nothing, not MMAU_NV (numerics.md, section 14). */
+enum mmau_flag_rule { MMAU_TINY_BEFORE = 1, MMAU_QUIET_BESIDE_NAN = 2 };
 
 /* What IDPA adds of a pair of elements: its product, or of two b1 whether they differ. */
 enum mmau_combination { MMAU_MULTIPLY, MMAU_XOR, MMAU_COMBINATIONS /* how many */ };
@@ -135,8 +127,10 @@ typedef struct mmau_parameters {
     int32_t a;          /* enum mmau_format: what the array a holds */
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
-    int32_t rho;        /* enum mmau_rho; it determines d's format (for FMA, MUL and ADD that of c); without a rho d has c's format */
-    int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated; MMAU_RO in T-, ST- and GST-FDPA alone */
+    int32_t rho;        /* enum mmau_mode: how the sum is rounded to d */
+    int32_t rounded;    /* enum mmau_format: what the sum is rounded to where its code is not stored as it is, else 0 */
+    int32_t d;          /* enum mmau_format; ignored without a rho, where d has c's format */
+    int32_t truncation; /* enum mmau_mode: how aligned terms are truncated, MMAU_RZ or MMAU_RD; in T-, ST- and GST-FDPA MMAU_RO */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
     int32_t L;          /* products of a step */
@@ -163,6 +157,13 @@ typedef struct mmau_instruction {
     int32_t m, n;
     int32_t d; /* enum mmau_format */
 } mmau_instruction;
+
+/* A unit, as a unit.toml describes it. */
+typedef struct mmau_unit {
+    mmau_parameters parameters;
+    int32_t rules; /* of enum mmau_flag_rule: the keys tininess and beside_nan */
+    int32_t d;     /* enum mmau_format */
+} mmau_unit;
 
 /* Operands of `rows` dot products. Row r of a starts at element r·a_stride, so with b and the scales; c and d are contiguous.
  * scale_a and scale_b hold ceil(K/K_block) scales a row and are NULL where the operation has none. d may be c; else no array
@@ -293,10 +294,13 @@ typedef enum mmau_status {
     MMAU_BAD_COMBINATION,
     MMAU_BAD_LAYOUT, /* of mmau_tile.h */
     MMAU_BAD_ZERO,
+    MMAU_BAD_RULES,
+    MMAU_BAD_UNIT, /* of mmau_unit_load, which says why */
+    MMAU_BAD_WIDTH,
     MMAU_STATUSES /* how many */
 } mmau_status;
 
-#ifndef __CUDACC_RTC__ /* device code uses the headers in mmau/ */
+#ifndef MMAU_ON_GPU /* device code uses the headers in mmau/ */
 
 /* The rule behind a status, as a sentence; never NULL. */
 MMAU_API const char *mmau_message(int status);
@@ -304,6 +308,11 @@ MMAU_API const char *mmau_message(int status);
 /* Find a catalogue entry: arch as "sm_90", name as "mma.m16n8k16.f32.f16.f16.f32". All are there but those
    that round sums outside of their steps: bfdot and bfmmla of aarch64, some of armv9-sme and of riscv-zvbdota. */
 MMAU_API int mmau_find(const char *arch, const char *name, mmau_instruction *found);
+
+/* Read a unit.toml: its operation over K products (0: those of one step). Strings, decimal integers, true and false are read,
+ * one key a line; [implementation] is skipped, for it changes no result. MMAU_BAD_UNIT where the file is no unit, or one that
+ * golden computes in several calls; `message` (NULL with 0 bytes: none) then names the file, the key and the rule. */
+MMAU_API int mmau_unit_load(const char *path, int32_t K, mmau_unit *unit, char *message, int32_t message_bytes);
 
 /* MMAU_OK where the parameters describe an operation, else the first rule they break. */
 MMAU_API int mmau_check(const mmau_parameters *parameters);
@@ -315,6 +324,11 @@ MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const vo
 /* Every row of a batch, on `threads` threads (0: one for each core). Codes as in mmau_dot, but other rows than
  * the bad one may have been written. */
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
+
+/* Every row of a batch (columns 0) of FMA, MUL, ADD or E-FDPA, by the general path, one after the other; and in `flags`, of
+ * enum mmau_flag, what the steps of each row raise together. `rules`: of enum mmau_flag_rule. Bytes of FP6 and FP4 must be
+ * codes. */
+MMAU_API int mmau_dot_flags(const mmau_parameters *parameters, const mmau_batch *batch, int rules, uint8_t *flags);
 
 /* The records that mmau_observe writes for each step. */
 MMAU_API int mmau_count_records(const mmau_parameters *parameters, mmau_record_counts *counts);

@@ -40,7 +40,7 @@ int find_instruction(const char* arch, const char* name, mmau_instruction& found
         if (std::strcmp(entry.arch, arch) != 0) continue;
         status = MMAU_UNKNOWN_INSTRUCTION;
         if (const int n = matched_n(entry, name)) {
-            const int d = has_rho(entry.parameters.operation) ? conversion_of(entry.parameters.rho).d : entry.parameters.c;
+            const int d = has_rho(entry.parameters.operation) ? entry.parameters.d : entry.parameters.c;
             found = {entry.parameters, entry.m, n, d};
             return MMAU_OK;
         }

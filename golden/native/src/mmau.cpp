@@ -195,8 +195,8 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "name must be an instruction of the architecture, as numerics.md sections 7 and 11 spell it",
     "operation must be an enum mmau_operation",
     "a, b and c must be formats that the operation takes",
-    "rho must be an enum mmau_rho, for FMA, MUL, ADD, OC- and PS-FDPA one that gives c's format, else one that gives fp32, fp16 or bf16, and fp32 where TR- "
-    "or GTR-FDPA is chained",
+    "rho must be an enum mmau_mode and d a format that holds what is rounded to, of FMA, MUL, ADD, OC- and PS-FDPA c's, of TR- and GTR-FDPA fp32, fp16 or "
+    "bf16, and fp32 where they are chained",
     "truncation must be MMAU_RZ or MMAU_RD, or for T-, ST- and GST-FDPA MMAU_RO",
     "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
     "K must be from 1 to 2^30, of MUL and ADD 1",
@@ -211,7 +211,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "threads must be from 0 to 1024",
     "a byte of FP6, FP4, int4, uint4 or b1 must hold one code, its high bits zero",
     "the environment variable MMAU_ISA must be portable, x86-64-v3 or x86-64-v4, and one that this processor has",
-    "each operand and its scales must fit a vector of 2048 bits of mmau_pkg",
+    "each operand and its scales must fit a vector of 32768 bits of mmau_pkg",
     "sticky must be 0 or 1, and 0 where truncation is MMAU_RO",
     "flush_inputs and flush_results must be 0 or 1",
     "overflow must be an enum mmau_overflow, MMAU_SATURATE or MMAU_WRAP for IDPA, else not MMAU_WRAP",
@@ -223,6 +223,9 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "combination must be MMAU_MULTIPLY, or where a and b are b1 MMAU_XOR",
     "the instruction must be mma, v_mfma or v_wmma (in wave64 of gfx1201 not with 16 factors of 4 bits), and tile->version 1",
     "zero must be an enum mmau_zero",
+    "rules must be or'ed of enum mmau_flag_rule",
+    "the file must be a unit.toml of one operation",
+    "an exact sum of a step must fit 630 bits",
 };
 
 }  // namespace

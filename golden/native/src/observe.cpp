@@ -28,7 +28,7 @@ mmau_record_counts counts_of(const Plan& plan) {
 
 template <class Int>
 uint64_t observed_step(const Plan& plan, const mmau::Row& row, int k, uint64_t c, mmau::Recorder& see) {
-    const mmau::Operands operands{plan, row, k};
+    const mmau::RowOperands operands{{plan}, row, k};
     if (plan.operation == MMAU_FMA) return mmau::fma_step(operands, c, see);
     return mmau::step<Int>(operands, k ? plan.d : plan.c, c, see);
 }

@@ -1,5 +1,5 @@
-// One matrix instruction in the registers of a wave (mmau_tile.h). The layouts are those of hwtests/nvidia/fragments.py,
-// hwtests/amd/layouts.py and hwtests/amd/kernels.py, which kernels on silicon use; a test compares them place by place.
+// One matrix instruction in the registers of a wave (mmau_tile.h). The layouts are those of hwtests/nvidia/source.py,
+// hwtests/amd/mfma.py and hwtests/amd/kernels.py, which kernels on silicon use; a test compares them place by place.
 #include "mmau_tile.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ struct Packing {
     int bits, width, shift;
 };
 
-int width_of(int format) { return format == MMAU_B1 ? 1 : mmau::format_of(format).width(); }
+int width_of(int format) { return mmau::format_of(format).width(); }
 
-bool is_integer(int format) { return format >= MMAU_INT8 && format <= MMAU_B1; }
+bool is_integer(int format) { return mmau::is_factor_integer(format); }
 
 /// The packing of A or B: integers lie close; e2m1 does in the kinds that take nothing else, and in a byte elsewhere.
 Packing packing_of_factors(const mmau_tile& tile, int format) {

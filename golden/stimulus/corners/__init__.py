@@ -5,7 +5,6 @@ situations at every distance, in every place, in every combination.
 """
 
 from golden.stimulus.codes import landmarks
-from golden.stimulus.corners.alignment import alignment_edge, cancellation
 from golden.stimulus.corners.carried import (
     CARRIED_TIES,
     LARGEST_SUMS,
@@ -17,7 +16,7 @@ from golden.stimulus.corners.carried import (
     largest_sums,
     paired_ties_cases,
 )
-from golden.stimulus.corners.corner import GAPS, Corner, sweep
+from golden.stimulus.corners.corner import GAPS, Corner, alignment_edge, cancellation, sweep
 from golden.stimulus.corners.deep import (
     CANCELLED_SUMS,
     REMAINDERS,

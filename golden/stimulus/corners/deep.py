@@ -6,8 +6,7 @@ import numpy as np
 from golden.stimulus.chosen_sums import Places, bit_length, codes_of
 from golden.stimulus.classes import normal
 from golden.stimulus.codes import GeneratorDraws, IntArray, fractions, lowest_lead, number, zeros
-from golden.stimulus.corners.alignment import other_block
-from golden.stimulus.corners.corner import GAPS, crossed
+from golden.stimulus.corners.corner import GAPS, crossed, other_block
 from golden.stimulus.placed_products import Products, lead_range, moved, operands_of
 from golden.stimulus.shape import Operands, OperandShape
 
@@ -56,7 +55,7 @@ def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: Int
     kept_a, kept_b = min(shape.a.man_bits, TOP_BITS), min(shape.b.man_bits, TOP_BITS)
     sig = ((frac_a >> shape.a.man_bits - kept_a) + (1 << kept_a)) * ((frac_b >> shape.b.man_bits - kept_b) + (1 << kept_b))
     last = base - d.man_bits - 2
-    of_sum, left = lead - kept_a - kept_b - last, base + np.array(REMAINDERS)[remainder] - last
+    of_sum, left = lead - kept_a - kept_b - last, np.maximum(base + np.array(REMAINDERS)[remainder] - last, 0)
     total = sig.astype(object) << np.maximum(of_sum, 0)
     rest: IntArray = (np.int64(1) << left) + draws.integers(0, np.int64(1) << left)
     # 2. c holds as much of the difference as it can

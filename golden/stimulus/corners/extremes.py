@@ -19,8 +19,7 @@ from golden.stimulus.chosen_sums import (
 )
 from golden.stimulus.classes import SPREADS
 from golden.stimulus.codes import GeneratorDraws, IntArray, fractions, lowest_lead, number, zeros
-from golden.stimulus.corners.alignment import other_block
-from golden.stimulus.corners.corner import GAPS, crossed, either
+from golden.stimulus.corners.corner import GAPS, crossed, either, other_block
 from golden.stimulus.placed_products import Products, lead_range, operands_of, shuffled, staircase, window
 from golden.stimulus.shape import Operands, OperandShape
 

@@ -10,7 +10,6 @@ C++ headers (golden/native/include/mmau/stimulus) make the rows, in the native l
 corners that is made here. docs/guides/stimulus.md says what the rows are, docs/evidence/stimulus-mutants.md what they find.
 """
 
-from golden.stimulus.volume.corner_table import CLASSES, NAMES, CornerTable, corner_table, parameters
-from golden.stimulus.volume.fill import kernel_source, rows, tiles
+from golden.stimulus.volume.fill import CLASSES, NAMES, CornerTable, corner_table, kernel_source, parameters, rows, tiles
 
 __all__ = ["CLASSES", "NAMES", "CornerTable", "corner_table", "kernel_source", "parameters", "rows", "tiles"]

@@ -11,20 +11,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from golden.arithmetic.formats import IntegerFormat
+from golden.arithmetic.formats import FP64, IntegerFormat
 from golden.arrays import BitArray, to_bits
 from golden.checks import check_int
 from golden.files import write_atomically
 from golden.recordings.npz import npz_bytes, read_npz
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
 from golden.stimulus.shape import fitted
-from mmau.explore.accuracy.exact_sums import Codes, Exact, Floats, exact_results, quantised, rounded, value_of
-from mmau.explore.accuracy.workload import DISTRIBUTIONS, OF_CLASSES, Workload
+from mmau.explore.accuracy.exact_sums import Codes, Exact, Floats, exact_results, value_of
+from mmau.explore.accuracy.quantise import PLAIN, Quantiser, before_rounding, blocked, factors, rounded
+from mmau.explore.accuracy.tensor_files import Tensor
+from mmau.explore.accuracy.workload import DISTRIBUTIONS, MADE_LONG, OF_CLASSES, Workload
 from mmau.jobs.provenance import digest_of_sources
 
 MAX_ROWS = 10_000_000
@@ -51,13 +53,18 @@ class DataSet:
     """Rows of a workload, [rows, …] each.
 
     Attributes:
-        shape: formats and number of products. exact: the exact results.
+        shape: formats and number of products. exact: the exact results of the operands.
+        ideal: the exact results of the real numbers that were quantised, divided by their factors; None where operands
+            were not made of real numbers.
+        gain: the product of a row's factors, by which its results count; None where there are none.
         results: results of other units and instructions for these rows, by name.
     """
 
     shape: OperandShape
     operands: Operands
     exact: Exact
+    ideal: Exact | None = None
+    gain: Floats | None = None
     results: dict[str, BitArray] = field(default_factory=dict)
 
     @property
@@ -80,7 +87,7 @@ def rows_of(workload: Workload, K: int, rows: int) -> int:
     check_int("rows", rows, 1, MAX_ROWS)
     if workload.path is not None:
         return rows
-    if workload.kind == "chain":
+    if workload.kind in MADE_LONG:
         rows = min(rows, max(LEAST_CHAINS, rows * CHAIN_PRODUCTS // K))
     if rows * K > MAX_PRODUCTS:
         raise ValueError(f"rows of {K} products must be at most {MAX_PRODUCTS // K} of {workload.name}, got {rows}")
@@ -112,6 +119,8 @@ def _key(workload: Workload, shape: OperandShape, rows: int, seed: int, operands
     """SHA-256 of everything that determines a data set."""
     content = {
         "workload": workload.draws,
+        "quantise": str(workload.quantise),
+        "tensors": [workload.sha256 or _sizes(workload), *(each.name for each in workload.tensors or ())],
         "shape": {f.name: str(getattr(shape, f.name)) for f in fields(shape)},
         "d_man_bits": shape.d.man_bits,
         "rows": rows,
@@ -124,6 +133,11 @@ def _key(workload: Workload, shape: OperandShape, rows: int, seed: int, operands
         if array is not None:
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
+
+
+def _sizes(workload: Workload) -> list[str]:
+    """What tells the files of tensors from others, where their digests are not known."""
+    return [f"{each.path} {each.path.stat().st_mtime_ns} {each.path.stat().st_size}" for each in workload.tensors or ()]
 
 
 _memory: dict[str, DataSet] = {}
@@ -139,31 +153,50 @@ def _remembered(key: str, make: Any) -> DataSet:
     return made
 
 
-def _made(shape: OperandShape, rows: int, parts: Iterable[Operands]) -> DataSet:
+class Drawn(NamedTuple):
+    """Rows of a workload as they are drawn.
+
+    Attributes:
+        reals: the numbers that a, b and c were rounded from, as fp64; None where codes were drawn.
+        gain: the product of the factors by which each row's numbers were divided; None where they were not.
+    """
+
+    operands: Operands
+    reals: Operands | None = None
+    gain: Floats | None = None
+
+
+def _made(shape: OperandShape, rows: int, parts: Iterable[Drawn]) -> DataSet:
     """The data set of all parts, `rows` rows together; exact results are computed part by part."""
     columns: dict[str, npt.NDArray[Any]] = {}
     start = 0
     for part in parts:
-        made = _arrays(DataSet(shape, part, exact_results(shape, part)))
+        ideal = None if part.reals is None else exact_results(_of_reals(shape), part.reals)
+        made = _arrays(DataSet(shape, part.operands, exact_results(shape, part.operands), ideal, part.gain))
         for name, array in made.items():
             column = columns.setdefault(name, np.empty((rows, *array.shape[1:]), array.dtype))
             column[start : start + len(array)] = array
-        start += len(part.c)
+        start += len(part.operands.c)
     return _of_arrays(shape, columns)
 
 
-def _rounds_of(operands: Operands, K: int) -> Iterator[Operands]:
+def _of_reals(shape: OperandShape) -> OperandShape:
+    """The shape of the same sum of real numbers."""
+    return replace(shape, a=FP64, b=FP64, c=FP64, scale=None, block_size=None)
+
+
+def _rounds_of(operands: Operands, K: int) -> Iterator[Drawn]:
     """Operands in parts of as many rows as are drawn at once."""
     size = round_rows(K)
     for start in range(0, len(operands.c), size):
-        yield operands.rows(slice(start, start + size))
+        yield Drawn(operands.rows(slice(start, start + size)))
 
 
 def _cached(path: Path, workload: Workload, shape: OperandShape, rows: int, seed: int) -> DataSet:
     """A data set from its file; made, and the file written, where there is none or it is damaged."""
     names = [*Operands._fields[:3], *(f.name for f in fields(Exact))]
     try:
-        arrays = read_npz(path, names, Operands._fields[3:])
+        arrays = read_npz(path, names, (*Operands._fields[3:], *_IDEAL, "gain"))
     except (FileNotFoundError, ValueError):
         made = _made(shape, rows, rounds(workload, shape, rows, seed))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -174,13 +207,21 @@ def _cached(path: Path, workload: Workload, shape: OperandShape, rows: int, seed
 
 def _of_arrays(shape: OperandShape, arrays: Mapping[str, Any]) -> DataSet:
     operands = Operands(*(arrays.get(name) for name in Operands._fields))  # type: ignore[arg-type]
-    return DataSet(shape, operands, Exact(*(arrays[f.name] for f in fields(Exact))))
+    ideal = Exact(*(arrays[name] for name in _IDEAL)) if _IDEAL[0] in arrays else None
+    return DataSet(shape, operands, Exact(*(arrays[f.name] for f in fields(Exact))), ideal, arrays.get("gain"))
 
 
 def _arrays(data: DataSet) -> dict[str, Any]:
     """The arrays of a data set, by name."""
     of_operands = {name: array for name, array in zip(Operands._fields, data.operands, strict=True) if array is not None}
-    return of_operands | {f.name: getattr(data.exact, f.name) for f in fields(Exact)}
+    found = of_operands | {f.name: getattr(data.exact, f.name) for f in fields(Exact)}
+    if data.ideal is not None:
+        found |= {name: getattr(data.ideal, f.name) for name, f in zip(_IDEAL, fields(Exact), strict=True)}
+    return found if data.gain is None else found | {"gain": data.gain}
+
+
+_IDEAL = [f"ideal_{f.name}" for f in fields(Exact)]
+"""Names of the arrays of `DataSet.ideal`."""
 
 
 ROUND_ELEMENTS = 1 << 18
@@ -196,17 +237,18 @@ CORRECTING = 2
 """Number of last products of an ill-conditioned row that bring its sum nearer to the requested one, if it has that many."""
 
 
-def rounds(workload: Workload, shape: OperandShape, rows: int, seed: int) -> Iterator[Operands]:
+def rounds(workload: Workload, shape: OperandShape, rows: int, seed: int) -> Iterator[Drawn]:
     """The rows of a workload, in order. The first rows of a longer run are those of a shorter one, but for its last round.
 
     Raises:
         ValueError: formats that the workload does not have.
     """
-    size = round_rows(shape.K)
+    size, pairs = round_rows(shape.K), _Pairs(workload.tensors, shape, workload.quantise) if workload.tensors else None
     for number, start in enumerate(range(0, rows, size)):
         label = zlib.crc32(workload.draws.encode())
         rng = np.random.default_rng(np.random.SeedSequence([seed, label, number]))
-        yield _drawn(workload, shape, rng, min(size, rows - start))
+        count = min(size, rows - start)
+        yield _drawn(workload, shape, rng, count) if pairs is None else pairs.drawn(rng, count)
 
 
 def round_rows(K: int) -> int:
@@ -214,16 +256,59 @@ def round_rows(K: int) -> int:
     return min(ROUND_ROWS, max(1, ROUND_ELEMENTS // K))
 
 
-def _drawn(workload: Workload, shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
+def _drawn(workload: Workload, shape: OperandShape, rng: np.random.Generator, rows: int) -> Drawn:
     if workload.kind in OF_CLASSES:
         name = OF_CLASSES[workload.kind]
-        return fitted(shape, CLASSES[name](shape, GeneratorDraws(rng), rows, ()), as_products=name != "bits")
+        return Drawn(fitted(shape, CLASSES[name](shape, GeneratorDraws(rng), rows, ()), as_products=name != "bits"))
     if workload.condition is not None:
-        return _ill_conditioned(shape, rng, rows, workload.condition)
+        return Drawn(_ill_conditioned(shape, rng, rows, workload.condition))
     distribution = workload.kind if workload.kind in DISTRIBUTIONS else "normal"
     a, b = (_numbers(distribution, rng, (rows, shape.K)) for _ in "ab")
     c = np.zeros(rows) if workload.kind == "chain" else _numbers(distribution, rng, (rows,))
-    return fitted(shape, _as_operands(shape, a, b, rounded(c, shape.c)), as_products=False)
+    return _quantised(shape, a, b, c, workload.quantise, rng)
+
+
+def _quantised(
+    shape: OperandShape, a: Floats, b: Floats, c: Floats, how: Quantiser, rng: np.random.Generator | None = None
+) -> Drawn:
+    """Real numbers as operands of a shape: a, b [rows, K] and c [rows]."""
+    a, b, c = before_rounding(a, shape.a), before_rounding(b, shape.b), before_rounding(c, shape.c)
+    of_a, of_b = (factors(x, f, shape.scale, shape.block_size, how) for x, f in ((a, shape.a), (b, shape.b)))
+    return _divided(shape, (a, b, c), (of_a, of_b), how, rng)
+
+
+class _Pairs:
+    """Rows of two tensors A [M, K] and B [N, K], one of each drawn for every dot product; c is +0."""
+
+    def __init__(self, tensors: tuple[Tensor, Tensor], shape: OperandShape, how: Quantiser) -> None:
+        self._shape, self._how = shape, how
+        self._a, self._b = (before_rounding(each.rows(), f) for each, f in zip(tensors, (shape.a, shape.b), strict=True))
+        self._of_a, self._of_b = (
+            factors(x, f, shape.scale, shape.block_size, how) for x, f in ((self._a, shape.a), (self._b, shape.b))
+        )
+
+    def drawn(self, rng: np.random.Generator, rows: int) -> Drawn:
+        m, n = (rng.integers(0, len(each), rows) for each in (self._a, self._b))
+        numbers = self._a[m], self._b[n], np.zeros(rows)
+        return _divided(self._shape, numbers, (self._of_a[m], self._of_b[n]), self._how, rng)
+
+
+def _divided(
+    shape: OperandShape,
+    numbers: tuple[Floats, Floats, Floats],
+    by: tuple[Floats, Floats],
+    how: Quantiser,
+    rng: np.random.Generator | None,
+) -> Drawn:
+    """Numbers a, b [rows, K] and c [rows] divided by the factors of a and b, [rows, 1], and rounded."""
+    (a, b, c), (of_a, of_b) = numbers, by
+    if shape.adds:  # both terms have the same unit
+        of_a = of_b = np.maximum(of_a, of_b)
+    gain = (of_a if shape.adds else of_a * of_b)[:, 0]
+    a, b, c = a / of_a, b / of_b, c / gain
+    operands = fitted(shape, _as_operands(shape, a, b, rounded(c, shape.c), how, rng), as_products=False)
+    reals = Operands(*(np.ascontiguousarray(x).view(np.uint64) for x in (a, b, c if shape.has_c else np.zeros_like(c))))
+    return Drawn(operands, reals, None if how.scale_per is None else gain)
 
 
 def _numbers(distribution: str, rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
@@ -237,12 +322,15 @@ def _numbers(distribution: str, rng: np.random.Generator, size: tuple[int, ...])
     return numbers
 
 
-def _as_operands(shape: OperandShape, a: Floats, b: Floats, c: Codes) -> Operands:
+def _as_operands(
+    shape: OperandShape, a: Floats, b: Floats, c: Codes, how: Quantiser, rng: np.random.Generator | None = None
+) -> Operands:
     """Numbers rounded to the shape's formats, scaled by blocks where it has scales."""
     if shape.scale is None or shape.block_size is None:
-        return Operands(rounded(a, shape.a), rounded(b, shape.b), c, None, None)
+        x, y = (rounded(values, f, how.rounding, rng) for values, f in ((a, shape.a), (b, shape.b)))
+        return Operands(x, y, c, None, None)
     (a_codes, scale_a), (b_codes, scale_b) = (
-        quantised(x, operand, shape.scale, shape.block_size) for x, operand in ((a, shape.a), (b, shape.b))
+        blocked(x, operand, shape.scale, shape.block_size, how, rng) for x, operand in ((a, shape.a), (b, shape.b))
     )
     return Operands(a_codes, b_codes, c, scale_a, scale_b)
 
@@ -272,7 +360,7 @@ def _ill_conditioned(
         b = np.ones_like(b)
     correcting = min(CORRECTING, shape.K - 1)
     late = slice(shape.K - correcting, shape.K)
-    start = _as_operands(shape, a, b, rounded(np.zeros(rows), shape.c))
+    start = _as_operands(shape, a, b, rounded(np.zeros(rows), shape.c), PLAIN)
     b_codes = start.b.copy()
     b_codes[:, late] = 0
     products = exact_results(shape, start._replace(b=b_codes))
@@ -296,6 +384,18 @@ def _scale_at(shape: OperandShape, operands: Operands, k: int) -> Floats | float
         return 1.0
     block = k // shape.block_size
     return value_of(shape.scale, operands.scale_a[:, block]) * value_of(shape.scale, operands.scale_b[:, block])
+
+
+def products_of_tensors(tensors: tuple[Tensor, Tensor]) -> int:
+    """K of the rows of two tensors: the last axis of both.
+
+    Raises:
+        ValueError, OSError: as `Tensor.rows`, and where K differs.
+    """
+    a, b = (each.rows().shape[1] for each in tensors)
+    if a != b:
+        raise ValueError(f"tensors must have the same last axis, K; {tensors[0].name} has {a}, {tensors[1].name} has {b}")
+    return int(a)
 
 
 def products_of_file(path: Path) -> int:

@@ -24,12 +24,17 @@ from golden.products.tiled import check_products, dots_in_order
 from golden.stimulus import Operands, OperandShape, Row
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
-from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
+from mmau.analysis.adverse_rows import Arithmetic, gapped_rows, stimulus_rows
 from mmau.analysis.error_bound import Bounded, searched, shares
-from mmau.analysis.exact_value import Arithmetic
-from mmau.analysis.monotonicity import fall, random_cases, staircases
-from mmau.analysis.symmetry import asymmetry, pairs
-from mmau.explore.accuracy.dataset import DataSet, check_conditioned, data_set, products_of_file, rows_of
+from mmau.analysis.monotonicity import asymmetry, fall, pairs, random_cases, staircases
+from mmau.explore.accuracy.dataset import (
+    DataSet,
+    check_conditioned,
+    data_set,
+    products_of_file,
+    products_of_tensors,
+    rows_of,
+)
 from mmau.explore.accuracy.exact_sums import (
     FINITE,
     INFINITE,
@@ -41,7 +46,6 @@ from mmau.explore.accuracy.exact_sums import (
     Exact,
     Floats,
     Ints,
-    Parts,
     exact_results,
     parts,
 )
@@ -66,13 +70,13 @@ last one all above."""
 
 
 class Errors:
-    """Errors of many rows, gathered in blocks.
+    """Errors of many rows, gathered in blocks, against what is to be reached: the exact results, or those of real numbers.
 
     Attributes:
-        ulps: d − exact of the finite rows, in ulps of the exact result.
-        scaled: d − exact in ulps of the row's magnitude, |c| + Σ |a_k·b_k|, where no cancellation makes them large.
-        outward: `scaled` times the sign of the exact result: below zero where |d| is too small.
-        relative: |d − exact| / |exact|; unbounded where the exact result is zero and d is not.
+        ulps: value − exact of the finite rows, in ulps of the exact result.
+        scaled: value − exact in ulps of the row's magnitude, |c| + Σ |a_k·b_k|, where no cancellation makes them large.
+        outward: `scaled` times the sign of the exact result: below zero where |value| is too small.
+        relative: |value − exact| / |exact|; unbounded where the exact result is zero and the value is not.
         condition: the row's magnitude over |exact|.
     """
 
@@ -89,29 +93,40 @@ class Errors:
         self._signal: list[tuple[float, int]] = []
         self._noise: list[tuple[float, int]] = []
 
-    def add(self, d: Codes, exact: Exact) -> None:
-        """The errors of some rows."""
+    def add(self, d: Codes, exact: Exact, gain: Floats | None = None) -> None:
+        """The errors of some rows' codes; `gain`: the factor by which each row's result counts."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # fp64: errors beyond what doubles hold
-            self._add(parts(self.result, d), exact)
+            got = parts(self.result, d)
+            finite = (exact.special == 0) & (got.kind == FINITE)
+            self.mismatches += int(np.count_nonzero(~finite & ~self._agrees(got.kind, got.negative, exact)))
+            wanted = exact.rows(finite)
+            value = np.ldexp(got.sig[finite].astype(np.float64), got.exp[finite] - wanted.lead)
+            self._add((value - wanted.hi) - wanted.lo, wanted, gain if gain is None else gain[finite])
 
-    def _add(self, got: Parts, exact: Exact) -> None:
-        finite = (exact.special == 0) & (got.kind == FINITE)
-        self.mismatches += int(np.count_nonzero(~finite & ~self._agrees(got.kind, got.negative, exact)))
-        hi, lo, lead = exact.hi[finite], exact.lo[finite], exact.lead[finite]
-        value = np.ldexp(got.sig[finite].astype(np.float64), got.exp[finite] - lead)
-        error = (value - hi) - lo
+    def add_exact(self, reached: Exact, wanted: Exact, gain: Floats | None = None) -> None:
+        """The errors of exact results against those of other numbers."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            finite = (wanted.special == 0) & (reached.special == 0)
+            reached, wanted = reached.rows(finite), wanted.rows(finite)
+            shift = reached.lead - wanted.lead
+            error = (np.ldexp(reached.hi, shift) - wanted.hi) + (np.ldexp(reached.lo, shift) - wanted.lo)
+            self._add(error, wanted, gain if gain is None else gain[finite])
+
+    def _add(self, error: Floats, wanted: Exact, gain: Floats | None) -> None:
+        hi, lo, lead = wanted.hi, wanted.lo, wanted.lead
         lowest = self.result.e_min
         self._exact_rows += int(np.count_nonzero(error == 0))
         self._ulps.append(np.ldexp(error, lead - self._ulp(np.where(hi == 0, lowest, lead))))
-        of_magnitude = np.where(exact.magnitude[finite] == 0, lowest, exact.magnitude_lead[finite])
+        of_magnitude = np.where(wanted.magnitude == 0, lowest, wanted.magnitude_lead)
         scaled = np.ldexp(error, lead - self._ulp(of_magnitude))
         self._scaled.append(scaled)
         self._outward.append(scaled * np.sign(hi))
         self._relative.append(np.where(error == 0, 0.0, np.abs(error) / np.abs(hi + lo)))
-        magnitude = np.ldexp(exact.magnitude[finite], exact.magnitude_lead[finite] - lead)
+        magnitude = np.ldexp(wanted.magnitude, wanted.magnitude_lead - lead)
         self._condition.append(np.where(magnitude == 0, 1.0, magnitude / np.abs(hi)))
-        self._signal.append(_squares(hi, lead))
-        self._noise.append(_squares(error, lead))
+        signal, noise = (hi, error) if gain is None else (hi * gain, error * gain)
+        self._signal.append(_squares(signal, lead))
+        self._noise.append(_squares(noise, lead))
 
     def _ulp(self, lead: Ints | npt.NDArray[np.int32]) -> Ints:
         """Exponent of the last place of numbers with that leading bit."""
@@ -148,12 +163,11 @@ class Errors:
             "ulp": {**_summary(np.abs(ulps)), "histogram": histogram(ulps)},
             "bias": bias(_joined(self._scaled)),
             "magnitude_bias": bias(_joined(self._outward)),
-            "snr_db": self._snr(),
             "condition_median": _summary(_joined(self._condition))["median"],
         }
 
-    def _snr(self) -> float | None:
-        """10·log10 of the sum of exact² over that of (d − exact)²; None without an error."""
+    def snr(self) -> float | None:
+        """10·log10 of the sum of exact² over that of (value − exact)²; None without an error."""
         signal, noise = _decibels(self._signal), _decibels(self._noise)
         return None if signal is None or noise is None else _json(signal - noise)
 
@@ -338,7 +352,7 @@ def check_measurable(unit: Unit, workload: Workload, rows: int) -> None:
     Args:
         rows: as of `measure`.
     """
-    if workload.kind == PROPERTIES or workload.path is not None:
+    if workload.kind == PROPERTIES or workload.path is not None or workload.tensors is not None:
         return
     if workload.network is not None:
         Product(unit, workload.network.promote_every, workload.network.split_k)
@@ -355,6 +369,8 @@ def products(unit: Unit, workload: Workload) -> int:
         ValueError: a K that the unit does not take.
     """
     K = products_of_file(workload.path) if workload.path is not None else workload.K
+    if workload.tensors is not None:
+        K = products_of_tensors(workload.tensors)
     if K is None:
         return unit.usual_K
     try:
@@ -370,12 +386,31 @@ def products(unit: Unit, workload: Workload) -> int:
 
 
 def measured(unit: Unit, d: BitArray, data: DataSet) -> dict[str, Any]:
-    """The measures of results over the rows of a data set."""
-    errors = Errors(unit.operation.d, data.rows)
+    """The measures of results over the rows of a data set: against the exact sum of the operands, and, where these were
+    made of real numbers, against the exact sum of those."""
+    arithmetic, quantisation = (Errors(unit.operation.d, data.rows) for _ in range(2))
+    total = arithmetic if data.ideal is None else Errors(unit.operation.d, data.rows)
     for start in range(0, data.rows, BLOCK):
         block = slice(start, start + BLOCK)
-        errors.add(d[block], data.exact.rows(block))
-    return errors.measures()
+        gain = None if data.gain is None else data.gain[block]
+        exact = data.exact.rows(block)
+        arithmetic.add(d[block], exact, gain)
+        ideal = exact
+        if data.ideal is not None:
+            ideal = data.ideal.rows(block)
+            total.add(d[block], ideal, gain)
+        quantisation.add_exact(exact, ideal, gain)
+    named = {"total": total, "quantisation": quantisation, "arithmetic": arithmetic}
+    found = arithmetic.measures() | {f"{name}_snr_db": errors.snr() for name, errors in named.items()}
+    for name in ("total", "quantisation"):
+        of_reals = named[name].measures()
+        del of_reals["ulp"]["histogram"]
+        found[name] = {key: of_reals[key] for key in OF_REALS}
+    return found
+
+
+OF_REALS = ("relative_error", "ulp", "bias", "magnitude_bias")
+"""The measures that are also given against the sum of real numbers."""
 
 
 def reference(name: str) -> Instruction:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from golden.products.gemm_file import order_from_table
 from golden.products.gemm_order import GemmOrder
 from golden.stimulus import CLASSES
 from mmau.explore.accuracy.exact_sums import MAX_K
+from mmau.explore.accuracy.quantise import PLAIN, Quantiser, check_quantiser
+from mmau.explore.accuracy.tensor_files import Tensor, tensor_of
 from mmau.explore.network.settings import Settings
 from mmau.explore.network.settings import check as check_network
 
@@ -32,14 +35,19 @@ PROPERTIES = "properties"
 NETWORK = "network"
 """The workload of a network trained on the unit (`mmau.explore.network`), without operands of its own."""
 
+MADE_LONG = ("chain", "tensors")
+"""Kinds whose rows are as long as they say, whatever a unit's step takes."""
+
 MAX_CONDITION = 1e15
 """Largest condition number of generated rows: their partial sums are computed with 53 bits."""
 
 KEYS: dict[str, dict[str, bool]] = {
-    **{name: {} for name in (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES)},
-    "chain": {"K": True, "order": False},
+    **{name: {} for name in (*OF_CLASSES, PROPERTIES)},
+    **{name: {"quantise": False} for name in DISTRIBUTIONS},
+    "chain": {"K": True, "order": False, "quantise": False},
     "ill-conditioned": {"condition": True},
     "file": {"path": True, "sha256": False},
+    "tensors": {"a": True, "b": True, "order": False, "quantise": False, "sha256": False},
     NETWORK: {f.name: False for f in fields(Settings)},
 }
 """Kind of workload to the keys of its table, each with whether it is required."""
@@ -60,6 +68,9 @@ class Workload:
         condition: (|c| + Σ |a_k·b_k|) / |c + Σ a_k·b_k| that rows of `ill-conditioned` should have.
         order: the order of a chain's steps; None for one after the other.
         path: a file of `file`.
+        tensors: A [M, K] and B [N, K] of `tensors`, whose rows are multiplied in pairs.
+        sha256: of the files of `tensors`, where it is known.
+        quantise: how real numbers become operands.
         network: the settings of `network`.
         label: the name that the table states.
     """
@@ -69,6 +80,9 @@ class Workload:
     order: GemmOrder | None = None
     condition: float | None = None
     path: Path | None = None
+    tensors: tuple[Tensor, Tensor] | None = None
+    sha256: tuple[str, ...] = ()
+    quantise: Quantiser = PLAIN
     network: Settings | None = None
     label: str | None = None
 
@@ -77,7 +91,8 @@ class Workload:
         """The name of the workload in results: a text without dots."""
         if self.label is not None:
             return self.label
-        return self.draws if self.order is None else f"{self.draws} {_described(self.order)}"
+        found = self.draws if self.order is None else f"{self.draws} {_described(self.order)}"
+        return found if self.quantise == PLAIN else f"{found} {_described(self.quantise)}".replace(".", "-")
 
     @property
     def draws(self) -> str:
@@ -88,12 +103,14 @@ class Workload:
             return f"ill-conditioned-{_without_dot(self.condition)}"
         if self.path is not None:
             return f"file-{self.path.stem}".replace(".", "-")
+        if self.tensors is not None:
+            return "-".join(tensor.name for tensor in self.tensors).replace(".", "-")
         return self.kind if self.K is None else f"{self.kind}-{self.K}"
 
 
-def _described(order: GemmOrder) -> str:
-    """The keys of an order that differ from their defaults."""
-    keys = ((f.name, getattr(order, f.name)) for f in fields(order) if getattr(order, f.name) != f.default)
+def _described(keyed: GemmOrder | Quantiser) -> str:
+    """The keys of an order or a quantiser that differ from their defaults."""
+    keys = ((f.name, getattr(keyed, f.name)) for f in fields(keyed) if getattr(keyed, f.name) != f.default)
     return " ".join(f"{key}={value}" for key, value in keys)
 
 
@@ -125,6 +142,10 @@ def with_files(given: str | Mapping[str, Any], folder: Path) -> str | dict[str, 
         checked = check_workload(table)
         assert checked.path is not None
         table["sha256"] = _digest(checked.path)
+    if table.get("kind") == "tensors":
+        found = {key: tensor_of(f"{key} of tensors", table.get(key), folder) for key in "ab"}
+        table |= {key: f"{tensor.path}:{tensor.name}" for key, tensor in found.items()}
+        table["sha256"] = [_digest(tensor.path) for tensor in found.values()]
     return table
 
 
@@ -170,8 +191,15 @@ def _of_table(table: dict[str, Any]) -> Workload:
         raise ValueError(f"the workload {kind} is missing {listed(missing)}")
     if kind == "chain":
         check_int("K of a chain", table["K"], 1, MAX_K)
-        if "order" in table:
-            table["order"] = _order(table["order"])
+    if "order" in table:
+        table["order"] = _order(table["order"])
+    if "quantise" in table:
+        table["quantise"] = check_quantiser(table["quantise"])
+    if kind == "tensors":
+        table["tensors"] = tuple(tensor_of(f"{key} of tensors", table.pop(key)) for key in "ab")
+        table["sha256"] = tuple(table.get("sha256", ()))
+        for tensor, sha256 in zip(table["tensors"], table["sha256"], strict=False):
+            _check_digest(tensor.path, sha256)
     if kind == "ill-conditioned":
         table["condition"] = _condition(table["condition"])
     if kind == NETWORK:
@@ -216,13 +244,25 @@ def _path(value: Any, sha256: Any) -> Path:
     path = Path(value)
     if not path.is_file():
         raise FileNotFoundError(f"path of the workload file must name a .npz file; there is no file {path}")
-    if sha256 is not None and sha256 != _digest(path):
-        raise ValueError(
-            f"{path} is no longer the file of sha256 {sha256}: restore that file, or start with another folder of results"
-        )
+    if sha256 is not None:
+        _check_digest(path, sha256)
     return path
 
 
+def _check_digest(path: Path, sha256: str) -> None:
+    if sha256 != _digest(path):
+        raise ValueError(
+            f"{path} is no longer the file of sha256 {sha256}: restore that file, or start with another folder of results"
+        )
+
+
 def _digest(path: Path) -> str:
+    """The file's SHA-256, computed once while it has this time and size: every point of a space asks for it."""
+    found = path.stat()
+    return _digest_at(path, found.st_mtime_ns, found.st_size)
+
+
+@cache
+def _digest_at(path: Path, changed: int, size: int) -> str:
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -8,7 +8,6 @@ from functools import cache, cached_property
 from typing import Any
 
 import golden
-from golden.arrays import BitArray
 from golden.checks import check_choice, check_type, listed
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau.frameworks.core import multiply
@@ -81,8 +80,8 @@ class Product:
             {**shown, "promote_every": self.promote_every, "split_k": self.split_k, "infinities": self.infinities}
         )
 
-    def __call__(self, a: BitArray, b: BitArray) -> Any:
-        """D [M, N], codes of `d`, of a [M, K] and b [K, N], codes of the unit's formats; NumPy or CuPy arrays."""
+    def __call__(self, a: Any, b: Any) -> Any:
+        """D [M, N], codes of `d`, of a [M, K] and b [K, N], codes of the unit's formats: arrays or tensors."""
         return multiply(self.unit, a, b, order=self.order)
 
 

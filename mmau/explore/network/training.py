@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import golden
 from mmau.explore.network.mapping import MappedModule, map_module
-from mmau.explore.network.operator import matmul
+from mmau.explore.network.operator import matmul, quantised, scale_exponent
 from mmau.explore.network.product_arithmetic import Product
-from mmau.explore.network.scaling import quantised, scale_exponent
 from mmau.explore.network.settings import Settings
 from mmau.frameworks.pytorch import torch
 

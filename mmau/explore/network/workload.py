@@ -13,7 +13,7 @@ def measure(unit: golden.Unit | golden.Instruction, settings: Settings, seed: in
     """Train the network with every matrix product on the unit, forward and backward, and once in fp32.
 
     Args:
-        unit: the unit to whose formats operands are scaled and quantised (`mmau.explore.network.scaling`).
+        unit: the unit to whose formats operands are scaled and quantised (`mmau.explore.network.operator`).
         settings: the settings of the training.
         seed: the seed of the first weights and of the texts, the same for both trainings.
 

@@ -1,4 +1,5 @@
-"""Special values: NaN and its code, infinities, zeros and their signs, in every place."""
+"""A feature of an arithmetic with the questions that show it, the rows that questions are made of, and the features that the
+stimulus shows as it is: special values, the ends of the range, signs of zeros."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from bitwuzla import Term
 
 from golden import Implementation
 from golden.units.unit import MULTIPLIERS
-from mmau.prove.datapath import align, decode, max_exp, multiply
+from mmau.prove.datapath import max_exp
 from mmau.prove.datapath.accumulate import FrameProof, SumProof, WordProof
 from mmau.prove.datapath.cut_netlist import CutNetlist
 from mmau.prove.datapath.kernel import Fact, Proof, supports
@@ -33,9 +33,22 @@ from mmau.prove.specification.step_results import Term as Addend
 
 V = TypeVar("V", bound=Value)
 
+
+def operand_claims(x: Operand) -> list[Term]:
+    """The formulas about a decoded operand that later steps rely on: the numbers lie within their bounds if x is finite, x
+    is zero where its significand is, and a number above the least exponent has its hidden bit."""
+    ranges = in_range(x)
+    zero = x.sig.terms.equal(x.zero.bits, (x.sig.is_zero() & x.finite).bits)
+    top = x.sig.bit(x.sig.high.bit_length() - 1).holds
+    hidden = [implied(x.exp > x.exp.low, top)]  # of NaN too
+    if x.flushed:
+        hidden.append(implied(x.finite & ~x.zero, top))
+    return [*(ranges if x.bounded else [implied(x.finite, each) for each in ranges]), zero, *hidden]
+
+
 STEPS: dict[type[Value], tuple[str, Callable[[Any], list[Term]]]] = {
-    Operand: (decode.PORT, decode.claims), Special: ("result__{}", in_range), Addend: ("term__{}", in_range),
-    Exponent: (max_exp.PORT, max_exp.claims), Aligned: (align.PORT, align.claims), AlignedLost: (align.PORT, align.claims),
+    Operand: ("x__{}", operand_claims), Special: ("result__{}", in_range), Addend: ("term__{}", in_range),
+    Exponent: (max_exp.PORT, max_exp.claims), Aligned: ("{}", in_range), AlignedLost: ("{}", in_range),
 }  # fmt: skip
 """For each kind of step result: the ports of its component, and the claims about it besides equality with the specification.
 """
@@ -109,13 +122,13 @@ class StepFacts(Observer):
         self._facts += compared.gaps(read, self._about(wires))
 
     def term(self, name: str, term: Addend, special: Special, special_name: str = "") -> tuple[Addend, Special]:
-        ports, special_ports = multiply.ports(name, term), multiply.special_ports(name, special, special_name)
+        ports, special_ports = _term_ports(name, term), _special_ports(name, special, special_name)
         if name.startswith("multiply") and self._implementation.multiplier != MULTIPLIERS[0]:
             self._multiplied(name, term, ports)
         read, read_special = self._read(term, ports), self._read(special, special_ports)
         self._establish(name, term, read, ports, [])
         self._establish(f"{special_name or name} special", special, read_special, special_ports, [])
-        claimed = multiply.claims(read, read_special)
+        claimed = [implied(read_special.finite, each) for each in in_range(read)]  # later steps rely on it
         every = [*ports.values(), *special_ports.values()]
         unfold = [self._netlist.cut(port).term for port in every if self._netlist.has(port)]
         unfold, support = self._unfoldable(unfold, claimed)
@@ -286,3 +299,15 @@ class StepFacts(Observer):
         """Facts about the wires of some formulas and no others; their guards become premises."""
         wires = supports(formulas)
         return [self.proof.released(fact) for fact in self._facts if fact.wires <= wires]
+
+
+def _term_ports(name: str, term: Addend) -> Mapping[str, str]:
+    """The ports of a component of step multiply, or of c as a term, for the parts of the term."""
+    prefix = "prod" if name.startswith("multiply") else "term"
+    return {part: f"{name}.{prefix}__{part}" for part, _ in term.parts()}
+
+
+def _special_ports(name: str, special: Special, special_name: str) -> Mapping[str, str]:
+    """The ports for a term's flags; `special_name` is empty if the same component computes them."""
+    flags = f"{special_name}.result__{{}}" if special_name else f"{name}.special__{{}}"
+    return {part: flags.format(part) for part, _ in special.parts()}

@@ -99,9 +99,10 @@ class RoundedSumProof(TiedSums):
         self, whole: Number, whole_lsb: Number, retained: Retained, lsb: Number, name: str, guard: Term, tied: Tied
     ) -> tuple[list[Fact], Normalised, Normalised]:
         """A magnitude and its retained part round to the same result."""
-        terms, man, fmt, below = self._terms, self._fmt.man_bits, self._fmt, retained.places
-        normal = normalised(whole, whole_lsb, fmt, self._tiny)
-        short = normalised(retained.bits, lsb, fmt, self._tiny, retained.lost)
+        terms, man, fmt, below = self._terms, self._man, self._fmt, retained.places
+        spare = self._summed.rounding.spare
+        normal = normalised(whole, whole_lsb, fmt, self._tiny, spare=spare)
+        short = normalised(retained.bits, lsb, fmt, self._tiny, retained.lost, spare)
         slack = man + (2 if retained.lost is None else 1)
         is_lost = self._true(is_one_below(whole, below))
         # 1. leading ones

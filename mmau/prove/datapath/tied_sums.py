@@ -48,6 +48,8 @@ class TiedSums:
         self._steps, self._name, self._summed, self._finite = steps, name, summed, finite
         self._terms, self._proof = steps.terms, steps.proof
         self._fmt, self._tiny = summed.rounding.rho.rounding_format, summed.rounding.underflow == "tiny"
+        #: Bits below the hidden one that rounding keeps, and those that flags need besides.
+        self._man = self._fmt.man_bits + summed.rounding.spare
         self._e_max = summed.largest.e_max
         self._exact, self._exact_lsb = summed.exact()
         self._exact_terms = [term.aligned for term in summed.aligned()]
@@ -84,7 +86,8 @@ class TiedSums:
 
     def rounded_to_odd(self, exact: int, guard: Term) -> Tied:
         """The netlist's sum is the exact one rounded to odd, and large where it lost a bit."""
-        other, F, man = 1 - exact, self._F, self._fmt.man_bits
+        # a code that is added may have more bits than the result
+        other, F, man = 1 - exact, self._F, max(self._man, self._summed.terms[1].frac)
         gap, theirs, ours = self._gaps[other], self._exact_terms[other], self._specified[other]
         far = gap > F - self._summed.terms[other].frac
         # 1. the other term, gap by gap

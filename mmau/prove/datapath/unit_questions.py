@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
+from types import MappingProxyType
 from typing import Any
 
 from bitwuzla import BitwuzlaException
@@ -25,7 +26,8 @@ from mmau.prove.netlist.verilog_text import UnreadableVerilog, read_netlist
 from mmau.prove.smtlib import question
 from mmau.prove.specification.fused import e_fdpa
 from mmau.prove.specification.observer import Observer
-from rtl.designs.ports import step_operands
+from mmau.prove.specification.sums import program_of_sums
+from rtl.designs.product_design import unit_operands
 from rtl.steps.truncate import TRUNCATE
 from rtl.verilog.emit import to_verilog
 
@@ -73,12 +75,15 @@ class Question:
     wires: tuple[str, ...]
 
 
-def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
+def unit_questions(
+    unit: Unit, verilog: str | None = None, fixed: Mapping[str, int] = MappingProxyType({})
+) -> list[Question]:
     """The questions of a unit's combinational datapath. If all of them are unsatisfiable, d is golden's d for every input;
     `Proof.concluded` checks that they suffice.
 
     Args:
         verilog: the datapath, with a top module called `unit`; None for the generated Verilog.
+        fixed: the codes of inputs that choose the unit.
 
     Raises:
         NotProvable: no specification of the operation, Verilog that is not this unit's, or steps that do not lead from the
@@ -90,7 +95,7 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
     problem = ""
     with deep_stack() as manager:
         try:
-            return questions_of(unit_proof(Terms(manager), combinational, verilog))
+            return questions_of(unit_proof(Terms(manager), combinational, verilog, fixed))
         except (IncompleteProof, NoTerm, UnreadableVerilog) as error:
             problem = str(error)
         except BitwuzlaException:  # its message names terms
@@ -98,37 +103,54 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
     raise NotProvable(problem)
 
 
-def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
+def unit_proof(terms: Terms, unit: Unit, verilog: str, fixed: Mapping[str, int] = MappingProxyType({})) -> Proof:
     """The proof of a combinational datapath, its obligations open.
 
     Raises:
         NotProvable, IncompleteProof, NoTerm, UnreadableVerilog, BitwuzlaException: where `unit_questions` raises
             NotProvable.
     """
-    operation = unit.operation
-    problem = unspecified(operation)
+    specify = specification_of(unit)
+    modules = read_netlist(verilog)
+    _check_ports(modules, unit)
+    rounds = unit.sums is not None or isinstance(unit.operation, ROUNDED_SUMS)
+    whole = tuple(name for name in WHOLE if name != "_encode") if rounds else WHOLE
+    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
+    in_rows = unit.implementation.multiplier != MULTIPLIERS[0]
+    netlist = CutNetlist(
+        terms,
+        modules,
+        TOP,
+        cut,
+        lambda wire: is_row(wire) or is_comparison(wire) or (in_rows and is_partial_row(wire)),
+        fixed,
+    )
+    return proved_steps(lambda observer: specify(terms, netlist.inputs, observer), netlist, unit.implementation)
+
+
+def specification_of(unit: Unit) -> Callable[[Terms, Mapping[str, Bits], Observer], Bits]:
+    """The specification of a unit's d, from its operand ports.
+
+    Raises:
+        NotProvable: its operation has none.
+    """
+    if unit.sums is not None:
+        return lambda terms, ports, observer: program_of_sums(terms, unit, ports, observer)
+    operation, problem = unit.operation, unspecified(unit.operation)
     if problem is not None:
         raise NotProvable(problem)
     specify = SPECIFICATIONS[type(operation)]
     if isinstance(operation, EFDPA) and unit.implementation.accumulator == "long":
         specify = partial(e_fdpa, own_places=True)
-    modules = read_netlist(verilog)
-    _check_ports(modules, operation)
-    whole = tuple(name for name in WHOLE if name != "_encode") if isinstance(operation, ROUNDED_SUMS) else WHOLE
-    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
-    in_rows = unit.implementation.multiplier != MULTIPLIERS[0]
-    netlist = CutNetlist(
-        terms, modules, TOP, cut, lambda wire: is_row(wire) or is_comparison(wire) or (in_rows and is_partial_row(wire))
-    )
-    return proved_steps(lambda observer: specify(terms, operation, netlist.inputs, observer), netlist, unit.implementation)
+    return lambda terms, ports, observer: specify(terms, operation, ports, observer)
 
 
-def _check_ports(modules: Mapping[str, Module], operation: Operation) -> None:
-    """Raise NotProvable unless the top module has the ports of an operation's datapath."""
+def _check_ports(modules: Mapping[str, Module], unit: Unit) -> None:
+    """Raise NotProvable unless the top module has the ports of a unit's datapath."""
     if TOP not in modules:
         raise NotProvable(f"the Verilog must have a module {TOP}, got {', '.join(modules) or 'none'}")
     module = modules[TOP]
-    for name, elements in step_operands(operation).items():
+    for name, elements in unit_operands(unit).items():
         direction = "output" if name == "d" else "input"
         if module.directions.get(name) != direction:
             raise NotProvable(f"the Verilog must have an {direction} {name}, got {', '.join(module.directions)}")

@@ -120,8 +120,11 @@ class Circuit:
         }
 
     def outputs(self) -> dict[str, Bits]:
-        """The terms of the output ports."""
-        return {name: self.wire(name) for name, side in self._module.directions.items() if side == "output"}
+        """The terms of the output ports; exception flags, where the top module has that port, stand above d."""
+        found = {name: self.wire(name) for name, side in self._module.directions.items() if side == "output"}
+        if not self._path and {"d", "flags"} <= found.keys():
+            found["d"] = self._terms.joined([found.pop("flags"), found["d"]])
+        return found
 
     def next_states(self) -> dict[str, Bits]:
         """The term of every register after the next clock edge, by path and name, instances included."""

@@ -34,6 +34,7 @@ class Element:
         operands: the values of its input ports at the first step. c of a further step is the result of the step before.
         converters: the opaque modules that convert operands, by path, and the code that each takes.
         adder: first part of the names of the modules that add `addend` to the last result; "" if nothing is added.
+        at_edge: the paths of opaque modules that it shares with others, by their names in the datapath.
     """
 
     path: str
@@ -41,6 +42,11 @@ class Element:
     converters: Mapping[str, Bits] = field(default_factory=dict)
     adder: str = ""
     addend: Bits | None = None
+    at_edge: Mapping[str, str] = field(default_factory=dict)
+
+    def path_of(self, name: str) -> str:
+        """The path in the pipeline of an opaque module of the datapath."""
+        return self.at_edge.get(name, f"{self.path}{name}")
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ class Intended:
             operands = {name: self._substituted(bits, given) for name, bits in element.operands.items()}
             if result is not None:
                 operands["c"] = result
-            result = self._value(self._datapath, operands, lambda name: f"{element.path}{name}", step)
+            result = self._value(self._datapath, operands, element.path_of, step)
         assert result is not None
         if element.addend is None:
             return result

@@ -21,12 +21,11 @@ from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.smtlib import question
 from mmau.prove.specification.multi_format import LaneObserver, multi_format
 from mmau.prove.specification.numbers import Number
-from rtl.designs.multi_format import check_units
-from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.multi_format_design import MultiFormatDesign, check_units
 
 
 class WideProduct:
-    """The wires of a subword multiplier (`rtl.designs.multi_format`) where one wide pair is selected.
+    """The wires of a subword multiplier (`rtl.designs.multi_format_design`) where one wide pair is selected.
 
     Args:
         proof: the proof that collects the facts. name: the name of the component. x, y: the significands.

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 
 from golden.chains.chain import Chain
 from mmau.prove.datapath.kernel import Fact
-from mmau.prove.datapath.unit_questions import NotProvable, Question, questions_of
+from mmau.prove.datapath.unit_questions import TOP, NotProvable, Question, questions_of
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.pipeline.carried_values import VALUES, Carried
 from mmau.prove.pipeline.composition import Composition
-from mmau.prove.pipeline.converted_tiles import addition_verilog
 from mmau.prove.pipeline.handshake_rules import RESULT, STAYS, Handshake
 from mmau.prove.pipeline.intended import Element, Intended, Reference
 from mmau.prove.pipeline.logic import Logic
-from mmau.prove.pipeline.pipeline_targets import shape_of
+from mmau.prove.pipeline.pipeline_targets import addition_verilog, shape_of
 from mmau.prove.pipeline.register_roles import Registers
 from mmau.prove.pipeline.tokens import Tokens
-from rtl.designs.design import Design
+from rtl.datapath.base import DECODERS, Datapath, DecodedDatapath
+from rtl.designs.design import Design, never_built
 from rtl.designs.tile_design import TileDesign
 
 WHOLE = ""
@@ -32,7 +32,10 @@ def elements_of(design: Design, terms: Terms, netlist: FlatNetlist) -> list[Elem
     """
     if not isinstance(design, TileDesign):
         return [Element(WHOLE, netlist.inputs)]
-    i, found = design.instruction, []
+    i, found, tile = design.instruction, [], design.component()
+    datapath = tile.element()
+    never_built(tile)
+    never_built(datapath)
     for row in range(i.m):
         for column in range(i.n):
             operands = {
@@ -47,8 +50,20 @@ def elements_of(design: Design, terms: Terms, netlist: FlatNetlist) -> list[Elem
                 places = {"a": row, "b": column}
                 found.append(_converted(terms, netlist, i.chain, path, operands, places))
             else:
-                found.append(Element(path, operands))
+                found.append(Element(path, operands, at_edge=_at_edge(datapath, row, column)))
     return found
+
+
+def _at_edge(datapath: Datapath | DecodedDatapath, row: int, column: int) -> dict[str, str]:
+    """The decoders that the datapath of an element shares with its row or column."""
+    if not isinstance(datapath, DecodedDatapath):
+        return {}
+    place = {"a": row, "b": column, "scale_a": row, "scale_b": column}
+    return {
+        f"{DECODERS[operand]}{k}": f"{DECODERS[operand]}{place[operand]}_{k}"
+        for operand, parts in datapath.decoders.items()
+        for k in range(len(parts))
+    }
 
 
 def _converted(
@@ -86,9 +101,6 @@ def _part(terms: Terms, bits: Bits, place: int, count: int) -> Bits:
     width = bits.width // count
     return terms.part(bits, (place + 1) * width - 1, place * width)
 
-
-TOP = "unit"
-"""The name of the top module; no question contains it."""
 
 HANDSHAKE = "handshake"
 """The first word of the names of questions, as `VALUES` is: the step of each."""

@@ -17,10 +17,10 @@ from golden.operations.ieee import add
 from golden.processes import run_tool, supervised
 from golden.text import last_line
 from mmau.prove.counterexample import golden_result
-from mmau.prove.pipeline.converted_tiles import chain_of
-from mmau.prove.pipeline.pipeline import TOP
-from mmau.prove.pipeline.pipeline_targets import datapath_of, shape_of
-from mmau.prove.pipeline.shortest_trace import Cycle, Trace
+from mmau.prove.datapath.unit_questions import TOP
+from mmau.prove.pipeline.handshake_rules import Cycle, Trace
+from mmau.prove.pipeline.pipeline_targets import chain_of, datapath_of, shape_of
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.ports import CONTROL_INPUTS
@@ -117,6 +117,9 @@ def expected(design: Design, steps: Sequence[Mapping[str, int]]) -> int:
     """Golden's d for the operands of all steps of a result."""
     if isinstance(design, MultiFormatDesign):
         return golden_result(design.units[steps[0]["format"]], steps[0])
+    if isinstance(design, ControlledDesign):
+        chosen = next(choice for choice in design.choices if choice.codes.items() <= steps[0].items())
+        return golden_result(chosen.unit, steps[0])
     unit = datapath_of(design)
     if not isinstance(design, TileDesign):
         return golden_result(unit, steps[0])
@@ -159,6 +162,8 @@ def _operands(design: Design, random: Random) -> dict[str, int]:
             found[port.name] = random.getrandbits(port.width)
     if isinstance(design, MultiFormatDesign):
         found["format"] = random.randrange(len(design.units))
+    if isinstance(design, ControlledDesign):
+        found |= random.choice(design.choices).codes
     return found
 
 

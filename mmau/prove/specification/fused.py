@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from golden import Operation
 from golden.arithmetic.formats import Format
-from golden.arithmetic.specials import nvidia_nan, quiet_nan
+from golden.arithmetic.specials import nvidia_nan
 from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
 from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
@@ -173,9 +173,9 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: 
         negative = any_of(signs) if operation.conversion.mode == "RD" else all_of(signs)
         total = Total(total.sign | (negative & total.total.is_zero()), total.total)
     code = converted(
-        total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow, operation.flush_results
+        total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow, operation.flushes_results
     )
-    otherwise = special_code(special, operation.d, quiet_nan(operation.d))
+    otherwise = special_code(special, operation.d, operation.d.nan or 0)
     d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
     return observer.value("d", Result(Code(d))).code.bits
 
@@ -196,7 +196,7 @@ def truncated_sum(terms: Terms, operation: TruncatedFDPA, summed: list[Term], sp
         lost, lsb = no(terms), largest.e_max - operation.F
     # 3. convert; a zero of either sign becomes +0
     code = converted(
-        total, lsb, operation.conversion, operation.overflow, operation.flush_results, canonical=True, lost=lost
+        total, lsb, operation.conversion, operation.overflow, operation.flushes_results, canonical=True, lost=lost
     )
     otherwise = special_code(special, operation.d, nvidia_nan(operation.d))
     d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)

@@ -1,4 +1,5 @@
-"""OC- and PS-FDPA as terms of their operands (golden/operations/headroom_fdpa.py, oc_fdpa.py, ps_fdpa.py)."""
+"""TR-, GTR-, OC- and PS-FDPA as terms of their operands (golden/operations/tr_fdpa.py, gtr_fdpa.py, headroom_fdpa.py,
+oc_fdpa.py, ps_fdpa.py)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ def multi_format(
     """d for a value of port `format`; for a value that is no index, the sum of c alone.
 
     Args:
-        operations: one per value of the port, as `rtl.designs.multi_format.MultiFormatDatapath` takes them.
+        operations: one per value of the port, as `rtl.designs.multi_format_design.MultiFormatDatapath` takes them.
     """
     first = operations[0]
     word_bits = max(operation.a.width for operation in operations)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from golden.arithmetic.conversion import Conversion
+from golden.arithmetic.flags import Tininess
 from golden.arithmetic.rounding import Overflow
-from golden.arithmetic.specials import nvidia_nan, quiet_nan
+from golden.arithmetic.specials import nvidia_nan
 from mmau.prove.netlist.terms import Bits
 from mmau.prove.specification.conversion import Normalised, converted, normalised, special_code
 from mmau.prove.specification.numbers import Number
@@ -20,26 +21,36 @@ rounding with an unbounded exponent."""
 
 @dataclass(frozen=True)
 class Rounding:
-    """The conversion of a sum into a code; `canonical` as in NVIDIA's units: one NaN, and every zero is +0."""
+    """The conversion of a sum into a code; `canonical` as in NVIDIA's units: one NaN, and every zero is +0. With `tininess`
+    flags OF, UF and NX stand above the code."""
 
     rho: Conversion
     underflow: Underflow = "gradual"
     overflow: Overflow = "infinity"
     canonical: bool = False
+    tininess: Tininess | None = None
+
+    @property
+    def spare(self) -> int:
+        """Further low bits that flags need of a normalised sum."""
+        return 0 if self.tininess is None else 1
 
     def code(self, total: Total, lsb: Number) -> Bits:
         """The code of a finite total in units of 2^lsb; the sign of a zero total counts."""
-        code = converted(total, lsb, self.rho, self.overflow, self.underflow == "tiny", self.canonical)
+        flush = self.underflow == "tiny"
+        code = converted(total, lsb, self.rho, self.overflow, flush, self.canonical, tininess=self.tininess)
         return without_subnormal(code, lsb, self.rho) if self.underflow == "subnormal" else code
 
     def normalised(self, total: Total, lsb: Number) -> Normalised:
         """The total before it is rounded."""
-        return normalised(total.total, lsb, self.rho.rounding_format, self.underflow == "tiny")
+        return normalised(total.total, lsb, self.rho.rounding_format, self.underflow == "tiny", spare=self.spare)
 
     def result(self, finite: Bits, special: Special) -> Bits:
         """The code of a sum that may be special."""
-        nan = nvidia_nan(self.rho.d) if self.canonical else quiet_nan(self.rho.d)
+        nan = nvidia_nan(self.rho.d) if self.canonical else self.rho.d.nan or 0
         otherwise = special_code(special, self.rho.d, nan)
+        if self.tininess is not None:
+            otherwise = special.nan.terms.joined([special.nan.terms.number(0, 3), otherwise])
         return special.nan.terms.choice(special.finite.bits, lambda: finite, lambda: otherwise)
 
 

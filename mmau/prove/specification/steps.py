@@ -29,27 +29,39 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
     field = terms.part(code, low + fmt.exp_bits - 1, low)
     stored = Number.read(terms, field, 0, (1 << fmt.exp_bits) - 1, signed=False)
     none = no(terms)
-    if not fmt.subnormals:  # ue8m0: 2^(code − bias), and one NaN
-        nan = stored.equals(stored.high)
+    if not fmt.has_zero:  # ue8m0: 2^(code − bias), and one NaN
+        nan = none if fmt.specials == "finite" else stored.equals(stored.high)
         return Operand(none, _in_range(stored - fmt.bias, fmt), Number.constant(terms, 1), none, none, nan, bounded=False)
     mantissa = _mantissa(terms, fmt, code)
     sign = Flag(terms, terms.part(code, fmt.width - 1, fmt.width - 1)) if fmt.signed else none
     is_low, empty = stored.is_zero(), mantissa.is_zero()
-    exp = _in_range(choose(is_low, Number.constant(terms, 1), stored) - fmt.bias, fmt)
-    sig = choose(is_low, mantissa, mantissa + (1 << fmt.man_bits))
+    if fmt.subnormals:
+        exp = _in_range(choose(is_low, Number.constant(terms, 1), stored) - fmt.bias, fmt)
+        sig = choose(is_low, mantissa, mantissa + (1 << fmt.man_bits))
+    else:
+        exp = _in_range(stored - fmt.bias, fmt)
+        sig = choose(is_low & empty, Number.constant(terms, 0), mantissa + (1 << fmt.man_bits))
     is_top = stored.equals(stored.high)
     inf, nan, zero = none, none, is_low & empty
     match fmt.specials:
         case "ieee":
             inf, nan = is_top & empty, is_top & ~empty
-        case "fn":
+        case "fn" | "merged":
             nan = is_top & mantissa.equals(mantissa.high)
         case "fnuz":
             nan = sign & zero
             zero = zero & ~nan
-    bounded = fmt.specials != "ieee"  # in these formats infinity and NaN have an exponent of their own
+        case "p3109" if fmt.signed:
+            nan, inf = sign & zero, is_top & mantissa.equals(mantissa.high)
+            zero = zero & ~nan
+        case "p3109":
+            whole = stored.times_two_to(fmt.man_bits) + mantissa
+            inf, nan = whole.equals(whole.high - 1), whole.equals(whole.high)
+    bounded = fmt.specials != "ieee"  # in other formats infinity and NaN have an exponent that numbers have too
     if subnormals == "kept":
         return Operand(sign, exp, sig, zero, inf, nan, bounded)
+    if not fmt.subnormals:  # nothing to flush
+        return Operand(sign, exp, sig, zero, inf, nan, bounded, True)
     flushed = is_low & ~empty
     kept_sign = sign if subnormals == "±0" else sign & ~flushed
     return Operand(kept_sign, exp, choose(flushed, Number.constant(terms, 0), sig), zero | flushed, inf, nan, bounded, True)

@@ -1,23 +1,33 @@
 """Decides case by case whether a design's result equals the specified one."""
 
+import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
 
 import numpy as np
-from bitwuzla import Term
+from bitwuzla import Term, TermManager
 
 from mmau.prove.evaluation import evaluate, variables
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.solvers.answer import Verdict
-from mmau.prove.user_design.asking import Found, Limits, ask
-from mmau.prove.user_design.operand_cases import Case, check_complete
+from mmau.prove.user_design.asking import Ask, Found, Limits, ask, directly
+from mmau.prove.user_design.forms import Form, NormalWires, rows_where
+from mmau.prove.user_design.operand_cases import COMPLETE, Case, cases_of, check_complete
 from mmau.prove.user_design.row_evaluation import Column, columns
-from mmau.prove.user_design.shared_products import SharedProducts
+from mmau.prove.user_design.shared_products import SharedProducts, products_of
 from mmau.prove.user_design.sweeping import Sweep
 
 DIRECT = 0.5
 """Seconds for a case as it is, before wires are matched."""
+
+QUICK, GUESS, SWEPT = 1.0, 0.5, 10.0
+"""Seconds for a question with shared variables before wires are matched, for one guess about a wire, and for all of them."""
+
+LEARNED = 8
+"""Most values of a shared product that are no product of their operands before it is asked without the variable."""
 
 Differs = Callable[[Bits, Bits], Term]
 """Whether a result of the design can differ from the specified one."""
@@ -30,14 +40,16 @@ class Decision:
     Attributes:
         verdict: whether results ever differ.
         decided: cases in which they never do, each with its method. count: the number of all cases.
-        open: why the next case is not decided.
+        open: the cases that are not decided. distances: of the two terms of a sum, how many are proved and how many there
+            are; None where they do not divide a case.
         values: the values of the variables, if results differ.
     """
 
     verdict: Verdict
     decided: tuple[str, ...] = ()
     count: int = 0
-    open: str = ""
+    open: tuple[str, ...] = ()
+    distances: tuple[int, int] | None = None
     values: Mapping[Term, int] = field(default_factory=dict)
 
 
@@ -48,6 +60,8 @@ class Comparison:
     Attributes:
         got: the design's result. specified: the specification's. differs: the condition that they disagree.
         cases: the cases into which the operands are divided. rows: values of the variables, one per row of operands.
+        anew: makes the specified result in another form; None if it has one form alone.
+        ask: answers the question about a case.
     """
 
     terms: Terms
@@ -56,6 +70,8 @@ class Comparison:
     differs: Differs
     cases: Sequence[Case]
     rows: Mapping[Term, Column]
+    anew: Callable[[Form], Bits] | None = None
+    ask: Ask = directly
 
     def decision(
         self,
@@ -77,7 +93,8 @@ class Comparison:
         wrong = np.flatnonzero(columns([differs], self.rows)[differs])
         if len(wrong):
             return Decision("sometimes", values={term: int(column[wrong[0]]) for term, column in self.rows.items()})
-        decided, hard, waiting = list[str](), list[Case](), deque(_Part(case) for case in self.cases)
+        decided, hard = list[str](), list[Case]()
+        waiting, distances = deque(_Part(case, self.specified) for case in self.cases), set[int]()
         count = len(waiting)
         while waiting:
             part = waiting.popleft()
@@ -96,10 +113,11 @@ class Comparison:
             if parts:
                 check_complete(self.terms, [each.case for each in parts], part.case)
                 waiting.extend(parts)
+                distances |= {each for one in parts if one.case.distance is not None for each in one.case.distances}
                 count += len(parts) - 1
             else:
                 hard.append(part.case)
-        left = list[str]()
+        left, named = list[Case](), list[str]()
         for case in hard:
             found = self._by_wires(case, differs, limits)
             if found.verdict == "sometimes":
@@ -108,8 +126,9 @@ class Comparison:
                 decided += found.decided
                 report(*found.decided)
             else:
-                left.append(found.open)
-        return Decision("unknown" if left else "never", tuple(decided), count, "; ".join(left))
+                left.append(case)
+                named += found.open
+        return Decision("unknown" if left else "never", tuple(decided), count, tuple(named), _proved(distances, left))
 
     def _at_once(self, part: "_Part", differs: Term, limits: Limits, waiting: int) -> Decision:
         """One question about a case, with variables in place of products where they are shared.
@@ -119,33 +138,113 @@ class Comparison:
         """
         case, manager = part.case, self.terms.manager
         free = variables([differs, *case.assumptions])
+        asked = [differs, *case.assumptions]
         if part.shared is None:
-            return _decision(
-                ask(manager, [differs, *case.assumptions], replace(limits, question=DIRECT), free), free, case.name
-            )
-        if case.distance is not None:
+            return _decision(self.ask(manager, asked, replace(limits, question=DIRECT), free, ask), free, case.name)
+        if len(products_of(self.specified.term)) <= 1:  # of more products wires are the better way
             limits = replace(limits, question=max(limits.question, limits.remaining / (waiting + 1)))
-        name = f"{case.name}, one variable for the product on both sides"
-        cut = ask(manager, part.shared.cut([differs], case.assumptions), limits, free)
-        if cut.verdict != "sometimes":
-            return _decision(cut, free, name)
-        values = dict(zip(free, cut.values, strict=True))
-        if all(evaluate([differs, *case.assumptions], values)[each] for each in (differs, *case.assumptions)):
-            return Decision("sometimes", values=values)
-        return _decision(ask(manager, [differs, *case.assumptions], limits, free), free, case.name)
+        name = f"{case.name}, one variable for the product on both sides" if part.shared.products else case.name
+        for _ in range(LEARNED):
+            cut = part.shared.cut([self.differs(self.got, part.specified)], case.assumptions)
+            found = self.ask(manager, cut, limits, free, partial(self._solved, part))
+            if found.verdict != "sometimes":
+                return _decision(found, free, name)
+            values = dict(zip(free, found.values, strict=True))
+            holds = evaluate(asked, values)
+            if all(holds[each] for each in asked):
+                return Decision("sometimes", values=values)
+            part.shared.learn(values)
+        return _decision(self.ask(manager, asked, limits, free, ask), free, case.name)
+
+    def _solved(
+        self, part: "_Part", manager: TermManager, formulas: Sequence[Term], limits: Limits, values_of: Sequence[Term] = ()
+    ) -> Found:
+        """The answer to a cut question: at once, or else along the wires of a sum that is specified on the gap, or in its
+        share of the time."""
+        if not part.is_on_gap:
+            return ask(manager, formulas, limits, values_of)
+        found = ask(manager, formulas, replace(limits, question=min(QUICK, limits.question)), values_of)
+        if found.verdict != "unknown":
+            return found
+        shared, end = part.shared, time.process_time() + min(SWEPT, limits.question, limits.remaining)
+        assert shared is not None
+        short = Limits(end, GUESS, time.process_time)
+        rows = shared.values(rows_where(part.case.assumptions, self.rows))
+        got, specified = (shared.replaced(each.term) for each in (self.got, part.specified))
+        sweep = Sweep(self.terms, got, specified, formulas[1:], rows)
+        differs = self.differs(Bits(sweep.swept(short), self.got.width), Bits(specified, self.specified.width))
+        if sweep.asked(differs, short).verdict == "never":
+            return Found("never")
+        return ask(manager, formulas, limits, values_of)
 
     def _parts(self, part: "_Part", limits: Limits) -> list["_Part"]:
         """The parts of a case that was too hard; none where it cannot be divided, or where that is no help."""
-        case = part.case
-        if part.shared is not None:
-            return [_Part(each, part.shared) for each in case.halves()]
+        case, shared = part.case, part.shared
+        if shared is not None:
+            return [self._part(each, shared, part.names) for each in case.halves()]
+        if self.anew is not None and case is self.cases[-1]:
+            normal = self._normal_parts(case, limits)
+            if normal:
+                return normal
         shared = SharedProducts(self.terms, self.got.term, self.specified.term, case.assumptions, self.rows, limits)
-        return [_Part(each, shared) for each in case.ranges() or [case]] if shared.complete else []
+        return [self._part(each, shared) for each in case.ranges() or [case]] if shared.complete else []
+
+    def _normal_parts(self, case: Case, limits: Limits) -> list["_Part"]:
+        """The parts of a case with the operands normalised that the design normalises; none if it is none."""
+        assert self.anew is not None
+        form = Form(normalised=None)
+        self.anew(form)
+        other = _with_two_terms(case, form)
+        rows = rows_where(other.assumptions, self.rows)
+        form = Form(normalised=NormalWires(self.terms, self.got.term, form, other.assumptions, rows, limits).names)
+        if not form.normalised:
+            return []
+        specified, whole = self.anew(form), cases_of(self.terms, form)[-1]
+        other = replace(_with_two_terms(case, form), distance=whole.distance, low=whole.low, high=whole.high)
+        zero = []
+        if len(other.assumptions) > len(case.assumptions):
+            is_zero = form.summands[1].sig.is_zero().holds
+            zero = [replace(case.where("a second term of zero", is_zero), distance=None)]
+        parts = list[_Part]()
+        for one, parts_of_it in ((other, other.ranges() or [other]), *((each, [each]) for each in zero)):
+            shared = SharedProducts(self.terms, self.got.term, specified.term, one.assumptions, self.rows, limits, form)
+            if not shared.complete:
+                return []
+            parts += [self._part(each, shared, form.normalised) for each in parts_of_it]
+        return parts
+
+    def _part(self, case: Case, shared: SharedProducts, names: frozenset[str] = frozenset()) -> "_Part":
+        """A part of the last case, with the specification in the form that suits it."""
+        if self.anew is None or (case.distance is None and not names):
+            return _Part(case, self.specified, shared)
+        form = Form(normalised=names, gap=None if case.distance is None else (case.low, case.high))
+        specified = self.anew(form)
+        self._check_form(case, form, specified)
+        return _Part(case, specified, shared, names, form.read is not None)
+
+    def _check_form(self, case: Case, form: Form, specified: Bits) -> None:
+        """Check that a form of the specification gives the specified codes in a case: of all rows; and for all operands
+        that the distance is within the gap.
+
+        Raises:
+            WrongForm: it does not.
+        """
+        rows = rows_where(case.assumptions, self.rows)
+        if len(next(iter(rows.values()))):
+            found = columns([self.specified.term, specified.term], rows)
+            if (found[self.specified.term] != found[specified.term]).any():
+                raise WrongForm(f"{case.name}: the specification gives other codes in another form")
+        if form.read is not None:
+            x, y = form.summands
+            inside = form.read.equals(x.exp - y.exp) & (form.read >= form.read.low) & (form.read <= form.read.high)
+            outside = [(~inside).holds, *case.assumptions]
+            if self.ask(self.terms.manager, outside, Limits(inf, COMPLETE), (), ask).verdict != "never":
+                raise WrongForm(f"{case.name}: the distance is not proved to lie in it")
 
     def _by_wires(self, case: Case, differs: Term, limits: Limits) -> Decision:
         """Decide a case along the wires that hold values of the specification."""
         if limits.over:
-            return Decision("unknown", open=case.name)
+            return Decision("unknown", open=(case.name,))
         sweep = Sweep(self.terms, self.got.term, self.specified.term, case.assumptions, self.rows)
         swept = Bits(sweep.swept(limits), self.got.width)
         wires = f"{sweep.progress.proved} wires proved to hold values of the specification"
@@ -153,15 +252,39 @@ class Comparison:
         differs = self.differs(swept, self.specified)
         last = sweep.asked(differs, replace(limits, question=max(limits.question, limits.remaining)), values_of=free)
         found = _decision(last, free, f"{case.name}: {wires}")
-        return replace(found, open=f"{case.name}: {wires}, of {sweep.progress.guessed} that may")
+        return replace(found, open=(f"{case.name}: {wires}, of {sweep.progress.guessed} that may",))
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A case, and the products that are shared in it, if they are."""
+    """A case, the specified result in the form that suits it, and the products that are shared in it, if they are.
+
+    Attributes:
+        names: the operands that are normalised. is_on_gap: whether the exact sum has only the bits that the gap needs.
+    """
 
     case: Case
+    specified: Bits
     shared: SharedProducts | None = None
+    names: frozenset[str] = frozenset()
+    is_on_gap: bool = False
+
+
+def _with_two_terms(case: Case, form: Form) -> Case:
+    """A case without the operands for which the second term is zero, if there is one that can be."""
+    if len(form.summands) != 2 or form.summands[1].sig.bits.term.is_value():
+        return case
+    return case.where(case.name, (~form.summands[1].sig.is_zero()).holds)
+
+
+class WrongForm(Exception):
+    """Another form of a specification that does not give its codes."""
+
+
+def _proved(distances: Collection[int], left: Sequence[Case]) -> tuple[int, int] | None:
+    """How many distances are proved where only some cases are left, and how many there are; None if there are none."""
+    open_ones = {each for case in left if case.distance is not None for each in case.distances}
+    return (len(distances) - len(open_ones), len(distances)) if distances else None
 
 
 def _decision(found: Found, free: Sequence[Term], name: str) -> Decision:

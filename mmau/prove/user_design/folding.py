@@ -47,6 +47,8 @@ class Folding:
         kind = term.kind()
         if kind == Kind.BV_EXTRACT:
             return self._part(children[0], *term.indices())
+        if kind == Kind.BV_CONCAT:
+            return self._concatenated(children)
         if kind == Kind.ITE:
             condition, yes, no = children
             if condition.is_value():
@@ -114,21 +116,47 @@ class Folding:
         return None if len(left) == len(children) else self._manager.mk_term(term.kind(), left)
 
     def _part(self, whole: Term, high: int, low: int) -> Term | None:
-        """Bits of a concatenation that lie in one of its parts."""
+        """Bits of a concatenation that lie in one of its parts, or of other bits of a term."""
+        if high - low + 1 == width(whole):
+            return whole
+        if whole.kind() == Kind.BV_EXTRACT:
+            inside, below = whole.children()[0], whole.indices()[1]
+            return self._bits(inside, high + below, low + below)
         if whole.kind() != Kind.BV_CONCAT:
             return None
         place = width(whole)
         for part in whole.children():
             place -= width(part)
             if place <= low and high < place + width(part):
-                if width(part) == high - low + 1:
-                    return part
-                if part.is_value():
-                    return self._manager.mk_bv_value(
-                        self._manager.mk_bv_sort(high - low + 1), number(part) >> (low - place) & ((2 << (high - low)) - 1)
-                    )
-                return self._manager.mk_term(Kind.BV_EXTRACT, [part], [high - place, low - place])
+                return self._bits(part, high - place, low - place)
         return None
+
+    def _bits(self, whole: Term, high: int, low: int) -> Term:
+        if whole.is_value():
+            return self._manager.mk_bv_value(
+                self._manager.mk_bv_sort(high - low + 1), number(whole) >> low & ((2 << (high - low)) - 1)
+            )
+        simple = self._part(whole, high, low)
+        return self._manager.mk_term(Kind.BV_EXTRACT, [whole], [high, low]) if simple is None else simple
+
+    def _concatenated(self, children: list[Term]) -> Term | None:
+        """A concatenation without concatenations in it, in which neighbouring bits of a term are one part; None if it is
+        none of these already."""
+        parts = list[Term]()
+        for child in children:
+            for part in child.children() if child.kind() == Kind.BV_CONCAT else [child]:
+                both = self._neighbours(parts[-1], part) if parts else None
+                parts[-1:] = [*parts[-1:], part] if both is None else [both]
+        if len(parts) == 1:
+            return parts[0]
+        return None if parts == children else self._manager.mk_term(Kind.BV_CONCAT, parts)
+
+    def _neighbours(self, upper: Term, lower: Term) -> Term | None:
+        """Two parts of a concatenation as one, if they are neighbouring bits of a term."""
+        if not upper.kind() == lower.kind() == Kind.BV_EXTRACT or upper.children() != lower.children():
+            return None
+        (high, middle), (below, low) = upper.indices(), lower.indices()
+        return self._bits(upper.children()[0], high, low) if middle == below + 1 else None
 
     def _number(self, value: int, like: Term) -> Term:
         if like.sort().is_bool():

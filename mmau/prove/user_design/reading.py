@@ -14,18 +14,18 @@ from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER
+from cosim.dut.tool_log import ElaborationError
 from cosim.lint.complaints import complaints_of_yosys, quoted
+from cosim.lint.flat_circuit import irregular_storage
 from cosim.lint.lint import Finding, lint, lint_files
 from cosim.lint.source_texts import Source, Text
-from cosim.lint.storage_elements import irregular_storage
 from cosim.lint.yosys_findings import AS_WRITTEN
 from cosim.runner.vhdl_circuit import circuit_of
-from golden import Unit
 from golden.files import temporary_folder
 from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.yosys_json import UnreadableCircuit, read_circuit
 from mmau.prove.user_design.asking import NotCompared
-from rtl.designs.unit_design import UnitDesign
+from rtl.designs.design import Design
 from rtl.yosys import LOG, YosysError, run_yosys
 
 SIMPLIFIED = "setattr -set keep 1 t:$*dff*; opt -mux_bool -fine -noff; setattr -unset keep t:$*dff*; opt_dff -keepdc; "
@@ -86,7 +86,7 @@ class Reading:
     sources: Mapping[str, str]
 
 
-def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
+def read_design(design: Design, dut: Dut, seconds: float) -> list[Reading]:
     """Every reading of a design, the simulated one first.
 
     Raises:
@@ -96,8 +96,7 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
     """
     with temporary_folder("mmau-user-") as name:
         folder = Path(name)
-        design = UnitDesign(unit)
-        sources = sources_of(design, circuit_of(design, dut, folder), folder)
+        sources = sources_of(design, _circuit(design, dut, folder), folder, with_pauses=False)
         source = Source(sources, folder)
         try:
             sources.check_unchanged()
@@ -107,6 +106,18 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
         assumed = [f"the macros are those of the description: {', '.join(macros)}"] if macros else []
         assumed += _assumed(lint_files(source))
         return [_reading(source, text, dut, assumed, seconds) for text in source.texts]
+
+
+def _circuit(design: Design, dut: Dut, folder: Path) -> Dut:
+    """A design in Verilog.
+
+    Raises:
+        NotCompared: GHDL makes no circuit of it that is its source. A simulation of the source may yet refute it.
+    """
+    try:
+        return circuit_of(design, dut, folder)
+    except ElaborationError as error:
+        raise NotCompared(str(error)) from None
 
 
 def _assumed(findings: Iterable[Finding]) -> list[str]:
@@ -127,7 +138,7 @@ def _reading(source: Source, text: Text, dut: Dut, assumed: list[str], seconds: 
     try:
         assumed = [*assumed, *_assumed(lint(source, text, dut.verilator_args))]
         found = _circuits(text.verilog, seconds)
-        for name, what in irregular_storage(found["registers.json"], dut.protocol == "combinational"):
+        for name, what in irregular_storage(found["registers.json"], dut.timing.protocol == "combinational"):
             raise NotCompared(f"{name} {what}")
         module = read_circuit(WRAPPER, found["circuit.json"])
         return Reading(text.name, text.arguments, module, tuple(assumed), source.sources.digests)

@@ -7,18 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cosim.bench.mismatch import ComparedRow
-from cosim.bench.stimulus import UnitSpecification
+from cosim.bench.stimulus import specification_of
 from cosim.build.errors import SimulationError
 from cosim.build.power_up import power_ups
 from cosim.dut.connection import operands_of
 from cosim.dut.description import Dut
+from cosim.dut.reference import reference_of
 from cosim.runner.report import Report
 from cosim.runner.run import run
+from cosim.volume.decoded_vectors import Decoder
 from golden import Unit
-from mmau.prove.counterexample import golden_result
+from mmau.prove.counterexample import replayed, row_of
 from mmau.prove.decision import OPEN, PROVED, REFUTED, UserDesignDecision, WrongCycles, WrongResult
-from mmau.prove.replay import replayed
-from rtl.designs.unit_design import UnitDesign
+from rtl.designs.design import Design
+from rtl.designs.ports import step_operands
+from rtl.designs.unit_design import as_design
 
 VECTORS = 400
 """Number of sample vectors, which have seed 0."""
@@ -40,7 +43,7 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
     """
     unit = replace(unit, implementation=unit.implementation.combinational)
     try:
-        report = run(UnitDesign(unit), vectors=VECTORS, dut=dut)
+        report = run(unit, vectors=VECTORS, dut=dut)
     except SimulationError as error:
         reason = f"{found.reason}; " if found.reason else ""
         return replace(found, verdict=OPEN, reason=f"{reason}it cannot be simulated: {error}")
@@ -64,14 +67,14 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
 
 def first_wrong(unit: Unit, dut: Dut) -> Transfer | None:
     """The operands of the first of many vectors for which a simulation in native code shows a wrong result; None if there is
-    none, if it cannot be simulated, or if several results come at once.
+    none, if it cannot be simulated, if several results come at once, or if they are more than steps.
 
     Raises:
         MissingTool: a program is not installed.
     """
-    if dut.results > 1:
+    if dut.results > 1 or dut.has_product:
         return None
-    design = UnitDesign(replace(unit, implementation=unit.implementation.combinational))
+    design = reference_of(as_design(replace(unit, implementation=unit.implementation.combinational)), dut)
     try:
         report = run(design, vectors=MANY, mode="volume", dut=dut, fail_fast=True)
     except SimulationError:
@@ -79,12 +82,21 @@ def first_wrong(unit: Unit, dut: Dut) -> Transfer | None:
     if not report.differing:
         return None
     row = report.differing[0]
-    codes = {"a": row.a, "b": row.b, "c": (row.c,), "scale_a": row.scale_a or (), "scale_b": row.scale_b or ()}
-    return {
-        operand.name: sum(code << k * operand.pitch for k, code in enumerate(codes[operand.name]))
-        for operand in operands_of(design, dut.widths)
-        if operand.direction == "input"
+    found = {operand.name: 0 for operand in operands_of(design, dut.widths) if operand.direction == "input"}
+    found |= {
+        port: sum(code << k for k, code in enumerate(codes)) for port, codes in row.ports.items() if port == design.mask
     }
+    found |= {port: codes[0] for port, codes in row.ports.items() if port != design.mask}
+    codes = {"a": row.a, "b": row.b, "c": (row.c,), "scale_a": row.scale_a or (), "scale_b": row.scale_b or ()}
+    for choice in design.choices:
+        if choice.name == row.products:
+            found |= choice.codes
+            for operand, elements in step_operands(choice.unit.operation).items():
+                if operand != "d":
+                    source, kind = choice.source(operand), elements.format
+                    sent = [code ^ kind.negative_zero * source.is_negated for code in codes[operand]]
+                    found[source.port] = sum(code << k * kind.width for k, code in enumerate(sent))
+    return found
 
 
 def is_of(report: Report, found: UserDesignDecision) -> bool:
@@ -98,16 +110,18 @@ def _shown(unit: Unit, dut: Dut, report: Report) -> WrongResult | WrongCycles:
     if not report.differing:
         return WrongCycles(report.failures)
     row = report.differing[0]
-    before, sent, after = _neighbours(unit, dut, row)
+    design = reference_of(as_design(unit), dut)
+    before, sent, after = _neighbours(design, dut, row)
     alone = replayed(unit, sent, dut)
     if alone.differing:
         first = alone.differing[0]
         explanation = () if alone.explanation is None else alone.explanation.lines()
         return WrongResult(sent, first.got, first.expected, explanation)
-    lines = ["sent alone after a reset, these operands give the right result; among other vectors they do not"]
+    lines = [] if row.a else [f"{row.products}, which is what differs"]
+    lines += ["sent alone after a reset, these operands give the right result; among other vectors they do not"]
     for name, other in (("before", before), ("after", after)):
         if other is not None:
-            is_its = dut.results == 1 and golden_result(unit, other) == row.got
+            is_its = dut.results == 1 and not dut.has_product and _result(design, other) == row.got
             lines.append(f"the operands {name} them{', whose result this is' if is_its else ''}: {_text(other)}")
     return WrongResult(sent, row.got, row.expected, [*lines, *_as_a_pair(unit, dut, before, sent, after)])
 
@@ -128,11 +142,17 @@ def _as_a_pair(unit: Unit, dut: Dut, before: Transfer | None, sent: Transfer, af
     return []
 
 
-def _neighbours(unit: Unit, dut: Dut, row: ComparedRow) -> tuple[Transfer | None, Transfer, Transfer | None]:
+def _result(design: Design, transfer: Transfer) -> int:
+    """Golden's d for a transfer."""
+    (element,) = Decoder(design, 1, {0: ""}).vector(row_of(design, 0, transfer)).elements
+    return element.products.expected[element.row]
+
+
+def _neighbours(design: Design, dut: Dut, row: ComparedRow) -> tuple[Transfer | None, Transfer, Transfer | None]:
     """The operands of the vector before a row's, of its own, and of the one after it."""
     parts = power_ups("ghdl" if dut.is_vhdl else "verilator", dut.timing, VECTORS, 0)
     part = next(part for part in reversed(parts) if part.first <= row.vector)
-    chunks = UnitSpecification(unit, dut.results, dut.widths).chunks(part.vectors, part.seed)
+    chunks = specification_of(design, dut.results, dut.widths).chunks(part.vectors, part.seed)
     sent: Sequence[Transfer] = [vector.transfers[0] for chunk in chunks for vector in chunk.vectors]
     place = row.vector - part.first
     return sent[place - 1] if place else None, sent[place], sent[place + 1] if place + 1 < len(sent) else None

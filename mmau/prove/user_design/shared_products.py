@@ -4,19 +4,19 @@ No solver shows that two circuits of multipliers agree, let alone through an add
 multiplies the factors of the specification, as is asked under the formulas of a case, the product is the same number on
 both sides: a variable about which a few facts are known. Each fact is proved of all factors. The variable has every value
 that the product can have, and more; so what never holds for any of its values never holds, but values for which something
-holds show nothing by themselves.
+holds show nothing by themselves. So are the significands and exponents of normalised operands (forms.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
 from bitwuzla import Kind, Term, TermManager
 
-from mmau.prove.evaluation import in_order, width
+from mmau.prove.evaluation import evaluate, in_order, width
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.user_design.asking import Limits, ask
+from mmau.prove.user_design.forms import Form, NormalWires, rows_where
 from mmau.prove.user_design.row_evaluation import Column, columns
 
 SAME, FACT = 1.0, 2.0
@@ -31,7 +31,7 @@ FACTS = (
 
 @dataclass(frozen=True)
 class Product:
-    """A multiplication of the specification: its term, and its factors without the zeros in front of them."""
+    """A multiplication of the specification: its term, and its factors without the zeros that extend them."""
 
     term: Term
     x: Bits
@@ -39,39 +39,60 @@ class Product:
 
 
 class SharedProducts:
-    """The multiplications of a design that are those of the specification wherever some formulas hold.
+    """The multiplications of a design that are those of the specification wherever some formulas hold, and the wires of
+    normalised operands.
 
     Args:
         assumed: the formulas. rows: values of the variables, one per row of operands: the multiplications that they show to
             differ are not asked about.
+        form: the specification's form, if its operands are normalised.
 
     Attributes:
         complete: whether each multiplication of the specification is one of the design.
     """
 
     def __init__(
-        self, terms: Terms, got: Term, specified: Term, assumed: Sequence[Term], rows: Mapping[Term, Column], limits: Limits
+        self,
+        terms: Terms,
+        got: Term,
+        specified: Term,
+        assumed: Sequence[Term],
+        rows: Mapping[Term, Column],
+        limits: Limits,
+        form: Form | None = None,
     ) -> None:
         self._terms, self._assumed = terms, tuple(assumed)
-        self._by: dict[Term, Term] = {}
-        self._facts = list[Term]()
-        self.complete = False
-        products = [_product(term) for term in in_order([specified]) if _multiplies(term)]
+        self._free: list[tuple[Product, Bits]] = []
+        rows = rows_where(assumed, rows)
+        wires = None if form is None else NormalWires(terms, got, form, assumed, rows, limits)
+        self._by = dict[Term, Term]() if wires is None else dict(wires.by)
+        self._facts = list[Term]() if wires is None else list(wires.facts)
+        self._links = list[Term]()
+        products = products_of(specified)
         mine = [term for term in in_order([got]) if _multiplies(term)]
+        self.complete = not products
         if not products or not mine:
             return
-        same = _Same(
-            terms, assumed, rows, [*mine, *(each.term for each in products)], Limits(limits.end, SAME, limits.clock)
-        )
+        factors = [
+            *(factor for each in mine for factor in each.children()),
+            *(factor.term for product in products for factor in (product.x, product.y)),
+        ]
+        same = _Same(terms, assumed, columns(factors, rows), Limits(limits.end, SAME, limits.clock))
         for number, product in enumerate(products):
             found = [term for term in mine if term not in self._by and same.factors(term, product)]
             if found:
                 self._share(product, found, number)
         self.complete = all(each.term in self._by for each in products)
 
+    @property
+    def products(self) -> int:
+        """How many products are shared."""
+        return len(self._free)
+
     def _share(self, product: Product, found: Sequence[Term], number: int) -> None:
         terms, bits = self._terms, width(product.term)
         free = terms.free(f"product {number}", bits)
+        self._free.append((product, free))
         for term in (product.term, *found):
             self._by[term] = terms.extended(free, width(term)).term
         holds = facts(terms, product.x, product.y, free)
@@ -79,8 +100,8 @@ class SharedProducts:
         self._facts += [fact for fact, is_proved in zip(holds, known, strict=True) if is_proved]
 
     def cut(self, formulas: Sequence[Term], assumed: Sequence[Term]) -> list[Term]:
-        """Formulas with variables in place of products, and the facts about these: never true together only if the formulas
-        and the assumed ones are not.
+        """Formulas with variables in place of products and of parts of operands, and the facts about these: never true
+        together only if the formulas and the assumed ones are not.
 
         Raises:
             ValueError: the factors need not be the same, for other formulas are assumed.
@@ -88,8 +109,44 @@ class SharedProducts:
         missing = [formula for formula in self._assumed if formula not in assumed]
         if missing:
             raise ValueError(f"products are shared where {len(self._assumed)} formulas hold, {len(missing)} are not assumed")
-        every = [*formulas, *assumed, *self._facts]
-        return [self._terms.manager.substitute_term(formula, self._by) for formula in every]
+        every = [*map(self.replaced, formulas), *self._kept(map(self.replaced, assumed)), *map(self.replaced, self._facts)]
+        return [*every, *self._links]
+
+    def replaced(self, formula: Term) -> Term:
+        """A term with variables in place of products and of parts of operands."""
+        return self._terms.manager.substitute_term(formula, self._by)
+
+    def _kept(self, assumed: Iterable[Term]) -> list[Term]:
+        """The assumed formulas, but those that multiply, where all products are shared: to assume less proves no less."""
+        return [each for each in assumed if not (self.complete and any(map(_multiplies, in_order([each]))))]
+
+    def values(self, rows: Mapping[Term, Column]) -> dict[Term, Column]:
+        """The values of all variables, those in place of other terms among them, row by row."""
+        replaced = {free: term for term, free in self._by.items() if free.is_const()}
+        found = columns(list(replaced.values()), rows) if replaced else {}
+        return {**rows, **{free: found[term] for free, term in replaced.items()}}
+
+    def learn(self, values: Mapping[Term, int]) -> None:
+        """Add the facts what the products are of the factors that these values of the operands' variables give, and what
+        the parts of operands are that variables stand for."""
+        terms, make = self._terms, self._terms.manager.mk_term
+        products = {product.term for product, _ in self._free}
+        self._links = [
+            make(Kind.EQUAL, [term, free])
+            for term, free in self._by.items()
+            if free.is_const() and not _holds(term, products)
+        ]
+        for product, free in self._free:
+            factors = (product.x, product.y)
+            found = evaluate([product.term, *(factor.term for factor in factors)], values)
+            same = [terms.equal(factor, terms.number(found[factor.term], factor.width)) for factor in factors]
+            is_product = terms.equal(free, terms.number(found[product.term], free.width))
+            self._facts.append(make(Kind.IMPLIES, [make(Kind.AND, same), is_product]))
+
+
+def _holds(term: Term, others: Collection[Term]) -> bool:
+    """Whether one of several terms is multiplied in a term."""
+    return any(each in others or _multiplies(each) for each in in_order([term]))
 
 
 def facts(terms: Terms, x: Bits, y: Bits, product: Bits) -> list[Term]:
@@ -119,24 +176,20 @@ def proved_facts(x_width: int, y_width: int, bits: int) -> tuple[bool, ...]:
 
 
 class _Same:
-    """Tells whether two multiplications have the same factors where some formulas hold."""
+    """Tells whether two multiplications have the same factors where some formulas hold.
 
-    def __init__(
-        self, terms: Terms, assumed: Sequence[Term], rows: Mapping[Term, Column], products: Sequence[Term], limits: Limits
-    ) -> None:
-        self._terms, self._assumed, self._limits = terms, list(assumed), limits
-        found = columns([*(factor for each in products for factor in each.children()), *assumed], rows)
-        counts = np.ones(len(next(iter(rows.values()))), dtype=bool)
-        for formula in assumed:
-            counts &= found[formula].astype(bool)
-        self._columns = {term: column[counts] for term, column in found.items()}
+    Args:
+        found: the values of all factors for the same rows.
+    """
+
+    def __init__(self, terms: Terms, assumed: Sequence[Term], found: Mapping[Term, Column], limits: Limits) -> None:
+        self._terms, self._assumed, self._columns, self._limits = terms, list(assumed), found, limits
 
     def factors(self, term: Term, product: Product) -> bool:
         """Whether the factors of a multiplication are those of a product, in either order."""
         one, other = term.children()
-        return any(
-            self._equal(one, x) and self._equal(other, y) for x, y in ((product.x, product.y), (product.y, product.x))
-        )
+        pairs = ((product.x, product.y), (product.y, product.x))
+        return any(self._equal(one, p) and self._equal(other, q) for p, q in pairs)
 
     def _equal(self, factor: Term, other: Bits) -> bool:
         """Whether a factor is always another one, modulo a power of two if it has fewer bits."""
@@ -144,8 +197,15 @@ class _Same:
         low = self._columns[other.term] & ((1 << bits) - 1)
         if (self._columns[factor] != low).any():
             return False
-        differs = self._terms.manager.mk_term(Kind.DISTINCT, [factor, self._terms.extended(other, bits).term])
-        return ask(self._terms.manager, [differs, *self._assumed], self._limits).verdict == "never"
+        return self._never(self._terms.manager.mk_term(Kind.DISTINCT, [factor, self._terms.extended(other, bits).term]))
+
+    def _never(self, formula: Term) -> bool:
+        return ask(self._terms.manager, [formula, *self._assumed], self._limits).verdict == "never"
+
+
+def products_of(specified: Term) -> list[Product]:
+    """The multiplications of a specification."""
+    return [_product(term) for term in in_order([specified]) if _multiplies(term)]
 
 
 def _multiplies(term: Term) -> bool:

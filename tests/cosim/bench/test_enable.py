@@ -80,36 +80,39 @@ def test_register_without_the_enable_is_found(protocol: str, ignored: str, messa
 
 
 GIVES = """
-module gives #(parameter GIVES_ALWAYS = 0) (
+module gives #(parameter FAULT = 0) (
   input clk, input rst, input en, input in_valid, output in_ready, output out_valid, input out_ready,
   input [11:0] a, input [11:0] b, input [31:0] c, output [31:0] d
 );
   reg [11:0] a_q, b_q;
   reg [31:0] c_q;
-  reg full;
+  reg full, given;
   core core(.a(a_q), .b(b_q), .c(c_q), .d(d));
   assign in_ready = ~full | out_ready;
   assign out_valid = full;
   always @(posedge clk) begin
+    given <= ~en & full & out_ready;
     if (rst) full <= 0;
     else if (en & in_ready) full <= in_valid;
-    else if (GIVES_ALWAYS & out_ready & ~in_valid) full <= 0;
+    else if (FAULT == 1 & out_ready & ~in_valid) full <= 0;
+    else if (FAULT == 2 & out_ready & given) full <= 0;
     if (en & in_ready & in_valid) begin a_q <= a; b_q <= b; c_q <= c; end
   end
 endmodule
 """
-"""A register with valid and ready, and a fault: a disabled design gives its result where no operands are offered."""
+"""A register with valid and ready, and two faults: a disabled design gives its result where no operands are offered, or
+loses it where out_ready stays high."""
 
 
 @pytest.mark.parametrize("mode", ["volume", pytest.param("cocotb", marks=pytest.mark.long)])
-@pytest.mark.parametrize("fault", [0, 1])
+@pytest.mark.parametrize("fault", [0, 1, 2])
 @pytest.mark.attack("state and handshake of designs, in cosim")
 def test_result_that_a_disabled_design_gives_is_found(fault: int, mode: str, tmp_path: Path) -> None:
     (tmp_path / "core.v").write_text(to_verilog(UNIT, "core"))
     (tmp_path / "gives.v").write_text(GIVES)
     ports = ("a", "b", "c", "d", "in_valid", "in_ready", "out_valid", "out_ready")
     table: dict[str, Any] = {
-        "top": "gives", "sources": ["core.v", "gives.v"], "parameters": {"GIVES_ALWAYS": fault}, "protocol": "valid-ready",
+        "top": "gives", "sources": ["core.v", "gives.v"], "parameters": {"FAULT": fault}, "protocol": "valid-ready",
         "clock": "clk", "enable": "en", "reset": {"name": "rst"}, "ports": {port: port for port in ports},
     }  # fmt: skip
     report = cosim.run(UNIT, vectors=2000, seed=3, dut=cosim.dut_from_table(table, tmp_path), mode=mode)

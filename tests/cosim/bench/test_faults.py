@@ -158,35 +158,13 @@ def test_value_that_passes_a_register_inside_of_a_step_by(
     assert report.mismatches > 0
 
 
-HANDSHAKES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
-    "out_valid stuck low": (
-        {"out_valid": "1'b0"},
-        (
-            "no result for 1000 cycles although vectors are inside: out_valid stayed low as long as out_ready, for which it "
-            "must not wait",
-            "no result came out",
-        ),
-    ),
-    "in_ready stuck low": (
-        {"in_ready": "1'b0", "in_valid": "1'b0"},
-        ("in_ready stayed low for 1000 cycles", "no vector went in", "no result came out", "0 of 500 vectors went in"),
-    ),
-    "out_valid stuck high": ({"out_valid": "1'b1"}, ("out_valid was high during a reset",)),
-    "stall ignored": (
-        {"out_ready": "1'b1"}, ("a result changed, or was withdrawn, while out_valid was high and out_ready low",)
-    ),
-}  # fmt: skip
-"""Connections of a sound pipeline, and the first reasons for which a run with them fails."""
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [pytest.param(name, marks=pytest.mark.core if "valid stuck low" in name else pytest.mark.long) for name in HANDSHAKES],
-)
-def test_broken_handshake(fault: str, wrapped: Wrapped) -> None:
-    connections, failures = HANDSHAKES[fault]
-    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, connections))
-    assert report.failures[: len(failures)] == failures
+@pytest.mark.core
+def test_pipeline_that_never_answers(wrapped: Wrapped) -> None:
+    """tests/cosim/runner/test_misbehaving.py has other broken handshakes."""
+    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "1'b0"}))
+    first, second = report.failures[:2]
+    assert first.startswith("no result for 1000 cycles although vectors are inside: out_valid stayed low as long as ")
+    assert second == "no result came out"
 
 
 @pytest.mark.long

@@ -8,10 +8,11 @@ import pytest
 
 from cosim.bench.mismatch import RECORDED, Arrival, ComparedRow, Group, Mismatch, distance_kind, joined, ulp_distance
 from cosim.bench.scoreboard import Outcome, Scoreboard
-from cosim.bench.stimulus import UnitSpecification
+from cosim.bench.stimulus import specification_of
 from cosim.runner.job import Simulated, read
 from golden import Cls, Format
 from golden.arithmetic.formats import E8M13, FP16, FP32
+from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT, report, run_through, scoreboard
 from tests.cosim.bench.test_stimulus import answered
 
@@ -96,7 +97,7 @@ def test_groups_survive_json_and_rows_that_agree_stay_inside() -> None:
 
 @pytest.mark.slow
 def test_groups_of_two_simulations_are_one_where_they_have_the_same_in_common() -> None:
-    boards = [Scoreboard(UnitSpecification(T_UNIT), 1500, seed=3 + first, first=first) for first in (0, 1500)]
+    boards = [Scoreboard(specification_of(UnitDesign(T_UNIT)), 1500, seed=3 + first, first=first) for first in (0, 1500)]
     halves = [answered(board, lambda vector, code: one_up(code)).outcome() for board in boards]
     whole = Outcome.joined(halves)
     assert sum(group.count for group in whole.groups) == whole.mismatches == sum(half.mismatches for half in halves)

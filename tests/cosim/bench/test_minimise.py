@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import golden
 from cosim.bench.comparison_rules import Compare
-from cosim.bench.minimise import AGREES_ALONE, Minimised, minimised
-from cosim.bench.mismatch import Arrival, compared_row
+from cosim.bench.minimise import AGREES_ALONE, minimised
+from cosim.bench.mismatch import Arrival, Minimised, compared_row
 from cosim.bench.products import Element, Vector
-from cosim.bench.stimulus import MultiFormatSpecification, Specification, TileSpecification, UnitSpecification
+from cosim.bench.stimulus import Specification, TileSpecification, specification_of
 from golden import Cls, Unit
 from golden.arithmetic.formats import BF16, E4M3, FP16, FP32
 from golden.operations import EFDPA, STFDPA, TFDPA
 from golden.stimulus.shrink import MAX_ASKED
+from rtl import MultiFormatDesign, UnitDesign
 
 T = Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132))
 ST = Unit(name="s", operation=STFDPA(a=E4M3, b=E4M3, c=FP32, L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=2))
@@ -64,12 +65,12 @@ def differs(vector: Vector, code: int | str) -> tuple[Element, int | str] | None
 
 
 def one_vector() -> tuple[Vector, Element]:
-    vector = next(UnitSpecification(T).chunks(1, 5)).vectors[0]
+    vector = next(specification_of(UnitDesign(T)).chunks(1, 5)).vectors[0]
     return vector, vector.elements[0]
 
 
 def of_unit(unit: Unit, answer: Callable[[dict[str, int]], int | str]) -> Minimised:
-    return first_mismatch(UnitSpecification(unit), lambda vector: answer(dict(vector.transfers[0])), differs)
+    return first_mismatch(specification_of(UnitDesign(unit)), lambda vector: answer(dict(vector.transfers[0])), differs)
 
 
 def test_missing_product_is_one_times_one() -> None:
@@ -102,7 +103,7 @@ def test_way_of_failing_is_kept() -> None:
         element = vector.elements[0]
         return (element, code) if element.products.expected[element.row] == 0x7FFFFFFF else None
 
-    small = first_mismatch(UnitSpecification(T), lambda vector: answer(dict(vector.transfers[0])), nan_missed)
+    small = first_mismatch(specification_of(UnitDesign(T)), lambda vector: answer(dict(vector.transfers[0])), nan_missed)
     assert small.reproduced
     assert (small.row.expected, small.row.got) == (0x7FFFFFFF, 0x3F800000)
 
@@ -169,7 +170,7 @@ def test_one_of_several_results() -> None:
         assert isinstance(code, int)
         return vector.elements[1], code >> 32
 
-    small = first_mismatch(UnitSpecification(E, results=2), answer, second)
+    small = first_mismatch(specification_of(UnitDesign(E), results=2), answer, second)
     assert small.reproduced
     assert (small.row.a, small.row.b, small.row.c, small.row.got) == ((0, 0), (0, 0), 0, 1)
     assert small.row.place == "result 1"
@@ -184,7 +185,7 @@ def test_format_of_a_datapath_of_several_stays() -> None:
         right = result(units[sent["format"]], sent)
         return right ^ (sent["format"] == 1 and FP32.decode(right).cls is not Cls.INFINITY)  # an infinity would become a NaN
 
-    small = first_mismatch(MultiFormatSpecification(units), answer, differs)
+    small = first_mismatch(specification_of(MultiFormatDesign(tuple(units))), answer, differs)
     assert small.reproduced
     assert small.row.products == "format 1 (u)"
     assert (small.row.a, small.row.c, small.row.got) == ((0,) * 4, 0, 1)

@@ -11,11 +11,12 @@ import pytest
 
 from cosim.bench.coverage import _classes_of_results
 from cosim.bench.products import Bits, FixedPoint, FixedPointProducts, OperandWidths, finite, fixed_result, packed
-from cosim.bench.stimulus import UnitSpecification
+from cosim.bench.stimulus import specification_of
 from golden import FORMATS, Cls, Format, Unit
 from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT32
 from golden.arrays import bits_dtype
 from golden.operations import EFDPA, FMA, IDPA
+from rtl import UnitDesign
 
 INTEGERS = IDPA(a="int8", b="int8", c="int32", L=1)  # type: ignore[arg-type]
 NEAREST = EFDPA(a="e5m2", b="e4m3", c="fp32", L=3)  # type: ignore[arg-type]
@@ -50,7 +51,9 @@ def test_finite_replaces_infinities_and_nans_alone(name: str) -> None:
 
 @pytest.mark.parametrize("operation", [INTEGERS, NEAREST])
 def test_results_of_a_stream_are_the_exact_fractions(operation: IDPA | EFDPA) -> None:
-    specification = UnitSpecification(Unit(name="u", operation=operation), 1, OperandWidths(0, FixedPoint(300, 200)))
+    specification = specification_of(
+        UnitDesign(Unit(name="u", operation=operation)), 1, OperandWidths(0, FixedPoint(300, 200))
+    )
     (chunk,) = specification.chunks(500, 3)
     (products,) = chunk.products
     assert isinstance(products, FixedPointProducts)

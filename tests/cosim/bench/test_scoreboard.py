@@ -14,7 +14,7 @@ from cosim.bench.handshake import Driver, Monitor, Stalls, code_of
 from cosim.bench.products import DotProducts
 from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
-from cosim.bench.stimulus import UnitSpecification
+from cosim.bench.stimulus import specification_of
 from cosim.runner.job import Simulated
 from golden import Cls, Unit
 from golden.arithmetic.formats import FP16, FP32
@@ -30,7 +30,7 @@ class Board(Scoreboard):
     """A scoreboard with all its vectors: a few vectors are one chunk."""
 
     def __init__(self, unit: Unit, count: int) -> None:
-        super().__init__(UnitSpecification(unit), count, seed=3)
+        super().__init__(specification_of(UnitDesign(unit)), count, seed=3)
         self.unit = unit
         self.all = list(self.vectors())
 

@@ -13,8 +13,7 @@ import pytest
 from cosim.coverage import file
 from cosim.coverage.counts import Counts, merged
 from cosim.coverage.coverage_model import covergroups
-from cosim.coverage.file import FORMAT, from_text, read, to_text
-from cosim.coverage.ucis import ucis_xml
+from cosim.coverage.file import FORMAT, from_text, read, to_text, ucis_xml
 from rtl.designs.sample_units import sample_units
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of
 from tests.golden.native.native_rows import needs_native

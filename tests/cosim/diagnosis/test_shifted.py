@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cosim.bench.mismatch import ComparedRow
-from cosim.diagnosis.late_operands import late_operand
-from cosim.diagnosis.shifted import Shift, moved, shift_of
+from cosim.diagnosis.shifted import Shift, late_operand, moved, shift_of
 from cosim.runner.job import read
 from golden import Unit
 from tests.cosim.diagnosis.designs import Codes, compared, golden_results

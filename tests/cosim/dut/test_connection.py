@@ -107,7 +107,7 @@ def test_internal_net_is_no_port_and_every_reason_is_given(tmp_path: Path) -> No
         connect(dut, WORDS, elaborated(dut).ports)
     assert str(error.value).splitlines() == [
         "design top does not fit its description:",
-        "- b needs 32 bits in b[15:0], 2 x 16; it has 16",
+        "- b needs 32 bits in b[15:0], 2 x 16; it has 16: products = 1, if a transfer has so many",
         "- c: input c of 32 bits is driven twice",
         "- d: top has no port d; its ports are a, b, c, mode, d_o",
         "- input a of 32 bits is driven by nothing: name it in [ports], or hold it with [tie] a = 0",

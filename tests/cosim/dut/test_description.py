@@ -1,6 +1,7 @@
 """dut.toml and the designs with the ports of a generated one: valid descriptions, and the messages for invalid ones."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ from cosim.bench.comparison_rules import Compare
 from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
 from cosim.dut.filelist import read_filelist
 from cosim.dut.operand_formats import formats_from_table, load_formats
-from golden import Implementation, Unit
+from golden import Implementation, Unit, instruction
 from golden.arithmetic.formats import E2M1, E3M2, E4M3, FP16, FP32, UE4M3, UE8M0
 from golden.operations import GSTFDPA, TFDPA
 from golden.stimulus import OperandShape
-from rtl import Design, UnitDesign
+from golden.units.unit import Array
+from rtl import Design, TileDesign, UnitDesign
+from rtl.designs.unit_design import as_design
 
 THIRD_PARTY = Path(__file__).parents[2] / "third_party"
 
@@ -63,7 +66,7 @@ WITHOUT_WIDTH = "[parameters] F must say its width, like 4'hf, which not every t
     ("keys", "message"),
     [
         ({"top": None}, 'key top is missing: the name of the top module, like top = "dot4"'),
-        ({"latncy": 3}, "key 'latncy' is not one of the 20 known (did you mean 'latency'?)"),
+        ({"latncy": 3}, "key 'latncy' is not one of the 28 known (did you mean 'latency'?)"),
         ({"filelist": "x.f"}, 'give either sources = ["dot4.sv"] or filelist = "dot4.f", and not both'),
         ({"sources": ["none.sv"]}, "sources must be Verilog files that exist; not found: .*none.sv"),
         ({"sources": "dot4.sv"}, "sources must be a list of texts, got 'dot4.sv'"),
@@ -88,6 +91,23 @@ WITHOUT_WIDTH = "[parameters] F must say its width, like 4'hf, which not every t
         ({"reset": {"name": "r", "active": "up"}}, "[reset] active must be one of high, low; got 'up'"),
         ({"reset": {"name": "r", "asynchronous": 1}}, "[reset] asynchronous must be true or false, got 1"),
         ({"defines": {"X": True}}, "[defines] X must be a number or a text, got True"),
+        ({"matrix": {"rows": 0}}, "[matrix] rows must be an integer from 1 to 256, got 0"),
+        ({"matrix": {"rows": 2, "order": "c"}}, "[matrix] key must be one of rows, columns, columns_first, d; got 'order'"),
+        ({"matrix": {"rows": 2, "columns_first": "b"}}, '[matrix] columns_first must be a list like ["b"], got \'b\''),
+        ({"matrix": {"rows": 2, "columns_first": ["e"]}}, "[matrix] columns_first must be one of a, b, c, d; got 'e'"),
+        ({"matrix": {"rows": 2, "d": "rows"}}, '[matrix] d = "rows" and "elements" need out_valid, and one result.*'),
+        ({"matrix": {"rows": 2}, "results": 2}, "results goes without products, [matrix] and [beats], got 2"),
+        ({"beats": {}}, "[beats] count must be a number or {from = 1, to = 16}, got None"),
+        ({"beats": {"count": 65}}, "[beats] count must be an integer from 1 to 64, got 65"),
+        ({"beats": {"count": {"from": 4, "to": 3}}}, "[beats] count to must be an integer from 4 to 64, got 3"),
+        ({"beats": {"count": 2}}, "[beats] goes with protocols .*, got 'combinational'"),
+        ({"beats": {"count": 2, "first": 1}}, '[beats] first must be an input like "first_i", got 1'),
+        ({"beats": {"count": 2, "start": "zero"}}, "[beats] start must be c, because the design has c; got 'zero'"),
+        ({"beats": {"count": 2, "clear": "x"}}, '[beats] clear begins at +0: set [operands] c = "none"; .* load'),
+        ({"beats": {"count": 2, "load": "x"}, "operands": {"c": "none"}}, '[beats] load takes c, .* its name is clear'),
+        ({"beats": {"count": 2}, "operands": {"c": "none"}, "protocol": "fixed-latency", "clock": "c", "latency": 1},
+         "[beats] of a design without in_valid needs first, load or clear, which drop what came between"),
+        ({"hold_operands": True}, "hold_operands goes with protocol 'start-done', got 'combinational'"),
         *(({"parameters": {"F": value}}, WITHOUT_WIDTH.format(value)) for value in ("'1", "'0", " 'x")),
     ],
 )  # fmt: skip
@@ -95,6 +115,18 @@ def test_wrong_description_refused(folder: Path, keys: dict[str, Any], message: 
     pattern = ".*".join(re.escape(part) for part in message.split(".*"))
     with pytest.raises((TypeError, ValueError), match=f"^{pattern}$"):
         dut_from_table(table(**keys), folder)
+
+
+def test_reference_of_an_array_by_hand_is_that_of_the_unit_whatever_array_its_file_has(folder: Path) -> None:
+    dut = dut_from_table(table(protocol="valid", clock="clk", matrix={"rows": 2, "columns": 3}), folder)
+    operation = TFDPA(a=E4M3, b=E4M3, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133)
+    unit = Unit(name="u", operation=operation, implementation=Implementation(stages=1))
+    with_array = replace(unit, array=Array(rows=8, columns=8))
+    of_unit, of_array = (dut.reference(as_design(each)) for each in (unit, with_array))
+    assert (of_array.operation, of_array.ports) == (of_unit.operation, of_unit.ports)
+    tile = TileDesign(instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), Implementation(stages=1))
+    with pytest.raises(ValueError, match=r"are for a unit, sm_70 .+ tile is a design of another kind$"):
+        dut.reference(tile)
 
 
 def test_message_names_the_file(folder: Path) -> None:

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim.bench.products import FixedPoint, OperandWidths
+from cosim.bench.coverage import Coverage
+from cosim.bench.products import Element, FixedPoint, OperandWidths
+from cosim.bench.stimulus import specification_of
+from cosim.coverage.counts import Counts
+from cosim.coverage.coverage_model import whole
 from cosim.dut.description import Dut, widths_from_table
 from golden import Unit
 from golden.operations import EFDPA, FMA, IDPA, MUL
@@ -199,3 +203,19 @@ def test_fixed_point_result(shifted: str, d: dict[str, int], are_right: bool, tm
 @pytest.mark.attack("designs by hand, in prove")
 def test_other_operands_in_a_proof(text: str, operands: dict[str, Any], verdict: str, tmp_path: Path) -> None:
     assert decided_by_solvers(INTEGERS, dut_of(text, tmp_path, **operands), 100.0).verdict == verdict
+
+
+def test_bins_of_an_absent_c_are_not_missed() -> None:
+    """FMA with c = "none" is covered as MUL: the same bins, with the same hits."""
+
+    def counts(operation: Operation) -> tuple[Counts, ...]:
+        unit, coverage = Unit(name="mine", operation=operation), Coverage()
+        (chunk,) = specification_of(UnitDesign(unit), widths=OperandWidths(c_bits=0)).chunks(VECTORS, 1)
+        coverage.count([Element(chunk.products[0], row, "") for row in range(VECTORS)])
+        return coverage.counts()
+
+    keys: dict[str, Any] = {"a": "fp16", "b": "fp16", "rho": "RZ-FP16"}
+    (found,) = counts(FMA(**keys, c="fp16"))  # type: ignore[arg-type]
+    assert found.model.operation == MUL(**keys)
+    assert found.hits.keys() == counts(MUL(**keys))[0].hits.keys()
+    assert not [name for name in whole([found]).missed if re.search(r"\bc\b", name)]

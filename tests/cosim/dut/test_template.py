@@ -23,3 +23,28 @@ def test_names_with_any_character_are_read_back(tmp_path: Path) -> None:
     table = tomllib.loads(template(dut, ports, {}))
     assert {key: table[key] for key in given} == given
     assert (table["sources"], table["include"], table["tie"]) == ([str(source)], [str(folder)], {"k.y": 0})
+
+
+def test_inputs_that_choose_and_outputs_that_return_are_recognised(tmp_path: Path) -> None:
+    source = tmp_path / "m.sv"
+    source.touch()
+    inputs = {
+        "a_i": 16,
+        "b_i": 16,
+        "c_i": 16,
+        "rnd_mode_i": 3,
+        "op_i": 2,
+        "op_mod_i": 1,
+        "mask_i": 4,
+        "tag_i": 8,
+        "flush_i": 1,
+    }
+    outputs = {"result_o": 16, "tag_o": 8, "mask_o": 4, "flush_o": 2}
+    ports = [Port(name, "input", (), (), width) for name, width in inputs.items()]
+    ports += [Port(name, "output", (), (), width) for name, width in outputs.items()]
+    table = tomllib.loads(template(Dut(top="m", sources=(source,)), ports, {}))
+    assert {port: control["key"] for port, control in table["controls"].items()} == {
+        "rnd_mode_i": "rho", "op_i": "operation", "op_mod_i": "operation", "mask_i": "mask",
+    }  # fmt: skip
+    assert table["controls"]["rnd_mode_i"]["values"]["4"] == "RNA-?"
+    assert (table["echo"], table["tie"]) == ({"tag_o": "tag_i", "mask_o": "mask_i"}, {"flush_i": 0})

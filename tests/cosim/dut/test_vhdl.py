@@ -18,8 +18,8 @@ from cosim.runner.vhdl_circuit import circuit_of
 from cosim.runner.waves import signals_of
 from golden import Unit
 from golden.operations import IDPA
-from mmau.prove.decision import PROVED, REFUTED
-from mmau.prove.user_design.proof import decided_by_solvers
+from mmau.prove.decision import OPEN, PROVED, REFUTED
+from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
 from rtl import UnitDesign
 from rtl.tools import MissingTool
 
@@ -183,6 +183,23 @@ def test_ports_are_read_as_elaborated(tmp_path: Path) -> None:
     assert 'reset = {name = "rst_n", active = "low"' in table
 
 
+INSIDE = """entity half is port (x : in bit; h : out bit); end entity;
+architecture rtl of half is begin h <= x; end architecture;
+entity whole is port (a : in bit; d : out bit); end entity;
+architecture rtl of whole is
+  component half is port (x : in bit; h : out bit); end component;
+begin
+  inside: half port map (x => a, h => d);
+end architecture;
+"""
+
+
+@pytest.mark.needs("ghdl")
+def test_ports_of_components_are_not_the_designs(tmp_path: Path) -> None:
+    dut = replace(described(tmp_path, INSIDE), top="whole", parameters={})
+    assert list(map(str, entity_of(dut).ports)) == ["input a of 1 bits", "output d of 1 bits"]
+
+
 @pytest.mark.needs("ghdl")
 @pytest.mark.parametrize(
     ("port", "message"),
@@ -243,13 +260,15 @@ def test_arguments_reach_ghdl(tmp_path: Path) -> None:
     assert dut_from_table(table, tmp_path).ghdl_args == ("-fsynopsys",)
 
 
+def wrongly(dut: Dut, command: str, folder: Path, *rest: Any, **further: Any) -> str:
+    """GHDL's output, with a difference in place of each sum."""
+    return run_ghdl(dut, command, folder, *rest, **further).replace(" + ", " - ")
+
+
 @pytest.mark.needs("ghdl")
 @pytest.mark.simulator
 @pytest.mark.attack("designs by hand, in prove")
 def test_circuit_that_is_not_the_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrongly(dut: Dut, command: str, folder: Path, *rest: Any, **further: Any) -> str:
-        return run_ghdl(dut, command, folder, *rest, **further).replace(" + ", " - ")
-
     monkeypatch.setattr(vhdl_circuit, "VECTORS", 40)
     assert circuit_of(UnitDesign(UNIT), described(tmp_path), tmp_path).top == vhdl_circuit.CIRCUIT
     monkeypatch.setattr("cosim.dut.vhdl.run_ghdl", wrongly)
@@ -259,6 +278,19 @@ def test_circuit_that_is_not_the_source_is_refused(tmp_path: Path, monkeypatch: 
     )
     with pytest.raises(ElaborationError, match=message):
         circuit_of(UnitDesign(UNIT), described(tmp_path), tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.needs("ghdl")
+@pytest.mark.simulator
+@pytest.mark.attack("designs by hand, in prove")
+def test_source_is_simulated_where_its_circuit_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vhdl_circuit, "VECTORS", 40)
+    monkeypatch.setattr("cosim.dut.vhdl.run_ghdl", wrongly)
+    found = prove_user_design(UNIT, described(tmp_path), 100.0)
+    assert found.verdict == OPEN
+    assert re.search("is not its source: .*; 400 sample vectors in simulation agree$", found.reason)
+    assert prove_user_design(UNIT, described(tmp_path, WRONG), 100.0).verdict == REFUTED
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cosim.lint.complaints import QUOTED, complaints_of_verilator, complaints_of_yosys, quoted
-from cosim.lint.words import Words
+from cosim.lint.source_texts import Words
 from rtl.tools import use_packaged_verilator
 
 LOG = """2. Executing SLANG frontend.

@@ -26,7 +26,7 @@ from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.units.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS
 from rtl import MultiFormatDesign, TileDesign
-from rtl.designs.sample_designs import slice_of
+from rtl.designs.sample_units import slice_of
 from rtl.operations.lengths import check_range
 
 VECTORS_AN_OPERATION = 1_000_000

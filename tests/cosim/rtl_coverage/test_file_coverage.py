@@ -6,9 +6,17 @@ from pathlib import Path
 import pytest
 
 from cosim import SimulationError
-from cosim.rtl_coverage.coverage_files import CoverageFiles
-from cosim.rtl_coverage.file_coverage import HEADER, FileCoverage, Point, by_file, merged_points, read_points, sums
-from cosim.rtl_coverage.lcov import lcov_info
+from cosim.rtl_coverage.file_coverage import (
+    HEADER,
+    CoverageFiles,
+    FileCoverage,
+    Point,
+    by_file,
+    lcov_info,
+    merged_points,
+    read_points,
+    sums,
+)
 
 
 def line(count: int = 3, **changed: str) -> str:

@@ -10,10 +10,9 @@ import pytest
 import cosim
 import golden
 from cosim import Report, summary
-from cosim.bench.minimise import Minimised
-from cosim.bench.mismatch import Group
+from cosim.bench.mismatch import Group, Minimised
 from cosim.bench.scoreboard import Outcome, Scoreboard
-from cosim.bench.stimulus import MultiFormatSpecification, TileSpecification
+from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.diagnosis.explain import DIAGNOSED, TRACED, explanation_of, to_diagnose
 from cosim.runner.html_report import report_page
 from cosim.runner.job import Simulated
@@ -111,7 +110,7 @@ def test_undefined_results_are_left_out_of_the_diagnosis() -> None:
 def test_each_format_of_a_datapath_has_its_own_diagnosis() -> None:
     other = Unit(name="other", operation=TFDPA(a=BF16, b=BF16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
     units = (T_UNIT, other)
-    board = Scoreboard(MultiFormatSpecification(units), 600, seed=3)
+    board = Scoreboard(specification_of(MultiFormatDesign(tuple(units))), 600, seed=3)
     answered(board, lambda vector, code: code ^ (vector.elements[0].products.name == "format 1 (other)") << 31)
     report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
     explanation = explanation_of(report, None, MultiFormatDesign(units))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cosim.bench.minimise import Minimised
+from cosim.bench.mismatch import Minimised
 from cosim.bench.schedule import Schedule
 from cosim.bench.stimulus import specification_of
 from cosim.build.errors import SimulationError

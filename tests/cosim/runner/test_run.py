@@ -10,9 +10,12 @@ import pytest
 
 import cosim
 import golden
-from cosim.regressions.main_job import main_units
+from cosim.bench.products import FixedPoint, OperandWidths
+from cosim.build.power_up import PowerUp
+from cosim.regressions.coverage_job import main_units
 from cosim.runner import run as runner
 from cosim.runner import waves as waveform
+from cosim.runner.job import JOB_VARIABLE, Job
 from cosim.runner.needed_tools import check_tools
 from cosim.runner.request import Request
 from golden import Implementation, Unit
@@ -85,8 +88,8 @@ def test_ports_that_the_design_does_not_have(temporary: Path, generated: Generat
     design = cosim.dut_like(UnitDesign(COMBINATIONAL), generated(two_lanes).sources, "generated", {"d": "result"})
     message = (
         "design generated does not fit its description:\n"
-        "- a needs 24 bits in a, 3 x 8; it has 16\n"
-        "- b needs 24 bits in b, 3 x 8; it has 16\n"
+        "- a needs 24 bits in a, 3 x 8; it has 16: products = 2, if a transfer has so many\n"
+        "- b needs 24 bits in b, 3 x 8; it has 16: products = 2, if a transfer has so many\n"
         "- d: generated has no port result; its ports are a, b, c, d\n"
         "- input a of 16 bits is driven by nothing: name it in [ports], or hold it with [tie] a = 0\n"
         "- input b of 16 bits is driven by nothing: name it in [ports], or hold it with [tie] b = 0"
@@ -155,6 +158,28 @@ def test_a_request_and_keywords_are_one_request(monkeypatch: pytest.MonkeyPatch)
             with pytest.raises(cosim.SimulationError, match="not simulated"):
                 runs(COMBINATIONAL, *arguments, **changes)
     assert asked == [Request(vectors=7, seed=3)] * 6
+
+
+def test_the_simulator_reads_the_request_as_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every field is another one than the default, and the simulator runs in another folder than relative paths start at."""
+    (tmp_path / "dot.sv").touch()
+    monkeypatch.chdir(tmp_path)
+    dut = cosim.Dut(
+        top="dot", sources=(Path("dot.sv"),), include=(Path("inc"),), defines={"W": "8"}, protocol="fixed-latency",
+        latency=3, clock="clk_i", reset=cosim.Reset("rst_ni", "low", True), enable="en_i", ports={"a": ("a0_i", "a1_i")},
+        results=2, widths=OperandWidths(16, FixedPoint(73, 32)),
+        tie={"mode_i": 3, "op_i": "pkg::ADD"}, ignore_outputs=("flags_o",),
+        compare=cosim.Compare(nan="0x7e00", zero_sign="ignore"),
+    )  # fmt: skip
+    request = Request(
+        vectors=100, seed=7, selection=cosim.Selection(("random",), ("zeros",), 5), fail_fast=True, dut=dut, strict=True,
+        work_dir=Path("work"), waves=Path("d.vcd"), rtl_coverage=True, processes=3,
+    )  # fmt: skip
+    part = PowerUp(0, 100, 7, ("+verilator+rand+reset+2",))
+    written = Job(design={"unit": {}}, request=request, part=part, given=None, folder=tmp_path)
+    monkeypatch.setenv(JOB_VARIABLE, str(written.write()))
+    monkeypatch.chdir("/")
+    assert Job.from_environment() == written
 
 
 def test_waves_into_a_read_only_file_refused(tmp_path: Path) -> None:

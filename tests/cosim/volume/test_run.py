@@ -14,7 +14,7 @@ from golden import Implementation, Unit
 from golden.arithmetic.formats import E2M3, E3M2, E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from rtl import Design, TileDesign
-from rtl.designs.sample_designs import multi_format_designs
+from rtl.designs.sample_units import multi_format_designs
 from tests.cosim.designs import Wrapped
 from tests.cosim.dut.test_third_party import DESIGNS, DIAGNOSES, bugs, check_bug, check_sound, parts
 

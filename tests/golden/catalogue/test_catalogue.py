@@ -13,7 +13,7 @@ FP8 = ("e4m3", "e5m2")
 MXFP8, NVFP4 = "mma.m16n8k32.kind::mxf8f6f4", "mma.m16n8k64.kind::mxf4nvf4"
 ARCHITECTURES = (
     "sm_70, Volta, sm_75, Turing, sm_80, Ampere, sm_89, Ada Lovelace, Ada, sm_90, Hopper, sm_100, Blackwell, sm_120, "
-    "RTX Blackwell, gfx908, CDNA1, gfx90a, CDNA2, gfx942, CDNA3, gfx1100, RDNA3, "
+    "RTX Blackwell, gfx908, CDNA1, gfx90a, CDNA2, gfx942, CDNA3, gfx950, CDNA4, gfx1100, RDNA3, "
     "gfx1151, RDNA3.5, gfx1201, RDNA4, x86-amx, AMX, x86-avx512, AVX-512, "
     "aarch64, Arm64, armv9-sme, SME, SME2, riscv-zvbdota, Zvbdota"
 )
@@ -37,6 +37,7 @@ def test_count_by_architecture() -> None:
         "gfx908": 15 + 5,
         "gfx90a": 22 + 5,
         "gfx942": 27 + 5,
+        "gfx950": 2 + 5 + 10 + 4 + 2 + 7,
         "gfx1100": 4 + 8 + 8,
         "gfx1151": 4 + 8 + 8,
         "gfx1201": 4 + 8 + 4 * 3 * 2 + 4 * 3,
@@ -112,8 +113,9 @@ def test_architecture_by_marketing_name(spelling: str, arch: str) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("sm_91", " (did you mean 'sm_90' or 'sm_89' or 'sm_120'?)"),
+        ("sm_91", " (did you mean 'sm_90' or 'sm_89' or 'sm_90a'?)"),
         ("hoper", " (did you mean 'Hopper' or 'Ampere'?)"),
+        ("A101", " (did you mean 'A10' or 'A100' or 'A100X'?)"),
         ("tpu", ""),
         (7, ""),
     ],
@@ -185,6 +187,11 @@ def test_architecture_unknown(name: Any, hint: str) -> None:
             "RDNA4", "v_swmmac_f32_16x16x32_f16_w32",
             "gfx1201 instruction 'v_swmmac_f32_16x16x32_f16_w32' is not in the catalogue: recordings of its sparse "
             "products hold small exact integers alone, so that its steps and its rounding are unknown",
+        ),
+        (
+            "RDNA4", "v_swmmac_i32_16x16x32_iu8_w32",
+            "gfx1201 instruction 'v_swmmac_i32_16x16x32_iu8_w32' must name the size of the wave and the signs of A and B, "
+            "such as _w32.s8.u8",
         ),
         (
             "RDNA4", "v_wmma_i32_16x16x16_iu8_w64.s8.u8.clamp",

@@ -1,7 +1,8 @@
 """Names that people use for parts, instructions and kernels: all resolve, or say why not; and small things beside."""
 
-from typing import Any
+from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -12,7 +13,8 @@ PARTS = {
     "H100": "sm_90", "NVIDIA H100 80GB HBM3": "sm_90", "h200": "sm_90", "sm_90a": "sm_90", "A100": "sm_80",
     "NVIDIA A100-SXM4-80GB": "sm_80", "sm_86": "sm_80", "NVIDIA GeForce RTX 3090": "sm_80", "A10": "sm_80",
     "RTX 4090": "sm_89",
-    "B200": "sm_100", "sm_103": "sm_100", "RTX 5090": "sm_120", "MI300X": "gfx942", "AMD Instinct MI250X": "gfx90a",
+    "B200": "sm_100", "sm_103": "sm_100", "RTX 5090": "sm_120", "MI300X": "gfx942", "MI355X": "gfx950",
+    "AMD Instinct MI250X": "gfx90a",
     "Hopper": "sm_90", "gfx942": "gfx942", "T4": "sm_75",
 }  # fmt: skip
 
@@ -27,9 +29,7 @@ def test_a_part_that_is_close_says_what_that_rests_on() -> None:
     assert "8,000 recorded rows of an A2" in golden.part("sm_86").note
     assert golden.part("GB300").note.startswith("inferred: ")
     assert golden.part("H100").note == ""
-    assert golden.part("MI355X").arch is None
-    with pytest.raises(ValueError, match=r"^MI355X is gfx950, for which the catalogue has no model: nobody has published"):
-        golden.architecture("MI355X")
+    assert golden.part("MI355X").note.startswith("inferred: ")
     with pytest.raises(ValueError, match=r"such as H100, A100 or MI300X; got 'A101' \(did you mean 'A10' or 'A100' or "):
         golden.part("A101")
 
@@ -116,13 +116,44 @@ def test_products_of_a_part_and_a_library() -> None:
         },
         "^part is missing: used_by names a library on a part": {"used_by": "cublas"},
         "^part and used_by choose the instruction and the order": {"part": "H100", "order": golden.GemmOrder()},
-        r"^no recorded order is known of triton on H100 .* give one of: .*triton\.sm90\.f16\.acc-plus-dot": {
+        "^no recorded order is known of triton on H100 .* in their place one of: an instruction of golden.instructions$": {
             "part": "H100", "used_by": "triton",
+        },
+        r"^no recorded order is known of cublas on A100 for fp16 by fp16 .* give in their place one of: instruction=": {
+            "part": "A100", "used_by": "cublas",
         },
     }  # fmt: skip
     for message, wrong in refusals.items():
         with pytest.raises(ValueError, match=message):
             golden.gemm(A if "triton" not in str(wrong) else A.astype(np.float64), B, **wrong)
+    rows: list[Any] = [x.astype(ml_dtypes.bfloat16) for x in (A, B)]
+    with pytest.raises(
+        ValueError, match=r"for bf16 by bf16 .* give in their place one of: order=.*'cublas\.a100\.bf16\.single'"
+    ):
+        golden.gemm(*rows, part="A100", used_by="cublas")
+
+
+@pytest.mark.parametrize(("part", "dtype", "candidate"), [
+    ("A100", np.int8, r"int8 by int8 .* one of: instruction=.*'mma\.m8n8k16\.s32\.s8\.s8\.s32'"),
+    ("A100", np.float32, r"fp32 by fp32 .* one of: .*tf32\.tf32\.f32'\) with order=golden\.GemmOrder\(convert='rne'"),
+    ("MI300X", ml_dtypes.float8_e4m3fnuz, r"e4m3fnuz by e4m3fnuz .* one of: instruction=.*_fp8_fp8"),
+    ("H100", np.complex64, "complex64 by complex64 .* one of: an instruction of golden.instructions$"),
+])  # fmt: skip
+def test_candidates_are_of_the_operands(part: str, dtype: Any, candidate: str) -> None:
+    ones = np.ones((16, 16), dtype)
+    with pytest.raises(ValueError, match=f"^no recorded order is known of cublas on {part} for {candidate}"):
+        golden.gemm(ones, ones, part=part, used_by="cublas")
+
+
+def test_a_candidate_stands_in_the_place_of_the_part() -> None:
+    A, B = (np.random.default_rng(seed).standard_normal((64, 64)).astype(np.float16) for seed in (1, 2))
+    with pytest.raises(ValueError, match=r"give in their place one of: order=") as refused:
+        golden.gemm(A, B, part="H100", used_by="cublas")
+    order, instruction = recipe("cublas.h100.f16.single").order, golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+    assert "order=golden.recipes.recipe('cublas.h100.f16.single').order, " in str(refused.value)
+    assert f"instruction={instruction!r}, " in str(refused.value)
+    for keys in ({"order": order}, {"instruction": instruction}):
+        assert golden.gemm(A, B, **cast(Any, keys)).shape == (64, 64)
 
 
 def test_batches_are_products_each() -> None:

@@ -49,7 +49,7 @@ def rdna(i: golden.Instruction) -> Parameters:
 
 def nvidia(i: golden.Instruction) -> Parameters:
     if i.a.name == "fp64":
-        return "FMA", {}
+        return "FMA", {"nan": "b-c-a"} if i.arch == "sm_90" else {}
     if i.scale is not None and i.k == 64:
         return "GST-FDPA", {"L": 64, "F": 35, "rho": "RZ-FP32", "e_zero": -139, "truncation": "RZ", "G": 16}
     if i.scale is not None:
@@ -69,6 +69,8 @@ def nvidia(i: golden.Instruction) -> Parameters:
 def amd(i: golden.Instruction) -> Parameters:
     if i.a.name in ("fp32", "fp64"):
         return "FMA", {}
+    if i.name.startswith("v_dot2"):
+        return "E-FDPA", {"L": 2, "rho": "RNE-FP32"}
     if i.arch == "gfx908":
         return "E-FDPA", {"L": min(i.k, {"fp16": 4, "bf16": 2}[i.a.name]), "rho": "RNE-FP32"}
     if i.arch == "gfx90a":

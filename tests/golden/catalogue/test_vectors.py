@@ -33,4 +33,6 @@ def test_model_equals_vectors(vectors: Case) -> None:
 def test_any_nan_is_accepted_exactly_where_the_model_leaves_it_open() -> None:
     for vectors in vector_sets():
         operation = vectors.instruction.operation
-        assert operation.nan_is_fixed() is not vectors.any_nan, str(vectors)
+        # the emulator writes one NaN where fp64 of an H100 keeps one of the operands' (test_h100.py)
+        kept = getattr(operation, "nan", None) == "b-c-a"
+        assert (operation.nan_is_fixed() and not kept) is not vectors.any_nan, str(vectors)

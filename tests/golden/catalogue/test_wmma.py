@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.catalogue.wmma import made_of
+from golden.catalogue.spellings import made_of
 from tests.data.load import TENSORSCOPE, cases
 
 ARCHS = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120")

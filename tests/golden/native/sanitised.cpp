@@ -30,17 +30,26 @@ int pick_from(const int (&choices)[count]) {
     return choices[pick(count)];
 }
 
+constexpr int formats[] = {MMAU_FP64, MMAU_FP32, MMAU_TF32, MMAU_FP16, MMAU_BF16, MMAU_E5M2, MMAU_E4M3, MMAU_E4M3FNUZ,
+                           MMAU_E5M2FNUZ, MMAU_E3M2, MMAU_E2M3, MMAU_E2M1, MMAU_UE8M0, MMAU_UE4M3, MMAU_E4M3IEEE, MMAU_INT8,
+                           MMAU_UINT8, MMAU_INT4, MMAU_UINT4, MMAU_B1, MMAU_INT32,
+                           MMAU_FORMAT(3, 4, 3, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1), MMAU_FORMAT(4, 3, 8, MMAU_SPECIALS_P3109, MMAU_SIGNED, 1),
+                           MMAU_FORMAT(6, 9, 31, MMAU_SPECIALS_FN, MMAU_SIGNED, 0), MMAU_FORMAT(5, 3, -40, MMAU_SPECIALS_P3109, MMAU_UNSIGNED, 1)};
+
 mmau_parameters random_parameters() {
     constexpr int lengths[] = {1, 2, 3, 4, 5, 8, 16, 32, 64, 65};
     constexpr int fractions[] = {1, 13, 24, 25, 26, 27, 31, 35, 49, 57, 58, 100, 128};
     constexpr int floors[] = {-1024, -133, -21, 0, 1024};
     mmau_parameters p{};
     p.operation = pick(MMAU_OPERATIONS);
-    p.a = pick(MMAU_FORMATS);
-    p.b = pick(2) ? p.a : pick(MMAU_FORMATS);
-    p.c = pick(3) ? static_cast<int>(MMAU_FP32) : pick(MMAU_FORMATS);
-    p.rho = pick(MMAU_RHOS);
-    p.truncation = pick(MMAU_TRUNCATIONS);
+    p.a = pick_from(formats);
+    p.b = pick(2) ? p.a : pick_from(formats);
+    p.c = pick(3) ? static_cast<int>(MMAU_FP32) : pick_from(formats);
+    constexpr int sums[] = {MMAU_FP32, MMAU_FP32, MMAU_FP16, MMAU_BF16, MMAU_FP64};
+    p.rho = pick(MMAU_MODES);
+    p.d = pick(8) ? pick_from(sums) : pick_from(formats);
+    p.rounded = pick(8) ? 0 : pick(2) ? MMAU_E8M13 : MMAU_FP32;
+    p.truncation = pick(MMAU_MODES);
     p.fp16_order = pick(8) ? 0 : pick(MMAU_FP16_ORDERS);
     p.L = pick_from(lengths);
     p.K = p.L * (1 + pick(3));
@@ -56,7 +65,7 @@ mmau_parameters random_parameters() {
         p.flush_results = pick(2);
         p.overflow = pick(MMAU_OVERFLOWS);
     }
-    if (p.operation == MMAU_FMA && pick(2)) p.b = p.c = p.a = mmau::conversion_of(p.rho).d;
+    if (p.operation == MMAU_FMA && pick(2)) p.b = p.c = p.a = p.d;
     return p;
 }
 

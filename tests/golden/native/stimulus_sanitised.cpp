@@ -20,11 +20,18 @@ uint64_t digest = 0xCBF29CE484222325u;  // FNV-1a, G. Fowler, L. C. Noll, K.-P. 
 
 int pick(int count) { return static_cast<int>(rng() % static_cast<unsigned>(count)); }
 
+constexpr int formats[] = {MMAU_FP64, MMAU_FP32, MMAU_TF32, MMAU_FP16, MMAU_BF16, MMAU_E5M2, MMAU_E4M3, MMAU_E4M3FNUZ,
+                           MMAU_E5M2FNUZ, MMAU_E3M2, MMAU_E2M3, MMAU_E2M1, MMAU_E4M3IEEE, MMAU_INT8, MMAU_INT32,
+                           MMAU_FORMAT(3, 4, 3, MMAU_SPECIALS_IEEE, MMAU_SIGNED, 1), MMAU_FORMAT(4, 3, 8, MMAU_SPECIALS_P3109, MMAU_SIGNED, 1),
+                           MMAU_FORMAT(6, 9, 31, MMAU_SPECIALS_FN, MMAU_SIGNED, 0), MMAU_FORMAT(5, 3, -40, MMAU_SPECIALS_P3109, MMAU_UNSIGNED, 1)};
+
+int format() { return formats[pick(sizeof formats / sizeof *formats)]; }
+
 mmau_stimulus random_stimulus() {
     constexpr int lengths[] = {1, 2, 3, 7, 16, 32, 63, 64, 65, 100, 200};
-    mmau_stimulus s{pick(MMAU_FORMATS), pick(MMAU_FORMATS), pick(MMAU_FORMATS), pick(2) ? int{MMAU_FP32} : pick(MMAU_FORMATS), 0,
-                    lengths[pick(11)], pick(MMAU_FORMATS), 0};
-    if (pick(4) == 0) return {MMAU_INT8 + pick(2), MMAU_INT8 + pick(2), MMAU_INT32, MMAU_INT32, 0, s.K, s.scale, 0};
+    mmau_stimulus s{format(), format(), format(), pick(2) ? int{MMAU_FP32} : format(), 0,
+                    lengths[pick(11)], format(), 0};
+    if (pick(4) == 0) return {pick(2) ? MMAU_INT8 : MMAU_UINT8, pick(2) ? MMAU_INT8 : MMAU_B1, MMAU_INT32, MMAU_INT32, 0, s.K, s.scale, 0};
     s.d_man_bits = mmau::format_of(s.d).man_bits;
     if (pick(2)) {
         s.scale = pick(2) ? MMAU_UE8M0 : MMAU_UE4M3;

@@ -45,25 +45,37 @@ def test_damaged_file_is_compiled_again(compiled: list[str], tmp_path: Path, mon
     assert compiled == ["x", "x"]
 
 
+NAMES_STEPS = '#include "inner/dot.hpp"'
+
+
 def test_key_depends_on_everything(compiled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Source, target, options, compiler, and headers, which the source only names."""
+    """Source, target, options, compiler, and headers, which a header that the source names includes."""
     header = tmp_path / "inner" / "steps.hpp"
     header.parent.mkdir()
     header.write_text("int x;")
+    header.with_name("dot.hpp").write_text('#ifdef X\n  # include "steps.hpp"\n#endif\n#include "mmau.h"\n')
+    (tmp_path / "mmau.h").write_text("int z;")
     keys = [
-        key_of("x", "sm_90", tmp_path),
-        key_of("y", "sm_90", tmp_path),
-        key_of("x", "sm_80", tmp_path),
-        key_of("x", "sm_90"),
+        key_of(NAMES_STEPS, "sm_90", tmp_path),
+        key_of(NAMES_STEPS + "\n", "sm_90", tmp_path),
+        key_of(NAMES_STEPS, "sm_80", tmp_path),
+        key_of(NAMES_STEPS, "sm_90"),
     ]
-    header.write_text("int y;")
-    cuda._headers.cache_clear()  # another process
-    keys.append(key_of("x", "sm_90", tmp_path))
-    header.rename(header.with_name("other.hpp"))
-    cuda._headers.cache_clear()
-    keys.append(key_of("x", "sm_90", tmp_path))
+    for path in (header, tmp_path / "mmau.h", header.with_name("dot.hpp")):
+        path.write_text(path.read_text() + "int y;")
+        cuda._headers.cache_clear()  # another process
+        keys.append(key_of(NAMES_STEPS, "sm_90", tmp_path))
     monkeypatch.setattr(cuda, "OPTIONS", ("-ftz=true",))
-    keys.append(key_of("x", "sm_90", tmp_path))
+    keys.append(key_of(NAMES_STEPS, "sm_90", tmp_path))
     monkeypatch.setattr(cuda, "version", lambda major: "13.5")
-    keys.append(key_of("x", "sm_90", tmp_path))
+    keys.append(key_of(NAMES_STEPS, "sm_90", tmp_path))
     assert len(set(keys)) == len(keys)
+
+
+def test_header_that_a_source_does_not_include_changes_nothing(compiled: list[str], tmp_path: Path) -> None:
+    """Kernels that were brought along stay those of their source."""
+    (tmp_path / "dot.hpp").write_text("int x;")
+    before = key_of('#include "dot.hpp"', "sm_90", tmp_path)
+    (tmp_path / "other.hpp").write_text("int y;")
+    cuda._headers.cache_clear()
+    assert key_of('#include "dot.hpp"', "sm_90", tmp_path) == before

@@ -35,6 +35,8 @@ def one_of_each_operation() -> list[golden.Instruction]:
 @pytest.mark.parametrize("instruction", one_of_each_operation(), ids=lambda i: f"{i.arch}-{i.name}")
 def test_kernel_compiles(instruction: golden.Instruction, architecture: str) -> None:
     assert b"dot_rows" in cubin(cuda.source(instruction.chain, instruction.k), architecture, cuda.INCLUDE)
+    product = cubin(cuda.product_source(instruction.chain, instruction.k), architecture, cuda.INCLUDE)
+    assert b"matrix_product" in product
 
 
 @needs_cuda_compiler
@@ -70,7 +72,8 @@ def test_what_reaches_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     def launch(grid: Any, block: Any, arguments: Any) -> None:
         assert isinstance(arguments[0], np.ndarray)  # by value where it has one element, as CuPy's custom_struct examples
         assert (arguments[0].size, arguments[0].nbytes) == (1, 12 * 8)
-        launches.append((grid, block, np.frombuffer(arguments[0].tobytes(), np.int64)[6:].tolist()))
+        batch, *rest = arguments
+        launches.append((grid, block, np.frombuffer(batch.tobytes(), np.int64)[6:].tolist(), rest))
 
     def asked_for(source: str, target: str, include: Any) -> bytes:
         asked.append((source, target))
@@ -88,19 +91,21 @@ def test_what_reaches_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setattr(cuda, "cubin", asked_for)
     cuda._kernel.cache_clear()
-    a, c = np.zeros((300, 16), np.uint16).view(Array), np.zeros(300, np.uint32).view(Array)
+    a, c = np.zeros((300, 32), np.uint16).view(Array), np.zeros(300, np.uint32).view(Array)
     for _ in range(2):
         assert cuda.compute(HOPPER.chain, a, a, c).shape == (300,)
+        assert cuda.compute(HOPPER.chain, a[:65], a, np.zeros((65, 300), np.uint32).view(Array), columns=300).size == 19_500
     cuda._kernel.cache_clear()
-    assert asked == [(cuda.source(HOPPER.chain, 16), "sm_90")]
-    assert loaded == [b"cubin"]
-    assert launches == [((3, 1, 1), (128, 1, 1), [300, 0, 16, 16, 0, 0])] * 2
+    assert asked == [(cuda.source(HOPPER.chain, 32), "sm_90"), (cuda.product_source(HOPPER.chain, 32), "sm_90")]
+    assert loaded == [b"cubin", b"cubin"]
+    rows: tuple[Any, ...] = ((2, 1, 1), (256, 1, 1), [300, 0, 32, 32, 0, 0], [])
+    assert launches == [rows, ((10, 1, 1), (256, 1, 1), [19_500, 300, 32, 32, 0, 0], [32])] * 2
 
 
 def test_numpy_arrays_are_refused() -> None:
     zeros: Any = np.zeros(16, np.uint16)
     with pytest.raises(
-        ValueError, match=r"^engine 'cuda' takes CuPy arrays; got NumPy arrays, which engine 'native' takes$"
+        ValueError, match=r"^engine 'cuda' takes arrays on a GPU; got NumPy arrays, which engine 'native' takes$"
     ):
         HOPPER.dot(zeros, zeros, np.uint32(0), engine="cuda")
 
@@ -122,6 +127,6 @@ def test_device_equals_host(instruction: golden.Instruction) -> None:
     a, b, c, scale_a, scale_b = (None if column is None else cupy.asarray(column) for column in operands)
     assert (instruction.dot(a, b, c, scale_a, scale_b).get() == instruction.dot(*operands)).all()
     with pytest.raises(
-        ValueError, match=r"^engine 'native' takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes$"
+        ValueError, match=r"^engine 'native' takes NumPy arrays; got arrays on a GPU, which engine 'cuda' takes$"
     ):
         instruction.dot(a, b, c, scale_a, scale_b, engine="native")

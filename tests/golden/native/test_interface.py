@@ -11,7 +11,7 @@ import pytest
 import golden
 from golden.native import catalogue_table
 from golden.native.library import library, message
-from golden.native.parameters import KEYS, Parameters, is_one_call, parameters
+from golden.native.parameters import KEYS, Parameters, format_number, is_one_call, parameters
 from tests.golden.native.native_rows import needs_native
 
 pytestmark = needs_native
@@ -62,7 +62,7 @@ def test_every_instruction_is_found() -> None:
         assert status == 0, instruction.name
         assert bytes(found.parameters) == bytes(parameters(instruction.chain, instruction.k)), instruction.name
         assert (found.m, found.n) == (instruction.m, instruction.n)
-        assert list(golden.FORMATS)[found.d] == instruction.d.name
+        assert found.d == format_number(instruction.d)
 
 
 @pytest.mark.parametrize(

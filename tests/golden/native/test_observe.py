@@ -11,7 +11,7 @@ import golden
 from golden.chains.chain import Chain, steps_for
 from golden.native.observe import observe
 from golden.stimulus import OperandShape, generate
-from golden.trace.explain import trace_of
+from golden.trace.trace import trace_of
 from tests.golden.native.native_rows import needs_native
 from tests.golden.native.traced import first_difference, records_of
 from tests.golden.strategies import operations, products

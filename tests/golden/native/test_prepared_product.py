@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.engines.matrix import matrix_product
+from golden.engines.batched_dot import matrix_product
 from golden.native import engine
 from golden.native.library import library
 from tests.golden.native.native_rows import needs_native

@@ -12,10 +12,9 @@ import pytest
 import golden
 from golden.arithmetic.formats import IntegerFormat
 from golden.native.library import library
-from hwtests.amd import kernels, layouts
-from hwtests.nvidia.fragments import scale_columns_of_b, scale_rows_of_a
+from hwtests.amd import kernels, mfma
 from hwtests.nvidia.mma import fp4_is_packed, fragments_of
-from hwtests.nvidia.source import code_shift, container_bits
+from hwtests.nvidia.source import code_shift, container_bits, scale_columns_of_b, scale_rows_of_a
 
 ROOT = Path(__file__).parents[3]
 LIBRARY = library()
@@ -59,9 +58,9 @@ class Layout(NamedTuple):
 def layout_of(i: golden.Instruction) -> Layout:
     """As the kernels on silicon have it."""
     if i.name.startswith("v_mfma"):
-        elements, blocks = layouts.per_lane(i), layouts.blocks(i)
-        of_d = layouts.result_table(i.m, i.n, blocks, i.d.name == "fp64")
-        of_factors = layouts.operand_table(i.m, i.k, elements), layouts.operand_table(i.n, i.k, elements)
+        elements, blocks = mfma.per_lane(i), mfma.blocks(i)
+        of_d = mfma.result_table(i.m, i.n, blocks, i.d.name == "fp64")
+        of_factors = mfma.operand_table(i.m, i.k, elements), mfma.operand_table(i.n, i.k, elements)
         bits = (i.a.storage_bits, i.b.storage_bits, i.c.storage_bits, i.d.storage_bits)
         return Layout((*of_factors, of_d, of_d), bits, (0, 0), blocks)
     if i.name.startswith("v_wmma"):

@@ -194,3 +194,15 @@ def test_code_that_is_none_is_refused_in_any_tile() -> None:
     batch = golden.native.engine.compute
     with pytest.raises(ValueError, match="a byte of FP6, FP4, int4, uint4 or b1 must hold one code, its high bits zero"):
         batch(e2m1.chain_over(64), A, np.ascontiguousarray(B.T), np.zeros((70, 260), np.uint32), None, None, 260)
+
+
+def test_columns_of_a_large_product_in_groups_are_taken_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has the bits that it has in one call; the last columns are fewer."""
+    nvfp4 = golden.instruction("sm_100", "tcgen05.m128n128k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3")
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(0, 16, shape, np.uint8) for shape in ((5, 256), (256, 37)))
+    scales: list[Any] = [rng.integers(0x30, 0x40, shape, np.uint8) for shape in ((5, 16), (16, 37))]
+    c = rng.standard_normal((5, 37)).astype(np.float32)
+    whole = golden.gemm(nvfp4, a, b, c, *scales)
+    monkeypatch.setattr("golden.native.engine.NEAR_BYTES", 8 * 256)
+    assert (golden.gemm(nvfp4, a, b, c, *scales) == whole).all()

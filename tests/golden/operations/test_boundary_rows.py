@@ -3,8 +3,7 @@
 import pytest
 
 from golden import FORMATS, OPERATIONS
-from studies.golden_mutants.boundary_operations import UNITS
-from studies.golden_mutants.boundary_rows import FILE, BoundaryUnit, boundary_units, text_of
+from studies.golden_mutants.boundary_rows import FILE, UNITS, BoundaryUnit, boundary_units, text_of
 from studies.golden_mutants.choose import NAMED
 from studies.golden_mutants.witnesses import (
     SPECIFYING,

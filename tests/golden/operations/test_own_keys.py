@@ -124,10 +124,15 @@ TR_FDPA = {"name": "u", "operation": "TR-FDPA", "L": 4, "F": 24, "F2": 31, "a": 
             "rho must be one of RZ-FP16, RNE-FP16, RD-FP16, RU-FP16, RO-FP16, RNA-FP16; got 'RD-FP32' "
             "(did you mean 'RD-FP16' or 'RZ-FP16' or 'RU-FP16'?)",
         ),
-        (FMA_FP16 | {"a": "e5m2"}, ValueError, "a must be one of fp16, bf16, fp32, fp64; got 'e5m2'"),
+        (FMA_FP16 | {"c": "ue4m3"}, ValueError, "c must be a format with a sign and without padding, got ue4m3"),
+        (
+            FMA_FP16 | {"a": "e4m3", "b": "e4m3", "c": "e4m3", "flags": True}, ValueError,
+            "flags = true needs IEEE 754's NaNs in a, b and c; got a=e4m3, b=e4m3, c=e4m3",
+        ),
         (
             FMA_FP16 | {"sticky": True}, ValueError,
-            "FMA key must be one of a, b, c, rho, nan, flush_inputs, flush_results, overflow; got 'sticky'",
+            "FMA key must be one of a, b, c, rho, nan, flush_inputs, flush_results, overflow, flags, "
+            "tininess, beside_nan; got 'sticky'",
         ),
         (
             {"name": "u", "operation": "FTZ-AddMul", "P": 2, "a": "fp16", "b": "fp16", "c": "fp32", "flush_inputs": True},

@@ -309,10 +309,10 @@ def test_declared_code_of_nan_is_the_steps(name: str) -> None:
         if c.nan is None:
             assert rule == "none"
             continue
-        codes = {"ones": nvidia_nan(d), "quiet": d.nan, "first": c.nan | 1, "cause": c.nan | 1}
+        codes = {"ones": nvidia_nan(d), "quiet": d.nan, "first": c.nan | 1, "b-c-a": c.nan | 1, "cause": c.nan | 1}
         operands = ([0], [0], c.nan | 1) if "c" in operation.operands else ([c.nan | 1], [0], 0)
         assert of_one_pair(operation, *operands) == codes[rule], operation
-        if rule in ("first", "cause"):
+        if rule in ("first", "b-c-a", "cause"):
             assert operation.a.nan is not None
             got = of_one_pair(operation, [operation.a.nan | 1], [0], 0)
             assert (got == factor_nan(d)) == (rule == "cause"), operation

@@ -127,7 +127,7 @@ def test_converted_chain_shows_order_and_the_last_addition() -> None:
     assert trace.order == tuple(product_order("pairs-of-four", 32))
     assert [step.products for step in trace.steps] == [trace.order[:16], trace.order[16:], ()]
     assert [hex(step.d.code) for step in trace.steps] == ["0x41800000", "0x42000000", "0x42040000"]
-    assert trace.steps[0].operands[0].format == "fp16"
+    assert trace.steps[0].operands[0].format == FP16
 
 
 def test_more_than_one_row_is_refused() -> None:

@@ -158,7 +158,7 @@ def problems_of_rounding(part: Rounding) -> Problems:
     if not Fraction(2) ** part.e_norm <= exact < Fraction(2) ** (part.e_norm + 1):
         found.append("e_norm is not the exponent of the leading one")
     if part.code is not None and not part.note.startswith(("overflow", "subnormal, flushed", "zero")):
-        value = decode(part.format, part.code).value
+        value = decode(str(part.format), part.code).value
         if part.note.endswith("low 16 bits dropped"):
             rounded -= rounded % two_to_last_bit(part)
         if abs(value) != rounded:
@@ -188,7 +188,7 @@ def problems_between(trace: Trace, step: Step) -> Problems:
             found.append("what alignment cut off is not what joins the total")
     last = step.parts[-1]
     code = getattr(last, "code", step.d.code)
-    zero = step.d.format != "int32" and code is not None and decode(step.d.format, code).value == 0
+    zero = str(step.d.format) != "int32" and code is not None and decode(str(step.d.format), code).value == 0
     if code is not None and code != step.d.code and not zero:
         found.append("the last part's code is not d")
     return found

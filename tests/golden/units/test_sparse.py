@@ -13,7 +13,9 @@ HALF = golden.instruction("sm_90", "mma.sp.m16n8k32.f32.f16.f16.f32")
 TF32 = golden.instruction("sm_90", "mma.sp.m16n8k16.f32.tf32.tf32.f32")
 FP8 = golden.instruction("sm_90", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32")
 BYTES = golden.instruction("sm_90", "wgmma.sp.m64n8k64.s32.s8.u8")
-SOME = (HALF, TF32, FP8, BYTES)
+SMFMAC = golden.instruction("gfx942", "v_smfmac_f32_16x16x64_fp8_bf8")
+SWMMAC = golden.instruction("gfx1201", "v_swmmac_i32_16x16x64_iu4_w32.s4.u4")
+SOME = (HALF, TF32, FP8, BYTES, SMFMAC, SWMMAC)
 
 
 def metadata_of(i: golden.Instruction, rng: np.random.Generator, *lead: int) -> Any:
@@ -36,10 +38,14 @@ def test_codes_are_positions_in_pairs_of_bits() -> None:
 
 
 def test_sparse_instructions_by_architecture_and_evidence() -> None:
-    """mma: 2 of tf32, 4 + 2 of 16 bits, 4 of FP8, 3 × 4 + 4 of bytes; wgmma: 12 types × 32 N, and 8 of bytes × 18 N."""
+    """mma: 2 of tf32, 4 + 2 of 16 bits, 4 of FP8, 3 × 4 + 4 of bytes; wgmma: 12 types × 32 N, and 8 of bytes × 18 N.
+    v_smfmac: two shapes of 2 + 4 + 1 types; v_swmmac: three shapes, two waves, four signs."""
     found = golden.sparse_instructions()
-    assert {i.arch for i in found} == {"sm_90"}
-    assert len(found) == 2 + 4 + 2 + 4 + 3 * 4 + 4 + 12 * 32 + 8 * 18
+    assert {i.arch for i in found} == {"sm_90", "gfx942", "gfx1201"}
+    assert len(golden.sparse_instructions("sm_90")) == 2 + 4 + 2 + 4 + 3 * 4 + 4 + 12 * 32 + 8 * 18
+    assert len(golden.sparse_instructions("gfx942")) == 2 * (2 + 4 + 1)
+    assert len(golden.sparse_instructions("gfx1201")) == 3 * 2 * 4
+    assert {i.evidence for i in found if i.arch != "sm_90"} == {"inferred"}
     assert {i.evidence for i in found} <= {"inferred", "recorded"}
     assert all(i.note for i in found)
     assert golden.sparse_instructions("sm_80") == []
@@ -49,6 +55,21 @@ def test_sparse_instructions_by_architecture_and_evidence() -> None:
 def test_each_is_a_dense_instruction_on_the_selected_products(i: golden.Instruction) -> None:
     dense = golden.instruction("sm_90", i.name.replace(".sp.", ".").replace(f"k{i.b_k}.", f"k{i.k}."))
     if isinstance(dense.operation, golden.OPERATIONS["T-FDPA"]):
+        assert i.chain == dense.chain
+    else:
+        assert i.operation.with_length(i.k) == dense.operation.with_length(i.k)
+
+
+AMD = golden.sparse_instructions("gfx942") + golden.sparse_instructions("gfx1201")
+
+
+@pytest.mark.parametrize("i", AMD, ids=lambda i: i.name)
+def test_each_of_amd_is_the_dense_instruction_of_half_the_k(i: golden.Instruction) -> None:
+    shape = f"{i.m}x{i.n}x"
+    name = i.name.replace("smfmac", "mfma").replace("swmmac", "wmma").replace(f"{shape}{i.b_k}", f"{shape}{i.k}")
+    dense = golden.instruction(i.arch, name)
+    assert (i.k, i.a, i.b, i.d) == (dense.k, dense.a, dense.b, dense.d)
+    if i.d.name == "fp32":
         assert i.chain == dense.chain
     else:
         assert i.operation.with_length(i.k) == dense.operation.with_length(i.k)
@@ -124,3 +145,19 @@ def test_products_without_metadata_and_dense_ones_with_them_are_refused() -> Non
     dense = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
     with pytest.raises(ValueError, match=r"^mma\.m16n8k16\.f32\.f16\.f16\.f32 is dense and takes no metadata$"):
         dense(a, b[:16], c, metadata=np.full((16, 8), 4))
+
+
+def test_dense_with_zeros_gives_other_bits() -> None:
+    """The zeros make two steps of one."""
+    rng, dense = np.random.default_rng(1), golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+    a, b = (rng.standard_normal((2000, count)).astype(np.float16) for count in (HALF.k, HALF.b_k))
+    c, metadata = rng.standard_normal(2000, np.float32), metadata_of(HALF, rng, 2000)
+    filled = np.zeros((2000, HALF.b_k), np.float16)
+    for row, codes in enumerate(metadata.tolist()):
+        places = [4 * group + place for group, code in enumerate(codes) for place in PAIRS_OF_FOUR[code]]
+        filled[row, places] = a[row]
+    half = slice(0, dense.k), slice(dense.k, None)
+    d = c
+    for part in half:
+        d = dense.dot(filled[:, part], b[:, part], d)
+    assert 0.2 < (HALF.dot(a, b, c, metadata=metadata) != d).mean() < 0.4

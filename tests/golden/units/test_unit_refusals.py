@@ -6,19 +6,15 @@ from typing import Any
 import pytest
 
 import golden
-from golden.operations import base
 from golden.units.unit_file import unit_from_table
 from tests.golden.units.test_units import T_FDPA, TR_FDPA
 
 GST_FDPA = T_FDPA | {"operation": "GST-FDPA", "G": 4, "K_block": 16, "scale": "ue8m0"}
 FTZ = {"name": "u", "operation": "FTZ-AddMul", "P": 2, "a": "fp16", "b": "fp16", "c": "fp32"}
 
-RHO = (
-    "RZ-E8M13, RZ-FP32, RZ-FP16, RZ-BF16, RNE-FP32, RNE-FP16, RNE-BF16, RD-FP32, RD-FP16, RD-BF16, RU-FP32, "
-    "RU-FP16, RU-BF16, RO-FP32, RO-FP16, RO-BF16, RNA-FP32, RNA-FP16, RNA-BF16"
-)
+RHO = "rho must be a mode (RZ, RNE, RD, RU, RO, RNA) and a format, as RNE-FP32"
 T_KEYS = "a, b, c, L, F, rho, e_zero, truncation, sticky, flush_inputs, flush_results, overflow"
-MULTIPLICANDS = ", ".join(base.MULTIPLICANDS)
+FLOATS = ", ".join(name for name, form in golden.FORMATS.items() if form.exp_bits)
 KINDS = ", ".join(golden.OPERATIONS)
 
 
@@ -30,18 +26,41 @@ KINDS = ", ".join(golden.OPERATIONS)
         (T_FDPA | {"L": "16"}, TypeError, "L must be an integer from 1 to 1024, got '16'"),
         (T_FDPA | {"L": 16.0}, TypeError, "L must be an integer from 1 to 1024, got 16.0"),
         (T_FDPA | {"L": True}, TypeError, "L must be an integer from 1 to 1024, got True"),
+        (T_FDPA | {"array": {"rows": 2}}, ValueError, "[array] is missing columns; an array of one element has 1 and 1"),
+        (
+            T_FDPA | {"array": {"rows": 2, "columns": 257}}, ValueError,
+            "columns of an array must be an integer from 1 to 256, got 257",
+        ),
+        (
+            T_FDPA | {"array": {"rows": 2, "columns": 2, "feed": "systolc"}}, ValueError,
+            "feed must be one of broadcast, systolic; got 'systolc' (did you mean 'systolic'?)",
+        ),
         (T_FDPA | {"F": 0}, ValueError, "F must be an integer from 1 to 128, got 0"),
         (T_FDPA | {"F": 129}, ValueError, "F must be an integer from 1 to 128, got 129"),
         (T_FDPA | {"e_zero": -1025}, ValueError, "e_zero must be an integer from -1024 to 1024, got -1025"),
         (
             T_FDPA | {"rho": "RZ-FP23"}, ValueError,
-            f"rho must be one of {RHO}; got 'RZ-FP23' (did you mean 'RZ-FP32' or 'RZ-FP16' or 'RU-FP32'?)",
+            f"{RHO}; got 'RZ-FP23' (did you mean 'RZ-FP32' or 'RZ-FP16' or 'RU-FP32'?)",
         ),
-        (T_FDPA | {"rho": 3}, ValueError, f"rho must be one of {RHO}; got 3"),
+        (T_FDPA | {"rho": 3}, ValueError, f"{RHO}; got 3"),
         (T_FDPA | {"truncation": "RNE"}, ValueError, "truncation must be one of RZ, RD, RO; got 'RNE'"),
-        (T_FDPA | {"a": "fp8"}, ValueError, f"a must be one of {MULTIPLICANDS}; got 'fp8' (did you mean 'fp16'?)"),
-        (T_FDPA | {"b": 8}, ValueError, f"b must be one of {MULTIPLICANDS}; got 8"),
-        (T_FDPA | {"c": "e4m3"}, ValueError, "c must be one of fp32, fp16, bf16; got 'e4m3'"),
+        (T_FDPA | {"a": "xyz"}, ValueError, f"a must be one of {FLOATS}; got 'xyz'"),
+        (T_FDPA | {"b": 8}, ValueError, f"b must be one of {FLOATS}; got 8"),
+        (T_FDPA | {"c": "ue4m3"}, ValueError, "c must be a format with a sign and without padding, got ue4m3"),
+        (T_FDPA | {"c": "tf32"}, ValueError, "c must be a format with a sign and without padding, got tf32"),
+        (T_FDPA | {"rho": "RNE-UE4M3"}, ValueError, f"{RHO}; got 'RNE-UE4M3' (did you mean 'RZ-E8M13' or 'RNE-FP32'?)"),
+        (
+            T_FDPA | {"rho": "RNE-FP32-RZ-BF16"}, ValueError,
+            "rho must round once, got RNE-FP32-RZ-BF16, which OC- and PS-FDPA alone have",
+        ),
+        (
+            T_FDPA | {"rho": "RNE-E2M1"}, ValueError,
+            "rho must give a format that has a NaN, which a in fp16, b in fp16, c in fp32 may lead to; got RNE-E2M1",
+        ),
+        (
+            T_FDPA | {"a": "e2m1", "b": "e2m3", "c": "e3m2", "rho": "RNE-E2M1"}, ValueError,
+            "overflow must be saturate where rho gives e2m1, which has neither infinity nor NaN; got infinity",
+        ),
         (T_FDPA | {"G": 4}, ValueError, f"T-FDPA key must be one of {T_KEYS}; got 'G'"),
         (
             T_FDPA | {"truncate": "RZ"}, ValueError,
@@ -61,7 +80,7 @@ KINDS = ", ".join(golden.OPERATIONS)
         (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
         (
             T_FDPA | {"implementation": {"stage": 3}}, ValueError,
-            "[implementation] key must be one of accumulator, adder, clock_ns, encoding, leading_zeros, max_exp, "
+            "[implementation] key must be one of accumulator, adder, clock_ns, encoding, leading_zeros, library, max_exp, "
             "multiplier, normaliser, reduction, registers, result_exp, rounder, stages; got 'stage' "
             "(did you mean 'stages'?)",
         ),
@@ -116,18 +135,19 @@ KINDS = ", ".join(golden.OPERATIONS)
         (FTZ | {"b": "bf16"}, ValueError, "FTZ-AddMul takes one format for a and b; got a=fp16, b=bf16"),
         (
             {"name": "u", "operation": "FMA", "a": "fp32", "b": "fp64", "c": "fp32"}, ValueError,
-            "FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; got a=fp32, b=fp64, c=fp32; "
-            'E-FDPA with L = 1 and zero = "ieee" takes others',
+            "FMA takes one format with subnormals for a, b and c, or bf16 for a and b and fp32 for c; "
+            'got a=fp32, b=fp64, c=fp32; E-FDPA with L = 1 and zero = "ieee" takes others',
         ),
         (
             {"name": "u", "operation": "MUL", "a": "fp32", "b": "fp16"},
             ValueError,
-            "MUL takes one format for a and b; got a=fp32, b=fp16",
+            "MUL takes one format with subnormals for a and b; got a=fp32, b=fp16",
         ),
         (
             {"name": "u", "operation": "ADD", "a": "fp32", "b": "fp32", "c": "fp32"},
             ValueError,
-            "ADD key must be one of a, b, rho, nan, flush_inputs, flush_results, overflow; got 'c'",
+            "ADD key must be one of a, b, rho, nan, flush_inputs, flush_results, overflow, flags, tininess, beside_nan; "
+            "got 'c'",
         ),
     ],
 )  # fmt: skip

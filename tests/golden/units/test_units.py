@@ -1,5 +1,6 @@
 """Units from TOML: reading, and writing back; test_unit_refusals.py has the tables that are refused."""
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import golden
+from golden.units.unit import Array
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from tests.golden.rows import distinct_instructions
 from tests.golden.strategies import operations
@@ -104,6 +106,14 @@ def test_every_operation_of_the_catalogue_is_read_back_as_written(tmp_path: Path
     for operation in operations:
         unit = golden.Unit(name="back", operation=operation, implementation=golden.Implementation(stages=3))
         assert read_back(unit, tmp_path) == unit
+
+
+def test_array_is_read_back_as_written_and_is_no_part_of_a_step(tmp_path: Path) -> None:
+    array = Array(rows=8, columns=4, steps=16, feed="systolic", decoders="edge", double_buffer=True)
+    datapath = dataclasses.replace(unit_from_table(T_FDPA), implementation=golden.Implementation(stages=1))
+    unit = dataclasses.replace(datapath, array=array)
+    assert read_back(unit, tmp_path) == unit
+    assert unit.step == datapath
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "tab\t", "\x00", ""], ids=ascii)

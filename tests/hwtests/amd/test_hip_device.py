@@ -152,7 +152,7 @@ def test_out_of_memory_frees_what_it_has(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"devices": 0}, r"no usable HIP device on this machine: failed to dlopen 'libamdhip64\.so'"),
         (
             {"arch": "gfx1030"},
-            r"this machine's GPU is gfx1030; the catalogue knows gfx1100, gfx1151, gfx1201, gfx908, gfx90a, gfx942",
+            r"this machine's GPU is gfx1030; the catalogue knows gfx1100, gfx1151, gfx1201, gfx908, gfx90a, gfx942, gfx950",
         ),
     ],
 )  # fmt: skip

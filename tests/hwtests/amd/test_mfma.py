@@ -6,9 +6,9 @@ import struct
 import pytest
 
 import golden
-from hwtests.amd.hip_device import CompileError, assembly, code_object, matrix_instructions
-from hwtests.amd.layouts import blocks, operand_table, per_lane, result_table
-from hwtests.amd.mfma import mfma_kernel
+from golden.native.hip import CompileError, assembly, code_object
+from hwtests.amd.hip_device import matrix_instructions
+from hwtests.amd.mfma import blocks, mfma_kernel, operand_table, per_lane, result_table
 from tests.hwtests.compilers import needs_amd_compiler
 
 INSTRUCTIONS = [entry for entry in golden.instructions() if entry.name.startswith("v_mfma")]
@@ -59,6 +59,8 @@ SAMPLE = {
     ("gfx942", "v_mfma_f32_32x32x16_fp8_bf8"),
     ("gfx942", "v_mfma_f32_16x16x8_xf32"),
     ("gfx90a", "v_mfma_i32_16x16x16i8"),
+    ("gfx950", "v_mfma_f32_16x16x32_bf16"),
+    ("gfx950", "v_mfma_i32_32x32x32_i8"),
     ("gfx942", "v_mfma_i32_32x32x16_i8"),
 }
 

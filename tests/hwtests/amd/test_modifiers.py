@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import golden
-from hwtests.amd.hip_device import assembly, code_object
+from golden.native.hip import assembly, code_object
 from hwtests.amd.kernels import Modifiers, wmma_kernel
 from tests.hwtests.compilers import needs_amd_compiler
 

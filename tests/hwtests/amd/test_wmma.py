@@ -5,8 +5,9 @@ import re
 import pytest
 
 import golden
+from golden.native.hip import assembly, code_object
 from hwtests.amd import kernels
-from hwtests.amd.hip_device import assembly, code_object, matrix_instructions
+from hwtests.amd.hip_device import matrix_instructions
 from hwtests.amd.kernels import operand_table, result_table, wave_size, wmma_kernel
 from tests.hwtests.amd.test_mfma import spilled_registers
 from tests.hwtests.compilers import needs_amd_compiler
@@ -98,3 +99,11 @@ def test_instructions_without_a_kernel_are_refused() -> None:
         kernels.kernel_of(wave64)
     with pytest.raises(ValueError, match=r"^vdpbf16ps is no AMD instruction: it runs on x86-avx512$"):
         kernels.kernel_of(golden.instruction("x86-avx512", "vdpbf16ps"))
+
+
+def test_sparse_instructions_have_no_kernel() -> None:
+    """A dense kernel in the place of one would compare other products."""
+    for i in golden.sparse_instructions("gfx942") + golden.sparse_instructions("gfx1201"):
+        assert not kernels.has_kernel(i)
+        with pytest.raises(ValueError, match=f"^{i.name} is sparse, and no kernel here holds the index register"):
+            kernels.kernel_of(i)

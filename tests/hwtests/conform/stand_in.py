@@ -16,11 +16,12 @@ import numpy as np
 from golden import Instruction
 from golden.arrays import bits_dtype
 from golden.native.nvrtc import CompileError
-from golden.stimulus import Operands, Tiles
+from golden.stimulus import Operands, OperandShape, Tiles, volume
 from hwtests import on_host
 from hwtests.conform.campaign_worker import main
 from hwtests.device import Description, DeviceError
-from hwtests.tally import Tally, tally
+from hwtests.nvidia.gpu_comparison import FIXED, LABELS
+from hwtests.tally import NAN_CODES, OTHER_NANS, Tally, tally
 
 Fault = Callable[[Instruction, Tiles, Any], Any]
 """(instruction, tiles, right results) → the results that the device gives."""
@@ -133,6 +134,32 @@ def no_device(_: str | None) -> StandIn:
 FAULTS: dict[str, Fault | None] = {
     "none": None, "negative-c": with_negative_c, "hang": hang, "crash": crash, "fail": fail, "babble": babble,
 }  # fmt: skip
+
+
+def fill_tiles(i: Instruction, corners: Any, seed: Any, first: Any, count: Any, *arrays: Any) -> None:
+    """The work of the GPU's kernel of that name, on NumPy's arrays: the operands, then the labels of their classes."""
+    assert corners.tobytes() == volume.corner_table(OperandShape.of(i), int(seed)).blob
+    made, labels = on_host.tiles_of(i, int(seed), int(first), int(count))
+    for array, codes in zip(arrays, (*vars(made).values(), labels), strict=True):
+        if codes is not None:
+            array[...] = codes
+        else:
+            assert array == 0
+
+
+def write_counts(found: Tally, counters: Any, differences: Any, m: int, n: int) -> None:
+    """Write what the GPU's kernel compare_tiles leaves: counters in its layout, and the first differences by place."""
+    for at, counted in ((0, found.compared), (LABELS, found.wrong)):
+        for name, results in counted.items():
+            counters[at + on_host.NAMES.index(name)] = results
+    fixed = found.negative_zeros, len(found.differences), found.nans.pop(OTHER_NANS, 0)
+    counters[2 * LABELS : 2 * LABELS + len(FIXED)] = fixed
+    for place, (code, results) in enumerate(found.nans.items()):
+        counters[2 * LABELS + len(FIXED) + place] = int(code, 16)
+        counters[2 * LABELS + len(FIXED) + NAN_CODES + place] = results
+    for place, x in enumerate(found.differences[: len(differences)]):
+        differences[place] = (x.tile * m * n + x.row * n + x.column, x.got, x.expected)
+
 
 if __name__ == "__main__":
     fault = sys.argv[1]

@@ -14,11 +14,10 @@ import pytest
 from golden.recordings.recording import MIN_ROWS
 from golden.recordings.recording_index import read_index, read_listed
 from hwtests.conform import campaign, campaign_worker
-from hwtests.conform.campaign import Report, line_of, run_campaign
+from hwtests.conform.campaign import Report, line_of, run_campaign, summary
 from hwtests.conform.campaign_worker import Job
 from hwtests.conform.instruction_progress import Progress
 from hwtests.conform.process import WorkerStopped
-from hwtests.conform.summary import summary
 from hwtests.device import DeviceError
 
 PATTERN = "mma.m16n8k8.f32.*"

@@ -17,8 +17,7 @@ from golden.stimulus.shape import OperandShape
 from hwtests import on_host
 from hwtests.conform import differing_rows
 from hwtests.conform.check import Check, check
-from hwtests.conform.instruction_progress import Progress
-from hwtests.conform.mismatch import Mismatch, text_of
+from hwtests.conform.instruction_progress import Mismatch, Progress, text_of
 from hwtests.tally import KEPT_ROWS, Tally
 from tests.hwtests.conform.stand_in import Program, StandIn, at_the_right, with_negative_c
 

@@ -11,17 +11,16 @@ import pytest
 
 import golden
 from golden.engines.engine import ENGINES, run_reference
-from golden.stimulus import OperandShape, Tiles, generate, on_diagonals, volume
+from golden.stimulus import OperandShape, Tiles, generate, on_diagonals
 from hwtests import on_host
 from hwtests.device import DeviceError
 from hwtests.nvidia import cupy_device as cuda_device
 from hwtests.nvidia import volume as cuda_volume
 from hwtests.nvidia.cupy_device import CudaDevice
-from hwtests.nvidia.gpu_comparison import FIXED, LABELS
-from hwtests.nvidia.kernel import ENTRY
+from hwtests.nvidia.source import ENTRY
 from hwtests.nvidia.tcgen05 import instruction_descriptor
-from hwtests.tally import E_ZERO_TILES, NAN_CODES, OTHER_NANS, tally
-from tests.hwtests.conform.stand_in import arithmetic
+from hwtests.tally import E_ZERO_TILES, tally
+from tests.hwtests.conform.stand_in import arithmetic, fill_tiles, write_counts
 
 
 class RuntimeFailureError(Exception):
@@ -60,14 +59,7 @@ class Fill(Function):
     def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         corners, seed, first, count, *arrays, labels = arguments
         self.launches.append(("fill_tiles", sum(a.nbytes for a in arrays if isinstance(a, np.ndarray)) + labels.nbytes))
-        assert corners.tobytes() == volume.corner_table(OperandShape.of(self.instruction), int(seed)).blob
-        made, made_labels = on_host.tiles_of(self.instruction, int(seed), int(first), int(count))
-        labels[...] = made_labels
-        for array, codes in zip(arrays, vars(made).values(), strict=True):
-            if codes is not None:
-                array[...] = codes
-            else:
-                assert array == 0
+        fill_tiles(self.instruction, corners, seed, first, count, *arrays, labels)
 
 
 class Compare(Function):
@@ -86,18 +78,7 @@ class Compare(Function):
             expected[:, :, 2] += 1
         chosen = slice(None, None, int(every))
         found = tally(i, on_host.every(tiles, int(every)), labels[chosen], on_host.NAMES, 0, d[chosen], expected[chosen])
-        for name, results in found.compared.items():
-            counters[on_host.NAMES.index(name)] = results
-        for name, results in found.wrong.items():
-            counters[LABELS + on_host.NAMES.index(name)] = results
-        counters[2 * LABELS] = found.negative_zeros
-        counters[2 * LABELS + 1] = len(found.differences)
-        counters[2 * LABELS + 2] = found.nans.pop(OTHER_NANS, 0)
-        for place, (code, results) in enumerate(found.nans.items()):
-            counters[2 * LABELS + len(FIXED) + place] = int(code, 16)
-            counters[2 * LABELS + len(FIXED) + NAN_CODES + place] = results
-        for place, x in enumerate(found.differences[: len(differences)]):
-            differences[place] = (x.tile * m * n + x.row * n + x.column, x.got, x.expected)
+        write_counts(found, counters, differences, m, n)
 
 
 def stand_in_cupy(instruction: golden.Instruction, **changes: Any) -> SimpleNamespace:

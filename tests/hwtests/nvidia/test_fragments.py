@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import golden
-from hwtests.nvidia.fragments import (
+from hwtests.nvidia.kernels import instructions
+from hwtests.nvidia.mma import fp4_is_packed, fragments_of
+from hwtests.nvidia.source import (
     accumulators,
+    container_bits,
     mma_fragments,
     quad_pairs,
     scale_columns_of_b,
     scale_rows_of_a,
 )
-from hwtests.nvidia.kernels import instructions
-from hwtests.nvidia.mma import fp4_is_packed, fragments_of
-from hwtests.nvidia.source import container_bits
 
 Formula = Callable[[int, int, int, int], tuple[int, int]]
 """(groupID, threadID_in_group, i, lane) → (row, column), as the PTX ISA writes it for one shape."""

@@ -7,9 +7,9 @@ import pytest
 import golden
 from golden.native.nvrtc import CompileError, compile_cubin, version
 from hwtests.nvidia.disassembly import expected, matrix_instructions, sass
-from hwtests.nvidia.kernel import Kernel
 from hwtests.nvidia.kernels import instructions, kernel_of, kernels_of
 from hwtests.nvidia.mma import mma_kernel
+from hwtests.nvidia.source import Kernel
 from hwtests.nvidia.wgmma import wgmma_kernel
 from tests.hwtests.compilers import needs_cuda_compiler
 

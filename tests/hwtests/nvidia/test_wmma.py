@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 import golden
-from golden.catalogue.wmma import made_of
+from golden.catalogue.spellings import made_of
 from golden.native.nvrtc import compile_cubin
 from hwtests.nvidia.disassembly import expected, sass
 from hwtests.nvidia.kernels import kernel_of

@@ -8,8 +8,7 @@ import pytest
 import golden
 from golden.arithmetic.formats import FP16, FP32
 from golden.stimulus import Row
-from mmau.analysis.adverse_rows import changed, gapped_rows, product_codes, stimulus_rows
-from mmau.analysis.exact_value import Arithmetic
+from mmau.analysis.adverse_rows import Arithmetic, changed, gapped_rows, product_codes, stimulus_rows
 from tests.golden.distinct_arithmetics import arithmetics
 
 VOLTA = Arithmetic.of_instruction(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"))

@@ -12,9 +12,8 @@ from golden.chains.chain import Chain
 from golden.operations import ADD, Operation
 from golden.stimulus import Row
 from golden.units.unit_file import operation_from_table
-from mmau.analysis.adverse_rows import gapped_rows, stimulus_rows
+from mmau.analysis.adverse_rows import Arithmetic, gapped_rows, stimulus_rows
 from mmau.analysis.error_bound import INPUT_FTZ, OUTPUT_FTZ, OUTPUT_ROUNDING, Bounded, searched, shares
-from mmau.analysis.exact_value import Arithmetic
 from tests.mmau.probe.known_units import random_operation
 
 ONE_EACH = (

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from golden.arithmetic.formats import E4M3, FORMATS, FP16, FP32
-from mmau.analysis.input_row import Input, code_of, number, value_of
+from mmau.analysis.side_by_side import Input, code_of, number, value_of
 
 
 @pytest.mark.parametrize(

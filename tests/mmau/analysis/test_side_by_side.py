@@ -4,8 +4,7 @@ import pytest
 
 import golden
 from golden.trace import Sum
-from mmau.analysis.input_row import Input
-from mmau.analysis.side_by_side import compare
+from mmau.analysis.side_by_side import Input, compare
 
 VOLTA = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
 NVFP4 = next(i for i in golden.instructions("sm_120") if i.scale is not None and i.operation.name == "GST-FDPA")

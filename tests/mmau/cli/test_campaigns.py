@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim.regressions.main_job import main_job
+from cosim.regressions.coverage_job import main_job
 from cosim.runner import run as runner
 from golden import Unit
 from mmau.cli import cosim_files, main

@@ -73,4 +73,4 @@ def test_a_stand_in_has_the_operands_of_a_design() -> None:
     assert OperandShape.of_operation(stand_in(shape).operation) == shape
     fp64 = golden.FORMATS["fp64"]
     with pytest.raises(ValueError, match="no operation takes operands and gives results of these formats in one step"):
-        stand_in(OperandShape(a=fp64, b=shape.b, c=shape.c, d=shape.d, K=2))
+        stand_in(OperandShape(a=fp64, b=fp64, c=shape.c, d=shape.d, K=2))

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cosim.coverage.ucis import ucis_xml
-from cosim.rtl_coverage.file_coverage import FileCoverage
-from cosim.rtl_coverage.lcov import lcov_info
+from cosim.coverage.file import ucis_xml
+from cosim.rtl_coverage.file_coverage import FileCoverage, lcov_info
 from cosim.runner.html_report import report_page
 from cosim.runner.junit import junit_xml
 from mmau.cli import main

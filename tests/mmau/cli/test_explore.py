@@ -65,7 +65,7 @@ def test_space_becomes_tables_plots_and_a_page(space: Path, tmp_path: Path, caps
     assert shown["differing"] == []
     names = {Path(name).relative_to(out).as_posix() for name in shown["files"]}
     plots = {f"plots/{name}.{kind}" for name in drawn_here() for kind in ("svg", "png")}
-    assert names == {"results.jsonl", "results.csv", "results.parquet", "report.html"} | plots
+    assert names == {"results.jsonl", "results.csv", "results.parquet", "answers.md", "report.html"} | plots
     assert all(Path(name).stat().st_size for name in shown["files"])
     record = json.loads((out / "results.jsonl").read_text())
     assert (record["cosimulation"]["received"], record["cosimulation"]["mismatches"]) == (300, 0)

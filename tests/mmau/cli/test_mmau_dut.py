@@ -93,11 +93,21 @@ def test_template_takes_no_tag_for_c(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert text.endswith("acc = 0\ntag_i = 0\n")
 
 
-def test_template_says_that_each_operand_has_a_handshake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_template_knows_the_handshake_of_each_operand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ports = "input clk, input_a_stb, input_b_stb, input [31:0] input_a, input_b, output input_a_ack, output [31:0] output_z"
     text = described(ports, "assign input_a_ack = 1;", tmp_path, capsys)
-    assert "# input_a_stb, input_b_stb, input_a_ack: no protocol has a handshake for each operand; join them" in text
-    assert 'a = "input_a"\nb = "input_b"\nd = "output_z"' in text
+    assert 'protocol = "operand-handshakes"  # guessed from the names of the ports' in text
+    assert 'a = "input_a"\nb = "input_b"\nd = "output_z"\na_valid = "input_a_stb"\n' in text
+    assert 'b_valid = "input_b_stb"\na_ready = "input_a_ack"\n' in text
+
+
+def test_template_knows_what_marks_transfers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = "input clk, acc_load, in_last, go, input [7:0] a, b, c, output finished_done, output [31:0] q, d"
+    text = described(ports, "assign d = q;", tmp_path, capsys)
+    assert 'protocol = "start-done"' in text
+    assert 'start = "go"\ndone = "finished_done"\n' in text
+    assert "[beats]  # guessed: the design adds up over several transfers\ncount = {from = 1, to = 16}\n" in text
+    assert text.endswith('last = "in_last"\nload = "acc_load"\n')
 
 
 ASYNCHRONOUS = 'reset = {{name = "rst", active = "{}", asynchronous = true}}  # from its edge in the design\n'

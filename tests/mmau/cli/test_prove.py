@@ -1,6 +1,7 @@
 """`mmau prove`: exit status and report."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import TFDPA
+from golden.units.unit import Array
 from golden.units.unit_file import unit_to_toml
 from mmau.cli import prove as command
 from mmau.cli.main import main
@@ -16,10 +18,12 @@ from mmau.prove import design_proof as prove
 from mmau.prove.counterexample import golden_result
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.prove.specification import fused
+from rtl.datapath.base import DecodedDatapath
 from rtl.verilog.emit import to_verilog
 from tests.mmau.prove.datapath.test_unit_questions import FAULTS, faulty
 from tests.mmau.prove.in_this_process import in_this_process
 from tests.mmau.prove.provable_units import SMALL, unit_of, verilog_of
+from tests.mmau.prove.user_design.design_by_hand import OPERANDS, PRODUCT, RIGHT
 
 
 @pytest.fixture(autouse=True)
@@ -85,13 +89,15 @@ def test_a_fault_of_the_specification_is_no_counter_example(
                             counterexample=WrongResult({"a": 1}, 2, 3, ("a line",))), 1, "differs from"),
         (UserDesignDecision(verdict=OPEN, equal_to=DATAPATH, reason="no solver finished in 1 s"), 3,
          "not decided whether equal to"),
+        (UserDesignDecision(verdict=OPEN, equal_to=SPECIFICATION, reason="exponents 0 apart is open",
+                            open=("exponents 0 apart",), distances=(87, 88)), 3, "not decided whether equal to"),
     ],
 )  # fmt: skip
 def test_a_user_design(
     unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     found: UserDesignDecision, status: int, said: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(command, "prove", lambda design, seconds, dut, waived: found)
+    monkeypatch.setattr(command, "prove", lambda design, seconds, dut, waived, store: found)
     (tmp_path / "mine.sv").touch()
     dut = tmp_path / "dut.toml"
     dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
@@ -109,7 +115,23 @@ def test_a_user_design(
         "assumed": list(found.assumed), "decided": list(found.decided), "decided_by": found.decided_by,
         "counterexample": None if shown is None else {"inputs": {"a": 1}, "got": 2, "expected": 3},
         "explanation": [] if shown is None else ["a line"], "sources": dict(found.sources),
+        **({"open": ["exponents 0 apart"], "distances": {"proved": 87, "count": 88}} if found.open else {}),
     }  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+def test_answers_about_cases_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit, source, dut, store = (tmp_path / name for name in ("unit.toml", "mine.sv", "dut.toml", "store"))
+    unit.write_text(unit_to_toml(PRODUCT), encoding="utf-8")
+    dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
+    command = ["prove", "--unit", str(unit), "--dut", str(dut), "--store", str(store)]
+    for body, status in (("assign d = r;", 0), ("assign d = r;", 0), ("assign d = r ^ 32'(a == 8'd9);", 1)):
+        source.write_text(f"module mine({OPERANDS});\n{RIGHT}{body}\nendmodule\n", encoding="utf-8")
+        assert main(command) == status
+        assert len(list((store / "results").iterdir())) == 1
+    assert main([*command[:3], "--store", str(store)]) == 2
+    assert "--store is for a design that --dut describes" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -127,6 +149,32 @@ def test_a_tile_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
     tile = ["--arch", "x86-amx", "--instr", "tdpbusd.m16n16k16", "--tile", "2x1", "--stages", "2"]
     assert main(["prove", *tile]) == 0
     assert capsys.readouterr().out.startswith("x86-amx tdpbusd.m16n16k16, 2x1 tile, ones-complement, 2 stages: proved\n")
+
+
+ARRAY = Array(rows=2, columns=2, steps=2, decoders="edge")
+
+
+@pytest.mark.slow
+def test_an_array_with_decoders_at_its_edge_is_proved_and_swapped_decoders_are_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: dict[str, Any] = {"a": "e4m3", "b": "e4m3", "c": "fp16", "L": 2, "F": 9, "rho": "RNE-FP16", "e_zero": -20}
+    unit = Unit(name="fp8", operation=TFDPA(**keys), implementation=Implementation(stages=1), array=ARRAY)
+    file = tmp_path / "array.toml"
+    file.write_text(unit_to_toml(unit), encoding="utf-8")
+    assert main(["prove", "--unit", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("unit fp8, 2x2 array, ones-complement, 1 stage: proved\n")
+    file.write_text(unit_to_toml(replace(unit, array=replace(ARRAY, feed="systolic"))), encoding="utf-8")
+    assert main(["prove", "--unit", str(file)]) == 3
+    assert "are not proved; the same array with broadcast operands is" in capsys.readouterr().out
+    shown = DecodedDatapath.decoded
+    monkeypatch.setattr(
+        DecodedDatapath,
+        "decoded",
+        lambda self, build, operand, place, codes: shown(self, build, operand, place, codes[::-1]),
+    )
+    file.write_text(unit_to_toml(unit), encoding="utf-8")
+    assert main(["prove", "--unit", str(file)]) != 0
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ def measures(L: int, F: int, workload: int) -> dict[str, Any]:
             "histogram": [[-2.0, 10], [-1.0, 200 + 5 * F], [0.0, 500], [1.0, 180 - 5 * F], [2.0, 0]],
         },
         "bias": {"mean_ulp": -0.01 * mean, "low95": -0.02 * mean, "high95": 0.005 * mean},
-        "snr_db": 6.02 * F,
+        "arithmetic_snr_db": 6.02 * F,
         "agreement": {"sm_90:mma.m16n8k16.f32.f16.f16.f32": min(1.0, F / 25)},
     }  # fmt: skip
 

@@ -63,12 +63,12 @@ def test_filters_reduce_the_points(opened: Opened) -> None:
 
 def test_axes_change_the_plot_and_its_front(opened: Opened) -> None:
     opened.choose("#x", "cost.delay_ns")
-    opened.choose("#y", "accuracy.outliers.snr_db")
+    opened.choose("#y", "accuracy.outliers.arithmetic_snr_db")
     drawn = opened.drawn()
     assert "L=4 F=12 sign-magnitude" not in drawn  # it has no delay
     point = drawn["L=8 F=18 sign-magnitude"]
     assert point["x"] == value("L=8 F=18 sign-magnitude", "cost", "delay_ns")
-    assert point["y"] == value("L=8 F=18 sign-magnitude", "accuracy", "outliers", "snr_db")
+    assert point["y"] == value("L=8 F=18 sign-magnitude", "accuracy", "outliers", "arithmetic_snr_db")
     assert "without a value" in str(opened.page.locator("#plot-note").text_content())
     opened.choose("#y", "parameters.F")
     assert "No Pareto front" in str(opened.page.locator("#plot-note").text_content())
@@ -76,7 +76,10 @@ def test_axes_change_the_plot_and_its_front(opened: Opened) -> None:
 
 @pytest.mark.parametrize(
     ("x", "y", "signs"),
-    [("cost.area_um2", "accuracy.normal.relative_error.p99", (1, 1)), ("cost.delay_ns", "accuracy.normal.snr_db", (1, -1))],
+    [
+        ("cost.area_um2", "accuracy.normal.relative_error.p99", (1, 1)),
+        ("cost.delay_ns", "accuracy.normal.arithmetic_snr_db", (1, -1)),
+    ],
 )
 def test_front_is_the_exact_one(opened: Opened, x: str, y: str, signs: tuple[int, int]) -> None:
     opened.choose("#x", x)

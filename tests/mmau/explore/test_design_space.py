@@ -38,10 +38,12 @@ def test_points_of_several_operations_and_flags() -> None:
         "L = [2, 4]\nF = {from = 8, to = 10}", 'operation = ["T-FDPA", "E-FDPA"]\nL = [2]\nF = [24]\nsticky = [false, true]'
     )
     points = list(space_of(text + MEASURED).points())
-    assert len(points) == 8
-    assert points[2].name == "operation=T-FDPA L=2 F=24 sticky=true encoding=ones-complement"
-    assert [point.is_valid for point in points] == [True] * 4 + [False] * 4
-    assert points[4].message.startswith("E-FDPA key must be one of ")
+    assert [point.name.rpartition(" ")[0] for point in points[::2]] == [
+        "operation=T-FDPA L=2 F=24 sticky=false",
+        "operation=T-FDPA L=2 F=24 sticky=true",
+        "operation=E-FDPA L=2",  # which has neither F, nor sticky, nor e_zero
+    ]
+    assert all(point.is_valid for point in points)
 
 
 def test_parameters_beyond_a_limit_are_no_points_of_the_space() -> None:
@@ -106,7 +108,7 @@ def test_clock_is_swept_and_stands_only_where_it_is_given() -> None:
 
 
 FIGURES: dict[str, Any] = {
-    "accuracy": {"normal": {"relative_error": {"max": 0.5}}, "chain-64": {"snr_db": 80.0}},
+    "accuracy": {"normal": {"relative_error": {"max": 0.5}}, "chain-64": {"arithmetic_snr_db": 80.0}},
     "cost": {"cells": 100, "delay_ns": None},
 }
 
@@ -119,9 +121,9 @@ FIGURES: dict[str, Any] = {
         ("delay_ns", None),
         ("area_um2", None),
         ("accuracy.normal.relative_error.max", 0.5),
-        ("accuracy.chain-64.snr_db", 80.0),
-        ("accuracy.normal.snr_db", None),
-        ("accuracy.uniform.snr_db", None),
+        ("accuracy.chain-64.arithmetic_snr_db", 80.0),
+        ("accuracy.normal.arithmetic_snr_db", None),
+        ("accuracy.uniform.arithmetic_snr_db", None),
     ],
 )
 def test_columns_have_their_values(name: str, value: float | None) -> None:
@@ -131,8 +133,8 @@ def test_columns_have_their_values(name: str, value: float | None) -> None:
 def test_measures_beyond_a_limit_are_reported() -> None:
     table = {"max_cells": 99, "min_accuracy.chain-64.snr_db": 90, "max_accuracy.normal.relative_error.max": 1, "max_F": 3}
     found = constraints_of(table, "T-FDPA", ["normal", "chain-64"])
-    told = "cells = 100 is above max_cells = 99; accuracy.chain-64.snr_db = 80 is below min_accuracy.chain-64.snr_db = 90"
-    assert broken_by_measures(found, FIGURES) == told
+    ratio = "accuracy.chain-64.arithmetic_snr_db = 80 is below min_accuracy.chain-64.snr_db = 90"
+    assert broken_by_measures(found, FIGURES) == f"cells = 100 is above max_cells = 99; {ratio}"
     assert [each.key for each in of_cost(found)] == ["max_cells"]
     assert broken_by_measures(constraints_of({"max_cells": 100}, "T-FDPA", []), FIGURES) == ""
 
@@ -156,7 +158,7 @@ def test_limit_on_a_figure_that_was_not_measured_is_reported_as_unchecked() -> N
         ),
         ({"max_cells": "3"}, r"\[constraints\] max_cells must be a number, got '3'"),
         ({"max_cells": float("nan")}, r"\[constraints\] max_cells must be a number, got nan"),
-        ({"max_accuracy.uniform.snr_db": 3}, r"\[constraints\] max_accuracy\.uniform\.snr_db: column 'accuracy\.uniform"),
+        ({"max_accuracy.uniform.snr_db": 3}, r"\[constraints\] max_accuracy\.uniform\.snr_db: .*accuracy\.uniform"),
     ],
 )
 def test_bad_limit_is_one_message(table: dict[str, Any], message: str) -> None:
@@ -166,10 +168,53 @@ def test_bad_limit_is_one_message(table: dict[str, Any], message: str) -> None:
 
 def test_results_without_an_error_have_infinitely_much_signal() -> None:
     """So that a limit holds them to be good, and a search takes them."""
-    exact = {"accuracy": {"normal": {"finite_rows": 5, "exact_rows": 5, "snr_db": None}}}
-    assert value_of("accuracy.normal.snr_db", exact) == float("inf")
-    assert broken_by_measures(constraints_of({"min_accuracy.normal.snr_db": 90}, "T-FDPA", ["normal"]), exact) == ""
-    exact["accuracy"]["normal"]["exact_rows"] = 4
-    assert value_of("accuracy.normal.snr_db", exact) is None
-    none = {"accuracy": {"normal": {"finite_rows": 0, "exact_rows": 0, "snr_db": None}}}
-    assert value_of("accuracy.normal.snr_db", none) is None
+
+    def figures(rows: int, largest: float | None) -> dict[str, Any]:
+        errors = {"max": largest, "unbounded": 0}
+        found = {"finite_rows": rows, "total": {"relative_error": errors}, "relative_error": errors}
+        return {"accuracy": {"normal": found | {"total_snr_db": None, "arithmetic_snr_db": None}}}
+
+    for ratio in ("total_snr_db", "arithmetic_snr_db"):
+        assert value_of(f"accuracy.normal.{ratio}", figures(5, 0)) == float("inf")
+        assert value_of(f"accuracy.normal.{ratio}", figures(5, 0.5)) is None
+        assert value_of(f"accuracy.normal.{ratio}", figures(0, None)) is None
+    limits = constraints_of({"min_accuracy.normal.snr_db": 90}, "T-FDPA", ["normal"])
+    assert broken_by_measures(limits, figures(5, 0)) == ""
+
+
+@pytest.mark.parametrize(("swept", "which"), [(["F", "L"], "arithmetic"), (["F", "a"], "total"), (["scale"], "total")])
+def test_a_plain_ratio_compares_what_varies(swept: list[str], which: str) -> None:
+    (limit,) = constraints_of({"min_accuracy.normal.snr_db": 9}, "T-FDPA", ["normal"], swept)
+    assert limit.column == f"accuracy.normal.{which}_snr_db"
+    assert limit.key == "min_accuracy.normal.snr_db"
+
+
+def test_a_measure_that_leaves_out_what_varies_is_warned_of() -> None:
+    limits = '[constraints]\n"min_accuracy.normal.arithmetic_snr_db" = 20\nmax_cells = 9\n'
+    formats = 'formats = [{a = "e4m3", b = "e4m3"}, {a = "e5m2", b = "e5m2"}]'
+    text = SMALL.replace('a = "e4m3"\nb = "e4m3"\n', "").replace("[sweep]", f"[sweep]\n{formats}")
+    (warning,) = space_of(text + MEASURED + limits).warnings
+    assert warning.startswith("accuracy.normal.arithmetic_snr_db is against the exact sum of operands that are quantised")
+    assert not space_of(text + MEASURED + limits.replace("arithmetic_snr", "total_snr")).warnings
+    assert not space_of(SMALL + MEASURED + limits).warnings
+
+
+def test_keys_vary_together() -> None:
+    formats = '[{name = "FP8", a = "e4m3", b = "e5m2"}, {a = "e2m1", b = "e2m1", implementation = {stages = 2}}]'
+    text = SMALL.replace('a = "e4m3"\nb = "e4m3"\n', "").replace("[sweep]", f"[sweep]\nformats = {formats}")
+    space = space_of(text + MEASURED)
+    points = list(space.points())
+    assert {point.name.partition(" ")[0] for point in points} == {"formats=FP8", "formats=e2m1-e2m1-2"}
+    assert {(point.parameters["a"], point.parameters["b"]) for point in points} == {("e4m3", "e5m2"), ("e2m1", "e2m1")}
+    assert space.swept[:3] == ("a", "b", "implementation.stages")
+    for wrong, message in {
+        "formats = [{}]": r"\[sweep.formats\] must set a key of the unit in each table, got \{\}",
+        "formats = [{F = 4}]": r"the keys of \[sweep\] must have each value once, got 'F' twice",
+        'formats = [{aa = "e4m3"}]': r"\[sweep.formats\] key must be one of .*; got 'aa'",
+        "formats = [{L = 2}, 3]": r"\[sweep\] key must be one of",
+        "L = [{F = 4}]": r"\[sweep\] L must hold values; tables go under a name",
+        'formats = [{a = "e4m3"}, {a = "e4m3"}]': r"\[sweep.formats\]: names must have each value once",
+    }.items():
+        other = SMALL.replace("L = [2, 4]\n", "") if wrong.startswith("L") else SMALL
+        with pytest.raises(ValueError, match=f"^{message}"):
+            space_of(other.replace('a = "e4m3"\n', "").replace("[sweep]", f"[sweep]\n{wrong}") + MEASURED)

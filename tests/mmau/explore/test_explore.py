@@ -52,7 +52,7 @@ def test_every_point_has_a_record_its_unit_and_its_verilog(notes: Path, tmp_path
         assert (
             f'//   name = "{record["name"]}"\n// L = {unit.operation.length}\n' in (folder / record["verilog"]).read_text()
         )
-    first, figures = found.records[0], {"rows": 1000, "relative_error": {"mean": 2.0**-8}, "snr_db": 48.0}
+    first, figures = found.records[0], {"rows": 1000, "relative_error": {"mean": 2.0**-8}, "arithmetic_snr_db": 48.0}
     assert {
         key: first[key]
         for key in ("name", "kind", "status", "message", "swept", "accuracy", "cost", "cosimulation", "proof")
@@ -70,6 +70,8 @@ def test_every_point_has_a_record_its_unit_and_its_verilog(notes: Path, tmp_path
             "products": 2,
             "cells_per_product": 800.0,
             "area_um2_per_product": 56.0,
+            "tops_per_mm2": None,
+            "tops_per_watt": None,
         },
         "cosimulation": {"vectors": 1000, "sent": 1000, "received": 1000, "mismatches": 0, "seed": 0},
         "proof": None,

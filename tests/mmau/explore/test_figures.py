@@ -15,9 +15,9 @@ def few() -> list[dict[str, Any]]:
     return [found[0], found[1], found[2], found[4], found[10], *found[-4:]]
 
 
-def offsets(axes: Any) -> dict[str, list[list[float]]]:
-    """The points of each group, by its label."""
-    return {group.get_label(): group.get_offsets().tolist() for group in axes.collections}
+def done(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that were evaluated."""
+    return [record for record in records if record["status"] == "done"]
 
 
 @pytest.mark.slow
@@ -31,12 +31,15 @@ def test_accuracy_is_drawn_over_the_area() -> None:
     def place(record: dict[str, Any]) -> list[float]:
         return [record["cost"]["area_um2"], record["accuracy"]["normal"]["relative_error"]["p99"]]
 
-    assert offsets(normal) == {
-        "point, circuit differs": [place(records[0])],
-        "point, not co-simulated": [place(records[1])],
-        "point, co-simulated": [place(record) for record in records[2:5]],
-        "reference, not co-simulated": [place(records[-1])],
-    }
+    collections: list[Any] = list(normal.collections)
+    groups = [(group.get_offsets().tolist(), len(group.get_facecolors())) for group in collections]
+    assert sorted(pair for pairs, _ in groups for pair in pairs) == sorted(place(record) for record in done(records))
+    open_ones = [pairs for pairs, filled in groups if not filled]
+    assert open_ones == [[place(records[1])], [place(records[-1])]], "what is not co-simulated, and the reference"
+    named = {text.get_text() for text in normal.texts}
+    assert named == {record["name"] for record in records[2:5]} | {records[-1]["name"].rpartition(":")[2]}
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"L 4", "co-simulated", "not co-simulated", "circuit differs", "reference", "Pareto front"} <= {*legend}
     (line,) = normal.lines
     # Open and with the same area, the second point is worse than the third.
     assert np.asarray(line.get_xydata()).tolist() == [place(record) for record in records[2:5]]

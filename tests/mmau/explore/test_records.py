@@ -140,7 +140,17 @@ def test_equal_L_and_costs_that_no_products_share_are_compared_by_the_step() -> 
 def test_cost_that_is_missing_is_missing_per_product() -> None:
     assert with_costs_per_product({"energy_pj": None, "cells": 12}, 4) == {
         "energy_pj": None, "cells": 12, "products": 4, "cells_per_product": 3.0, "energy_pj_per_product": None,
+        "tops_per_mm2": None, "tops_per_watt": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("meets", "wanted"), [(None, 16 / 2), (True, 16 / 4), (False, None)])
+def test_throughput_is_that_of_the_clock(meets: bool | None, wanted: float | None) -> None:
+    """8 products in 1,000 µm²: in 2 ns, the shortest period, 8 TOPS/mm²; in 4 ns, the wanted one, half as many."""
+    cost = {"area_um2": 1000.0, "delay_ns": 2.0, "energy_pj": 4.0, "meets_clock": meets, "wanted": {"clock_ns": 4.0}}
+    found = with_costs_per_product(cost, 8)
+    assert found["tops_per_mm2"] == wanted
+    assert found["tops_per_watt"] == (None if meets is False else 4.0)  # 16 operations, 4 pJ
 
 
 def test_what_is_missing_is_empty() -> None:
@@ -193,7 +203,7 @@ def test_front_is_what_nothing_dominates(pairs: list[Pair]) -> None:
         ("accuracy.normal.relative_error.p99", "normal: relative error, 99th percentile", "low"),
         ("accuracy.normal.bias.mean_ulp", "normal: bias (ulp of the magnitude)", "zero"),
         ("accuracy.normal.magnitude_bias.mean_ulp", "normal: bias of the magnitude (ulp of the magnitude)", "zero"),
-        ("accuracy.my.data.snr_db", "my.data: signal to noise (dB)", "high"),
+        ("accuracy.my.data.arithmetic_snr_db", "my.data: signal to noise, arithmetic alone (dB)", "high"),
         ("accuracy.normal.agreement.sm_90:mma.m16n8k16", "normal: agreement with sm_90:mma.m16n8k16 (share)", "high"),
         ("accuracy.network.loss_fp32", "network: loss fp32", None),
         ("parameters.implementation.encoding", "encoding", None),

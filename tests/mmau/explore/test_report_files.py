@@ -25,7 +25,7 @@ def test_all_files_are_written(tmp_path: Path) -> None:
     found = write(sample.records()[:6], tmp_path / "new" / "out", title="t", space=sample.SPACE)
     names = [path.relative_to(tmp_path / "new" / "out").as_posix() for path in found]
     plots = [f"plots/{name}.{kind}" for name in PLOTS for kind in ("svg", "png")]
-    assert names == ["results.csv", "results.parquet", *plots, "report.html"]
+    assert names == ["results.csv", "results.parquet", *plots, "answers.md", "report.html"]
     assert sorted(path for path in (tmp_path / "new" / "out").rglob("*") if path.is_file()) == sorted(found)
     assert all(path.stat().st_size > 0 for path in found)
 

@@ -43,7 +43,7 @@ def asked(text: str) -> list[dict[str, Any]]:
 def record(point: Point) -> dict[str, Any]:
     """Figures that are opposed along F alone: the best points have the least L."""
     L, F = (int(point.parameters[key]) for key in ("L", "F"))
-    figures = {"accuracy": {"normal": {"snr_db": 6.0 * F}}, "cost": {"area_um2": 7.0 * L * F}}
+    figures = {"accuracy": {"normal": {"arithmetic_snr_db": 6.0 * F}}, "cost": {"area_um2": 7.0 * L * F}}
     return {"name": point.name, "status": "done", "L": L, "cosimulation": None, "proof": None, **figures}
 
 

@@ -15,6 +15,7 @@ from mmau.explore.tasks import (
     Part,
     depends_on,
     distinct_tasks,
+    estimate_text,
     parts_of,
     rough_seconds,
     seconds_of,
@@ -109,12 +110,38 @@ def recorded(task: Task, factor: float) -> Record:
 
 def test_estimate_follows_the_times_of_the_same_part() -> None:
     rough = seconds_of(TASKS, [])
-    assert rough == pytest.approx(sum(map(rough_seconds, TASKS)))
-    assert seconds_of(TASKS, [recorded(task, 3.0) for task in TASKS]) == pytest.approx(3 * rough)
+    assert sum(rough.values()) == pytest.approx(sum(map(rough_seconds, TASKS)))
+    assert seconds_of(TASKS, [recorded(task, 3.0) for task in TASKS]) == pytest.approx(
+        {kind: 3 * seconds for kind, seconds in rough.items()}
+    )
     costs = [task for task in TASKS if task.content["part"] == "cost"]
-    others = rough - sum(map(rough_seconds, costs))
-    assert seconds_of(TASKS, [recorded(costs[0], 2.0)]) == pytest.approx(others + 2 * (rough - others))
-    assert seconds_of([], []) == 0
+    assert seconds_of(TASKS, [recorded(costs[0], 2.0)]) == pytest.approx(rough | {"cost": 2 * rough["cost"]})
+    assert seconds_of([], []) == {}
+
+
+def test_arrays_of_one_arithmetic_share_its_accuracy_and_not_their_costs() -> None:
+    text = SMALL.replace("[sweep]", "[array]\nrows = 2\ncolumns = 3\n[sweep]").replace(
+        "[sweep.implementation]", '[sweep.array]\nfeed = ["broadcast", "systolic"]\n[sweep.implementation]\nstages = [1]'
+    )
+    space = space_of(text + MEASURED)
+    points = list(space.points())
+    arrays = [point.unit.array for point in points if point.unit is not None]
+    assert {(each.rows, each.columns, each.feed) for each in arrays if each is not None} == {
+        (2, 3, "broadcast"), (2, 3, "systolic"),
+    }  # fmt: skip
+    tasks = distinct_tasks([part for point in points for part in parts_of(space, point)])
+    kinds = [task.content["part"] for task in tasks]
+    arithmetics = {task.content["unit"] for task in tasks if task.content["part"] == "accuracy"}
+    assert kinds.count("cost") == len(points)
+    assert len(arithmetics) * 4 == len(points), "of two feeds and two encodings"
+
+
+def test_estimate_names_each_kind_of_task() -> None:
+    assert (
+        estimate_text({"accuracy": 60.0, "cost": 240.0}, 2)
+        == "about 2 min 30 s on 2 workers (cost 2 min 0 s, accuracy 30 s)"
+    )
+    assert estimate_text({"cost": 60.0}, 1) == "about 1 min 0 s on 1 worker"
 
 
 def test_tasks_are_in_the_order_that_workers_profit_from() -> None:

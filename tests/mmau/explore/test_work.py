@@ -3,13 +3,14 @@
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from golden import Unit
-from mmau.explore.space_file import space_from_table
+from mmau.explore.space_file import rows_of_cost, space_from_table
 from mmau.explore.tasks import cost_tools, parts_of
-from mmau.explore.work import check_tools, cost_of, placed, work
+from mmau.explore.work import check_tools, cost_of, placed, rows_of_power, work
 from rtl.cost.cost_error import CostError
 from rtl.cost.cost_results import PipelineTiming, StageDelay
 from rtl.cost.liberty import DEFAULT
@@ -44,7 +45,7 @@ def test_machine_with_another_library_of_that_name_does_not_measure(tmp_path: Pa
 
 
 def test_log_is_named_where_it_will_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(unit: Unit, wanted: object, folder: Path) -> None:
+    def fails(unit: Unit, wanted: object, folder: Path, operands: None) -> None:
         raise CostError(f"unit: OpenSTA failed; its log is {folder / 'unit.log'}")
 
     unit = next(iter(space_of(SMALL + MEASURED).points())).unit
@@ -88,3 +89,32 @@ def test_unit_with_a_clock_is_measured_with_the_stages_that_meet_it(tmp_path: Pa
 def test_machine_with_other_tools_places_no_registers() -> None:
     with pytest.raises(ValueError, match=r"^tools must be those of the requesting machine: sta: "):
         placed(clocked()[0], {"tools": {**cost_tools(DEFAULT), "sta": "OpenSTA 1.0"}, "cells": DEFAULT})
+
+
+def test_power_is_that_of_the_rows_of_a_workload(tmp_path: Path) -> None:
+    """Held weights stay for their rows, and half of a's elements are zeros."""
+    table = {"activity": {"workload": "normal", "rows": 200, "hold_b": 50, "zeros": 0.5}}
+    activity = rows_of_cost(table["activity"], tmp_path)
+    unit = next(iter(space_of(SMALL + MEASURED).points())).unit
+    assert unit is not None
+    found = rows_of_power(unit, activity)
+    assert len(found.c) == 200
+    assert all((found.b[50 * k : 50 * k + 50] == found.b[50 * k]).all() for k in range(4))
+    assert not (found.b[49] == found.b[50]).all()
+    assert 0.4 < (found.a == 0).mean() < 0.6
+    assert rows_of_cost("normal", tmp_path) == {"workload": "normal", "rows": 1000, "hold_b": 1, "zeros": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("norml", "workload must be one of normal"),
+        ("chain-64", "activity takes a workload whose rows are steps of any unit, and chain-64 is none"),
+        ({"rows": 10}, "activity must be a number, a workload, or a table with the key workload"),
+        ({"workload": "normal", "zeros": 2}, "activity: zeros must be a number of at least 0 and at most 1, got 2"),
+        ({"workload": "normal", "row": 2}, "activity: key must be one of workload, rows, hold_b, zeros; got 'row'"),
+    ],
+)
+def test_what_is_no_activity_is_refused(given: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        rows_of_cost(given, tmp_path)

@@ -17,7 +17,7 @@ def quick(content: dict[str, Any], folder: Path) -> Any:
     with Path(os.environ[NOTES]).open("a") as notes:
         notes.write(f"{content['part']} {content.get('workload', '')} {keys['L']} {keys['F']}\n")
     if content["part"] == "accuracy":
-        return {"rows": content["rows"], "relative_error": {"mean": 2.0 ** -keys["F"]}, "snr_db": 6.0 * keys["F"]}
+        return {"rows": content["rows"], "relative_error": {"mean": 2.0 ** -keys["F"]}, "arithmetic_snr_db": 6.0 * keys["F"]}
     if content["part"] == "cost":
         more = 5 * (keys["implementation"]["encoding"] == "sign-magnitude")
         return {"cells": 100 * keys["L"] * keys["F"] + more, "area_um2": 7.0 * keys["F"] * keys["L"], "missing": {}}
@@ -69,5 +69,5 @@ def diverging(content: dict[str, Any], folder: Path) -> Any:
     """As `quick`, where the points with the best figures have one figure less, as of a training that diverged."""
     result, keys = quick(content, folder), tomllib.loads(content["unit"])
     if content["part"] == "accuracy" and keys["L"] == 2:
-        return {**result, "snr_db": None}
+        return {**result, "arithmetic_snr_db": None}
     return result

@@ -97,6 +97,17 @@ def test_tf32_and_fp32() -> None:
     assert (got == golden.gemm(golden.instruction("gfx942", "v_mfma_f32_16x16x4_f32"), a, b, zeros)).all()
 
 
+def test_several_passes_are_goldens_and_near_fp32() -> None:
+    a, b = operands(torch.float32)
+    with triton_dot.on("sm_90"):
+        got, once = ran(a, b, precision="tf32x3"), ran(a, b, precision="tf32")
+    name = "wgmma.m64n128k8.f32.tf32.tf32"
+    steps = 3 * BLOCK // golden.instruction("sm_90", name).k
+    assert (got == expected(a, b, name, passes="tf32x3", pass_tile=BLOCK, promote_every=steps)).all()
+    exact = (a.double() @ b.double()).numpy()
+    assert np.abs(got.view("f4") - exact).max() * 100 < np.abs(once.view("f4") - exact).max()
+
+
 def test_nan_and_bf16_are_those_of_the_formats() -> None:
     """The interpreter's own dot multiplies the codes of bf16, and reads a NaN of e4m3 as 480."""
     a, b = operands(torch.bfloat16)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mmau.mutation.connections import connection_changes
 from mmau.mutation.mutations import changes
+from mmau.mutation.sample import connection_changes
 from mmau.prove.netlist.verilog_text import read_netlist
 
 TEXT = """module top(x, y, rst, out_ready, z, sticky, out_valid);

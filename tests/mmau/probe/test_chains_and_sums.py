@@ -99,7 +99,7 @@ def test_programs_of_additions_are_found(table: dict[str, Any]) -> None:
 )
 def test_outer_is_open_where_nothing_is_added_outside(table: dict[str, Any], counts: bool) -> None:
     shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
-    program = model(SUMS_FAMILY, vars(SumTable(**table)), shape)
+    program = model(SUMS_FAMILY, SumTable(**table).as_table(), shape)
     changed = {key for candidate in neighbours(program) for key, _ in candidate.keys}
     rows = generate(shape, 400, 0).operands
     other = program.changed(outer="RZ-e8m7")
@@ -113,7 +113,7 @@ def test_outer_is_open_where_nothing_is_added_outside(table: dict[str, Any], cou
 def test_nodes_that_hold_every_product_are_named_by_rule(a: Format) -> None:
     """And no others of fp16: rows tell each of the rest from exact products."""
     shape = OperandShape(a=a, b=a, c=FP32, d=FP32, K=1)
-    program = model(SUMS_FAMILY, vars(SumTable(c="last")), shape)
+    program = model(SUMS_FAMILY, SumTable(c="last").as_table(), shape)
     rows = generate(shape, 4000, 0).operands
     alike = {value for each in alike_by_rule(program) if each.key == "product" for value in each.values}
     differ = {node for node in NODES if (program.run(rows) != program.changed(product=node).run(rows)).any()}

@@ -67,7 +67,7 @@ TABLES: tuple[dict[str, Any], ...] = (
      "e_zero": -14, "flush_inputs": True, "overflow": "by-mode"},
     {"operation": IDPA, "a": "int8", "b": "uint8", "c": "int32", "L": 4, "overflow": "saturate"},
     {"operation": IDPA, "a": "uint8", "b": "uint8", "c": "int32", "L": 4},
-    {"operation": FMA, "a": "fp16", "b": "fp16", "c": "fp16", "nan": "first"},
+    {"operation": FMA, "a": "fp16", "b": "fp16", "c": "fp16", "nan": "b-c-a"},
     {"operation": FMA, "a": "fp16", "b": "fp16", "c": "fp16", "rho": "RD-FP16", "flush_results": True,
      "overflow": "by-mode"},
     {"operation": FMA, "a": "bf16", "b": "bf16", "c": "fp32", "flush_inputs": True},

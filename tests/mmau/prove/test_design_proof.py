@@ -11,7 +11,7 @@ from mmau.prove.design_proof import answered
 from mmau.prove.pipeline.pipeline import HANDSHAKE
 from mmau.prove.solvers.answer import Answer, Solve
 from mmau.prove.solvers.installed import PACKAGES, MissingSolver, solver
-from rtl.designs.sample_designs import multi_format_designs
+from rtl.designs.sample_units import multi_format_designs
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.prove.provable_units import SMALL, unit_of
 

@@ -13,9 +13,9 @@ from golden.units.unit import ENCODINGS
 from mmau.prove.datapath.unit_questions import NotProvable, Question, unit_questions
 from mmau.prove.netlist.terms import Terms, deep_stack
 from mmau.prove.solvers.installed import PACKAGES, solver
+from mmau.prove.targets import SMALL, combinational_netlist, whole_questions, whole_targets, whole_units
 from mmau.prove.user_design.folding import Folding
 from mmau.prove.user_design.row_evaluation import columns
-from mmau.prove.whole_unit import SMALL, combinational_netlist, whole_questions, whole_targets, whole_units
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
 from tests.mmau.prove.datapath.test_unit_questions import FAULTS, faulty

@@ -52,6 +52,13 @@ def swapped_tiles() -> Any:
     return np.concatenate([tiles[at] for at in (1, 0, 3, 2, 5, 4)], 1)
 
 
+def exchanged(one: Any, other: Any) -> Any:
+    """D with two of its parts at each other's place."""
+    d = chain(*operands(96))
+    d[one], d[other] = d[other].copy(), d[one].copy()
+    return d
+
+
 def residue_first(tile: int) -> Any:
     a, b = operands(996)
     head = 996 % tile
@@ -99,6 +106,26 @@ UNSCALED: dict[str, tuple[int, Callable[[], Any], str]] = {
     ),
     "a stale accumulator": (96, lambda: by_tiles(16, lambda a, b, c: chain(a, b, c)), "a tile of 16 x 16 starts from"),
     "tiles swapped": (96, swapped_tiles, "neighbouring output tiles of 8 x 8 are swapped"),
+    "an uneven split": (1000, lambda: summed(parts(*operands(1000), 144)), "split_k = 7"),
+    "a part of a split lost": (
+        1024, lambda: summed([parts(*operands(1024), 256)[at] for at in (0, 2, 3)]),
+        "part 1 of split_k = 4, split_tile = 64 missing",
+    ),
+    "a part of a split twice": (
+        1024, lambda: summed([parts(*operands(1024), 256)[at] for at in (0, 1, 1, 2, 3)]),
+        "part 1 of split_k = 4, split_tile = 64 counted twice",
+    ),
+    "two tiles swapped": (
+        96, lambda: exchanged(np.s_[:8, :8], np.s_[:8, 8:16]),
+        "output tiles of 8 x 8 stand in other places: (0, 1) in the place of (0, 0), (0, 0) in the place of (0, 1)",
+    ),
+    "bands of rows swapped": (
+        96, lambda: exchanged(np.s_[:16], np.s_[16:]),
+        "output tiles of 16 x 16 stand in other places: (1, 0) in the place of (0, 0)",
+    ),
+    "its own earlier result": (
+        96, lambda: chain(*operands(96), chain(*operands(96))), "the kernel adds to its own earlier result",
+    ),
     "rounded twice": (
         96, lambda: chain(*operands(96)).astype(np.float16).astype(np.float32), "the result is rounded to fp16 first",
     ),

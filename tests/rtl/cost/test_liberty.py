@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from rtl.cost.liberty import LIBRARIES, attribute, function_of, library, outline_areas, outlined_library, read_library
+from rtl.cost.liberty import (
+    OUTLINED,
+    attribute,
+    function_of,
+    library,
+    nand2_area,
+    outline_areas,
+    outlined_library,
+    read_library,
+    smallest_gate,
+)
+from rtl.cost.library_files import files_of
 from rtl.tools import MissingTool
 from tests.rtl.cost.needs import needs_library
 
@@ -52,10 +63,9 @@ def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
 
 
 def test_missing_library_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    path = tmp_path / "osu018_stdcells.lib"
-    monkeypatch.setitem(LIBRARIES, "osu018", path)
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
     message = (
-        f"area, delay and power need the cell library {path}, which is not there; install Debian's package qflow-tech-osu018"
+        "area, delay and power need the cell library osu018, which is not there; install Debian's package qflow-tech-osu018"
     )
     with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
         library("osu018")
@@ -143,10 +153,25 @@ def test_a_file_that_cannot_be_read_is_one_message(tmp_path: Path, old: str, new
         library(str(path))
 
 
+def test_the_smallest_gate_of_a_function_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.lib").write_text(SMALL)
+    cells = library(f"{tmp_path}/a.lib")
+    assert nand2_area(cells) == 24
+    assert smallest_gate(cells, 1, 0b01)[0] == "INV"
+    with pytest.raises(ValueError, match="must have a gate of 2 inputs with the truth table 0b1, and has none"):
+        smallest_gate(cells, 2, 0b0001)
+
+
+RULE = (
+    "osu018, osu035, asap7, nangate45, sky130, ihp130, or the path of a Liberty file, NAME.lib or NAME.lib.gz, with * for "
+    "the parts of one library;"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        *((name, "osu018, osu035 or the path of a Liberty file, NAME.lib;") for name in ("osu050", "cells.lef")),
+        *((name, RULE) for name in ("osu050", "cells.lef")),
         *((name, "a Liberty file that exists,") for name in ("none.lib", "/nowhere/cells.lib")),
     ],
 )
@@ -156,13 +181,13 @@ def test_no_such_library_is_refused(name: str, rule: str) -> None:
 
 
 @needs_library
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", OUTLINED)
 def test_areas_are_those_of_the_layout(name: str) -> None:
     """A NAND gate of three inputs is as wide as an AND gate of two, in OSU's layouts; their Liberty files say otherwise."""
     cells, scale = library(name).cells, {"osu018": 1, "osu035": 4}[name]
     areas = {"INVX1": 16, "NAND2X1": 24, "NAND3X1": 32, "OAI21X1": 32, "AOI21X1": 32, "XOR2X1": 56, "DFFPOSX1": 96}
     assert {cell: cells[cell].area for cell in areas} == {cell: scale * area for cell, area in areas.items()}
-    stated = LIBRARIES[name].read_text()
+    stated = files_of(name)[0].read_text()
     assert re.search(rf"cell \(OAI21X1\) \{{\s*area : {23 * scale};", stated), (
         "the Liberty file is mended: see rtl.cost.liberty"
     )

@@ -15,8 +15,7 @@ from golden.arithmetic.formats import BF16, E2M1, E4M3, FP32
 from golden.operations import TFDPA
 from golden.units.unit_file import unit_to_toml
 from rtl import Design, MultiFormatDesign, TileDesign, UnitDesign, to_verilog
-from rtl.designs.from_table import design_from_table
-from rtl.designs.identity import design_key, operation_key, unit_key, verilog_digest
+from rtl.designs.identity import design_from_table, design_key, operation_key, unit_key, verilog_digest
 from rtl.designs.ports import Elements, ports_of
 
 VOLTA_ENTRY = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")

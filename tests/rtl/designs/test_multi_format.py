@@ -12,7 +12,7 @@ from golden import Implementation, Operation, Unit
 from golden.operations import STFDPA, TFDPA
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, to_verilog
-from rtl.designs.multi_format import MultiFormatDatapath
+from rtl.designs.multi_format_design import MultiFormatDatapath
 from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
 from tests.rtl.simulate import outputs
 from tests.rtl.verilog.test_emit import verilator

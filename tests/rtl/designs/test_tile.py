@@ -14,7 +14,9 @@ from golden import Cls, Implementation, Instruction
 from golden.arithmetic.formats import E4M3, E5M2, FP16, Format
 from golden.chains.chain import to_fp16
 from golden.comparison import differing
+from golden.operations import FMA, GSTFDPA, TFDPA
 from golden.stimulus import OperandShape, generate
+from golden.units.unit import Array
 from rtl import TileDesign, to_verilog
 from rtl.designs.tile import MMATile
 from rtl.steps.fp8_to_fp16 import Convert
@@ -71,12 +73,17 @@ def transfers(tile: MMATile, operands: dict[str, Any], rng: random.Random) -> li
 
 
 def check(
-    instruction: Instruction, implementation: Implementation, count: int, in_idle: float, out_stall: float
+    instruction: Instruction,
+    implementation: Implementation,
+    count: int,
+    in_idle: float,
+    out_stall: float,
+    array: Array | None = None,
 ) -> tuple[int, int]:
     """Send tiles, compare every element; returns the cycles that took, and the tile's latency."""
     made = tiles(instruction, count, seed=implementation.stages)
     expected = [instruction(**operands) for operands in made]
-    tile = MMATile(instruction, implementation)
+    tile = MMATile(instruction, implementation, array)
     rng = random.Random(7)
     rows = [row for operands in made for row in transfers(tile, operands, rng)]
     shown = [ports_shown(tile, row) for row in rows]
@@ -134,6 +141,83 @@ def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: 
     cycles = 8 * (2 * stages + 1) + stages
     assert check(instruction, Implementation(stages=stages), 8, 0.0, 0.0) == (cycles, 3 * stages)
     assert check(instruction, Implementation(stages=stages), 1, 0.0, 0.0) == (3 * stages + 1, 3 * stages)
+
+
+def an_array(stages: int = 1, operation: golden.Operation | None = None, **keys: Any) -> golden.Unit:
+    """A unit with an array."""
+    shape: dict[str, Any] = {"a": "e4m3", "b": "e5m2", "c": "fp32", "L": 2, "F": 13, "rho": "RZ-FP32", "e_zero": -133}
+    built = Implementation(stages=stages)
+    return golden.Unit(name="fp8", operation=operation or TFDPA(**shape), implementation=built, array=Array(**keys))
+
+
+def check_array(unit: golden.Unit, in_idle: float, out_stall: float, count: int = 5) -> tuple[int, int]:
+    """`check` of the array of a unit."""
+    design = TileDesign.of_unit(unit)
+    return check(design.instruction, design.implementation, count, in_idle, out_stall, design.array)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("feed", "decoders", "rows", "columns", "stages", "steps", "double_buffer"),
+    [
+        ("systolic", "edge", 2, 3, 1, 4, True),
+        ("broadcast", "edge", 1, 1, 1, 2, True),
+        ("systolic", "each", 2, 3, 1, 1, False),
+        ("systolic", "each", 3, 2, 2, 2, False),
+        ("systolic", "each", 1, 3, 3, 1, True),
+    ],
+)
+def test_array_equals_golden_with_and_without_stalls(
+    feed: str, decoders: str, rows: int, columns: int, stages: int, steps: int, double_buffer: bool
+) -> None:
+    keys: dict[str, Any] = {"rows": rows, "columns": columns, "steps": steps, "feed": feed, "decoders": decoders}
+    unit = an_array(stages, **keys, double_buffer=double_buffer)
+    check_array(unit, 0.3, 0.4)
+    check_array(unit, 0.0, 0.0)
+
+
+FP4: dict[str, Any] = {"a": "e2m1", "b": "e2m1", "c": "fp32", "scale": "ue4m3", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
+SCALES = GSTFDPA(L=16, G=16, K_block=16, **FP4)
+NAN_OF_OPERANDS = FMA(a=FP16, b=FP16, c=FP16, nan="first")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", [SCALES, NAN_OF_OPERANDS], ids=["scales", "codes of NaN"])
+def test_decoders_at_the_edge_serve_operations_that_read_more_than_elements(operation: golden.Operation) -> None:
+    check_array(an_array(1, operation, rows=2, columns=2, steps=2, feed="systolic", decoders="edge"), 0.3, 0.4)
+
+
+def test_elements_of_an_array_with_decoders_at_its_edge_have_none_of_their_own() -> None:
+    text = to_verilog(TileDesign.of_unit(an_array(rows=2, columns=3, decoders="edge")))
+    decoders = re.findall(r"^  unit_decode_(\w+?)(?:_2)? \w*decode_([xyz])\w* \(", text, flags=re.MULTILINE)
+    assert sorted(decoders) == [("e4m3", "x")] * 4 + [("e5m2", "y")] * 6 + [("fp32", "z")] * 6
+
+
+@pytest.mark.slow
+def test_double_buffer_lets_the_next_result_begin_while_one_waits() -> None:
+    keys: dict[str, Any] = {"rows": 2, "columns": 2, "steps": 6, "feed": "systolic"}
+    one, _ = check_array(an_array(**keys), 0.0, 0.0, 6)
+    two, _ = check_array(an_array(**keys, double_buffer=True), 0.0, 0.0, 6)
+    assert (one, two) == (6 * 6 + 1 + 6 * 2, 6 * 6 + 1 + 2 + 1)
+
+
+@pytest.mark.attack("datapath of the generator")
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["no skew", "c of the next tile", "first result only"])
+def test_a_wrong_systolic_array_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stages, steps = (3, 1) if fault == "c of the next tile" else (1, 4)
+    unit = an_array(stages, rows=2, columns=3, steps=steps, feed="systolic")
+    if fault == "no skew":
+        along = MMATile._along
+        monkeypatch.setattr(
+            MMATile, "_along", lambda self, m, side, lines, count: [along(self, m, side, [x], count)[0] for x in lines]
+        )
+    elif fault == "c of the next tile":
+        monkeypatch.setattr(MMATile, "_may_start", lambda self, m, first, in_transfer: first)
+    else:
+        monkeypatch.setattr(MMATile, "_collected", lambda self, m, ends: (self.out_ready, ends))
+    with pytest.raises(AssertionError, match="element"):
+        check_array(unit, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("operand", [E4M3, E5M2], ids=str)

@@ -6,7 +6,7 @@ import pytest
 
 import golden
 from rtl import Design, UnitDesign
-from rtl.designs.sample_designs import multi_format_designs, tile_designs
+from rtl.designs.sample_units import multi_format_designs, tile_designs
 from rtl.verilog import lint
 from tests.optional_tools import why_missing
 

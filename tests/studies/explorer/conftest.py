@@ -13,7 +13,7 @@ from tests.browser_page import BrowserPage
 def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page's file."""
     pytest.importorskip("ziglang", reason="needs the extra `site`")
-    from studies.explorer.explorer_page import page
+    from studies.explorer.catalogue import page
 
     file = tmp_path_factory.mktemp("explorer") / "explorer.html"
     file.write_text(page(), encoding="utf-8")

@@ -12,7 +12,7 @@ import golden
 from golden.arithmetic.format import Cls
 from golden.arithmetic.formats import FORMATS, INTEGERS, Format
 from golden.engines.engine import Batch, run_reference
-from golden.native.parameters import RHO_CODES
+from golden.native.parameters import MODE_CODES
 from golden.stimulus import OperandShape, generate
 from golden.units.instruction import Instruction
 from studies.explorer import catalogue
@@ -128,7 +128,7 @@ def test_some_arithmetics_give_what_the_reference_gives(opened: BrowserPage) -> 
         ("armv9-sme", "fmopa.za.s.h", "program[0] = 'call'"),
         ("armv9-sme", "fmopa.za.s.h", "program[2] = '0'"),
         ("armv9-sme", "fmops.za.s.h", "program[1] = false"),
-        ("riscv-zvbdota", "vfwbdota.vv.bf16.k8", f"program[4][1][data.keys.indexOf('rho')] = {RHO_CODES['RNE-FP32']}"),
+        ("riscv-zvbdota", "vfwbdota.vv.bf16.k8", f"program[4][1][data.keys.indexOf('rho')] = {MODE_CODES['RNE']}"),
         ("aarch64", "bfdot", "program[4][1][data.keys.indexOf('flush_results')] = 0"),
     ],
 )

@@ -54,6 +54,92 @@ def test_example_gives_what_the_reference_gives(opened: BrowserPage, example: st
     assert d is None or f"d = {d}\n" in result(opened)
 
 
+def test_one_s_complement_is_said(opened: BrowserPage) -> None:
+    choose(opened, "gfx1100", "v_dot2_f32_f16")
+    for field, text in (("a", "6000"), ("b", "6000"), ("c", "-36000000")):
+        opened.page.fill(f"#{field}", text)
+    opened.page.locator("#form button[type=submit]").click()
+    said = "one's complement: a[0]·b[0], a[1]·b[1] of the other sign than c enter inverted; that adds "
+    facts = str(opened.page.locator("#trace").inner_text())
+    assert said in facts
+    added = facts.split(said)[1].split()[0]
+    assert f"d = {added}\n" in result(opened)
+
+
+def test_filter_takes_formats_and_parts_have_names(opened: BrowserPage) -> None:
+    choose(opened, "gfx942", "v_mfma_f32_16x16x32_fp8_fp8")
+    opened.page.fill("#filter", "e4m3fnuz 32x32")
+    assert opened.page.locator("#instruction option").all_inner_texts()[0].startswith("v_mfma_f32_32x32x16_")
+    assert any("H100" in text for text in opened.page.locator("#arch option").all_inner_texts())
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "order"),
+    [
+        ("sm_90", "wgmma.m64n8k32.f32.e4m3.e4m3", {"promote_every": 4}),
+        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", {"split_k": 3, "promote_every": 2}),
+        ("gfx942", "v_mfma_f32_16x16x16_f16", {"split_k": 4, "k_order": "reverse", "k_tile": 16}),
+        ("gfx1100", "v_wmma_f16_16x16x16_f16_w32", {}),
+    ],
+)
+def test_whole_k_gives_what_gemm_gives(opened: BrowserPage, arch: str, name: str, order: dict[str, Any]) -> None:
+    """K is no multiple of the instruction's, and the second time 0·∞ is among the products, where there is an infinity."""
+    choose(opened, arch, name)
+    i, rng, K = golden.instruction(arch, name), np.random.default_rng(3), 200
+    opened.page.locator("#whole summary").click()
+    fields = {"K": K, "promote": order.get("promote_every", ""), "split": order.get("split_k", "")}
+    for field, value in fields.items():
+        opened.page.fill(f"#{field}", str(value))
+    opened.page.select_option("#order", order.get("k_order", "ascending"))
+    for at_7 in ("1", "inf")[: 1 if i.a.infinity is None else 2]:
+        words = [[repr(float(x)) for x in rng.integers(-8, 9, K) * 2.0 ** rng.integers(-3, 2, K)] for _ in "ab"]
+        words[0][7], words[1][7] = at_7, "0"
+        for field, each in zip("ab", words, strict=True):
+            opened.page.fill(f"#{field}", " ".join(each))
+        opened.page.fill("#c", "1")
+        opened.page.locator("#form button[type=submit]").click()
+        a, b = (np.array([[code_of(i.a, word) for word in each]], bits_dtype(i.a)) for each in words)
+        c = np.array([[code_of(i.c, "1")]], bits_dtype(i.c))
+        expected = int(golden.gemm(i, a, b.T, c, order=golden.GemmOrder(**order))[0, 0])
+        assert f"{i.d.name} {expected:#0{2 + i.d.width // 4}x}" in result(opened)
+        assert f"instruction {-(-K // i.k) - 1}: products" in opened.page.locator("#trace").inner_text()
+
+
+@pytest.mark.attack("explorer")
+def test_whole_k_that_the_page_cannot_compute_is_refused(opened: BrowserPage) -> None:
+    for arch, name, field, complaint in (
+        ("sm_100", "tcgen05.m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", "K", "where operands have scales"),
+        ("sm_90", "mma.m16n8k16.f16.f16.f16.f16", "split", "parts are added in fp32, d is fp16"),
+        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", "promote", "promote must be an integer from 0 to 65536"),
+    ):
+        choose(opened, arch, name)
+        opened.page.evaluate("() => { at('whole').open = true; }")
+        opened.page.fill(f"#{field}", "-1" if "must be" in complaint else "2")
+        opened.page.locator("#a").focus()
+        assert complaint in result(opened)
+        opened.page.fill(f"#{field}", "")
+
+
+def test_bits_of_terms_stand_at_their_places(opened: BrowserPage) -> None:
+    """Four products and c = 2^23 on Hopper: what lies below e_max - 25 is struck through."""
+    rows = opened.page.locator("#trace tr:has(td.bits)").all()
+    bits = {row.locator("th").inner_text(): row.locator("td.bits").inner_html() for row in rows}
+    assert bits["c"] == " 1" + "0" * 23 + "<s></s>"
+    assert bits["a[3]·b[3]"].strip().startswith("<s>1")
+    assert not bits["a[1]·b[1]"].strip().startswith("<s>1")
+
+
+def test_page_leads_to_the_site(opened: BrowserPage) -> None:
+    links = [each.get_attribute("href") for each in opened.page.locator("nav a").all()]
+    assert links == [
+        "index.html",
+        "guides/models/index.html",
+        "instructions/index.html",
+        "numerics.html",
+        "evidence/index.html",
+    ]
+
+
 def code_of(operand: golden.Format, word: str) -> int:
     x = float.fromhex(word) if "0x" in word else float(word)
     return operand.encode(Fraction(x)) if isfinite(x) else operand.signed_infinity(int(x < 0))

@@ -3,6 +3,9 @@
 import ctypes
 import os
 import subprocess
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from golden.native.cuda import INCLUDE
 from golden.native.nvrtc import compile_cubin
 from hwtests.nvidia.disassembly import sass
+from studies.lent_minutes import conversions
 from studies.lent_minutes.conversions import CONVERSIONS, Conversion, kernel_source, model_source
 from tests.hwtests.compilers import needs_cuda_compiler
 from tests.studies.lent_minutes.by_definition import converted, share
@@ -73,6 +77,24 @@ def test_rules_are_those_of_other_programs(name: str, dtype: type) -> None:
         if abs(value) <= largest:
             bits = int(value.astype(dtype).view(np.uint8 if name == "e5m2" else np.uint16))
             assert converted(number, conversion.to, conversion.mode, conversion.saturates) == bits
+
+
+@pytest.mark.attack("a kernel that does nothing, and one that misses one number")
+@pytest.mark.parametrize("missed", [4, 1, 0])
+def test_what_no_thread_has_found_to_agree_differs(missed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversions, "FRACTIONS", 4)
+
+    def kernel(grid: Any, block: Any, arguments: tuple[Any, ...]) -> None:
+        agree, fractions = arguments[1], int(arguments[-1])
+        agree[:] = fractions
+        agree[7] -= missed
+
+    device: Any = SimpleNamespace(xp=SimpleNamespace(**vars(np), asnumpy=np.asarray))
+    item = conversions.Conversions(device)
+    monkeypatch.setattr(item, "_kernel", lambda conversion: kernel)
+    monkeypatch.setattr(conversions, "cuda_errors", lambda xp: nullcontext())
+    found = item.do("bf16", {}, SimpleNamespace())
+    assert found["differ"] == ({"0x007": missed} if missed else {})
 
 
 HELD = {

@@ -17,6 +17,7 @@ import golden
 from golden.catalogue.recorded import disagreeing, table
 from golden.native.library import library
 from golden.recordings import recording_index
+from studies.lent_minutes.prebuild import MOST_BYTES
 from studies.lent_minutes.records import Records
 from studies.lent_minutes.unpack import unpack
 
@@ -55,6 +56,13 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiled = [*os.environ.get("CC", "cc").split(), "-O1", "-shared", "-fPIC", "-o", str(libraries / "libcublasLt.so.13")]
     subprocess.run([*compiled, str(STAND_IN / "cublaslt.c")], check=True)
     return folder
+
+
+def test_tree_with_the_library_and_the_kernels_is_small_enough(machine: Path) -> None:
+    """What is taken to a machine: 64 MiB at most."""
+    files = [path for path in (machine / "tree").rglob("*") if path.is_file()]
+    assert (machine / "tree" / "golden" / "native" / "_mmau.so") in files
+    assert sum(path.stat().st_size for path in files) + MOST_BYTES <= 64 << 20
 
 
 def started(machine: Path, out: Path, *options: str, **variables: str) -> subprocess.Popen[str]:
@@ -111,10 +119,16 @@ def check_results(out: Path) -> None:
     """Every unit was done once, and nothing differs."""
     counts = ended_units(out)
     assert set(counts.values()) == {1}
-    assert Counter(item for item, _ in counts) == {"instructions": 8, "products": 62, "conversions": 9, "timed again": 84}
+    assert Counter(item for item, _ in counts) == {
+        "instructions": 8,
+        "products": 62,
+        "conversions": 9,
+        "models": 8,
+        "timed again": 84,
+    }
     records = Records(out)
-    assert {run["item"] for run in records.runs} == {"instructions", "products", "conversions", "timed again"}
-    assert len(records.runs) == 6  # two workers died with their command
+    assert {run["item"] for run in records.runs} == {"instructions", "products", "conversions", "models", "timed again"}
+    assert len(records.runs) == 7  # two workers died with their command
     for name, entry in records.units["instructions"].items():
         if name != "engine":
             assert sum(entry["vectors"].values()) >= 30_000
@@ -122,7 +136,11 @@ def check_results(out: Path) -> None:
             assert entry["rows_done"]
     products = records.units["products"]
     assert "torch" in products["ties of tf32 by PyTorch"]["refused"]
-    assert {len(entry["elements"]) for name, entry in products.items() if "x" in name} == {64, 512}
+    assert {len(entry["elements"]) for name, entry in products.items() if "x" in name} == {128, 512}  # one D has 16
+    for name, entry in records.units["models"].items():
+        assert len(entry["vectors"]) == (1 if name.startswith("speed ") else 6)
+        assert not any(entry["mismatches"].values())
+        assert name.startswith("equal ") or entry["products_per_second"] * entry["times_the_card"] > 0
     assert not any(entry["differ"] for entry in records.units["conversions"].values())
     (path,) = out.iterdir()
     assert path.name == "results-001.jsonl"

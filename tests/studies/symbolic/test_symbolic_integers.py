@@ -11,9 +11,8 @@ from bitwuzla import TermManager
 from mmau.prove.evaluation import Evaluation
 from mmau.prove.netlist.terms import Terms
 from mmau.prove.specification.numbers import Number, width_of
-from studies.symbolic.decisions import collected
 from studies.symbolic.model_term import largest, merged
-from studies.symbolic.symbolic_integers import SymbolicInt, number_of
+from studies.symbolic.symbolic_integers import SymbolicInt, collected, number_of
 
 TERMS = Terms(TermManager())
 """Of all numbers: no term may outlive its manager."""

@@ -14,9 +14,9 @@
 MMAU_NAMESPACE_BEGIN
 
 /// One step whose exact sums fit Int (E-FDPA always takes the widest).
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN uint64_t step(const Operands& operands, const Format& c_format, uint64_t c, Observer& see) {
-    switch (operands.plan.operation) {
+    switch (operands.plan().operation) {
         case MMAU_FTZ_ADDMUL: return ftz_addmul_step(operands, c, see);
         case MMAU_FTZ_FMA: return ftz_fma_step(operands, c, see);
         case MMAU_FTZ_EO_FMA: return ftz_eo_fma_step(operands, c, see);
@@ -38,25 +38,32 @@ template <class Int>
 MMAU_FN uint64_t chain(const Plan& plan, const Row& row, uint64_t c) {
     uint64_t d = c;
     NoObserver nobody;
-    for (int k = 0; k < plan.K; k += plan.L) d = step<Int>({plan, row, k}, k ? plan.d : plan.c, d, nobody);
+    for (int k = 0; k < plan.K; k += plan.L) d = step<Int>(RowOperands{{plan}, row, k}, k ? plan.d : plan.c, d, nobody);
     return d;
 }
 
-/// RNE of x + y in an fp16 or fp32 format, IEEE 754's zeros, NVIDIA's NaN: the last step of the converted FP8 chains.
-MMAU_FN uint64_t rounded_addition(const Format& format, uint64_t x, uint64_t y) {
+/// As `rounded_addition`, in one format.
+template <int FORMAT>
+MMAU_FN uint64_t rounded_addition_in(uint64_t x, uint64_t y) {
+    constexpr Format format = format_of(FORMAT);
     const Decoded p = decode(format, x), q = decode(format, y);
     Special special;
     special.add_term(p);
     special.add_term(q);
     if (special.any()) return special.encode(format, format.nvidia_nan());
-    if (format.storage_bits == 32) {
+    if (FORMAT == MMAU_FP32) {
         return bits_as<uint32_t>(rounded_sum(bits_as<float>(static_cast<uint32_t>(x)), bits_as<float>(static_cast<uint32_t>(y))));
     }
     if (!p.sig && !q.sig) return x & y;  // −0 where both are
-    const int lsb = format.e_min() - format.man_bits;  // of fp16: its numbers span 40 bits
+    constexpr int lsb = format.e_min() - format.man_bits;  // of fp16: its numbers span 40 bits
     int64_t total = shifted_left(signed_sig(p), p.exp - format.e_min());
     total += shifted_left(signed_sig(q), q.exp - format.e_min());
     return encode_scaled(format, Mode::RNE, total, lsb);
+}
+
+/// RNE of x + y in fp16 or fp32, IEEE 754's zeros, NVIDIA's NaN: the last step of the converted FP8 chains.
+MMAU_FN uint64_t rounded_addition(const Format& format, uint64_t x, uint64_t y) {
+    return format.storage_bits == 32 ? rounded_addition_in<MMAU_FP32>(x, y) : rounded_addition_in<MMAU_FP16>(x, y);
 }
 
 /// d = c + Σ a_k·b_k, with sums in Int.

@@ -19,7 +19,7 @@ struct NoObserver {
     MMAU_FN void rounding_to(const Any&...) {}
 };
 
-#ifndef __CUDACC_RTC__
+#ifndef MMAU_ON_GPU
 
 /// Exponent of the leading one of a magnitude in units of 2^lsb; of zero, whose record says that it is one, 0.
 template <class Magnitude>
@@ -116,13 +116,14 @@ struct Recorder {
         mmau_seen_rounding& seen = roundings[number];
         const uint64_t hidden = uint64_t{1} << format.man_bits;
         const bool carries = kept >> (format.man_bits + 1);
-        const int e_norm = lsb + format.man_bits + carries;
+        const uint64_t steps = static_cast<uint64_t>(lsb + format.man_bits - format.e_min()), implied = format.subnormals ? 0 : hidden;
+        const bool overflows = kept >= hidden && !flushes && (steps << format.man_bits) + kept - implied > format.max_field();
         set_flag(seen.flags, MMAU_ROUNDING_CARRY, carries);
         set_flag(seen.flags, MMAU_ROUNDING_TINY, seen.lead < format.e_min());
         set_flag(seen.flags, MMAU_ROUNDING_TO_ZERO, !kept || flushes);
         set_flag(seen.flags, MMAU_ROUNDING_FLUSHED, flushes);
         set_flag(seen.flags, MMAU_ROUNDING_SUBNORMAL, kept && kept < hidden);
-        set_flag(seen.flags, MMAU_ROUNDING_OVERFLOW, kept >= hidden && e_norm > format.e_limit() - 1);
+        set_flag(seen.flags, MMAU_ROUNDING_OVERFLOW, overflows);
     }
 
   private:

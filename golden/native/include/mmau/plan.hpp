@@ -10,6 +10,7 @@ constexpr int max_fraction = 128;     ///< golden's limit on F and F2 (bits)
 constexpr int exponent_limit = 1024;  ///< golden's limit on |e_zero| (exponent value)
 constexpr int max_headroom = 8;       ///< golden's limit on h (exponent value)
 constexpr int max_K = 1 << 30;        ///< K is an int, as are sums of a few K
+constexpr int widest_sum = 630;       ///< bits of the widest integer, sign and carries of a rounding aside
 
 struct Plan {
     int operation;                        // enum mmau_operation
@@ -22,10 +23,11 @@ struct Plan {
     Mode truncation;
     bool sticky, flush_inputs, flush_results;
     int overflow;                         // enum mmau_overflow
-    bool first_nan;                       // FMA, MUL, ADD: MMAU_FIRST_NAN
+    int nan;                              // FMA, MUL, ADD: enum mmau_nan
     bool ieee_zero;                       // E-FDPA: MMAU_IEEE_ZERO
-    bool own_keys;                        // a key is set that lanes do not know
-    bool machine_fma;                     // FMA as the machine has it: fp32 or fp64, RNE
+    bool own_keys;                        // a key is set, or a format is there, that lanes do not know
+    bool is_usual;                        // lanes know all formats
+    bool machine_fma;                     // FMA as the machine has it, but for NaN: fp32 or fp64, RNE
     int K, L, F, F2, G, K_block, e_zero;  // L fitted to K
     int h;                                // how far a product counts above its own exponent
     bool is_xor;                          // IDPA: MMAU_XOR
@@ -60,28 +62,53 @@ MMAU_FN constexpr bool is_ieee(int operation) {
 /// Whether a ρ ends the operation.
 MMAU_FN constexpr bool has_rho(int operation) { return operation != MMAU_FTZ_ADDMUL && !is_of_processors(operation); }
 
-MMAU_FN constexpr bool is_multiplicand(int format) { return within(format, MMAU_TF32, MMAU_E2M1) || format == MMAU_E4M3IEEE; }
-
+/// The formats that lanes multiply, and that they add to and round to.
+MMAU_FN constexpr bool lanes_multiply(int format) {
+    constexpr int known[] = {MMAU_FP64, MMAU_FP32, MMAU_TF32, MMAU_FP16, MMAU_BF16, MMAU_E5M2, MMAU_E4M3, MMAU_E4M3FNUZ,
+                             MMAU_E5M2FNUZ, MMAU_E3M2, MMAU_E2M3, MMAU_E2M1, MMAU_E4M3IEEE};
+    for (const int each : known) {
+        if (format == each) return true;
+    }
+    return is_integer_format(format);
+}
 MMAU_FN constexpr bool is_accumulator(int format) {
     return format == MMAU_FP32 || format == MMAU_FP16 || format == MMAU_BF16;
+}
+MMAU_FN constexpr bool lanes_add(int format) {
+    return is_accumulator(format) || format == MMAU_FP64 || format == MMAU_E8M13 || format == MMAU_INT32;
+}
+
+/// A format that a sum may have: with a sign, and all of its word.
+MMAU_FN constexpr bool is_addend(int format) {
+    return is_number_format(format) && format_of(format).is_signed && !format_of(format).pad_bits;
+}
+
+/// Integers as factors, of at most 8 bits.
+MMAU_FN constexpr bool is_factor_integer(int format) { return is_integer_format(format) && format_of(format).width() <= 8; }
+
+/// Two formats whose products have significands of 62 bits at most.
+MMAU_FN constexpr bool are_multiplied(int a, int b) {
+    return is_number_format(a) && is_number_format(b) && format_of(a).man_bits + format_of(b).man_bits <= 60;
 }
 
 /// The formats that each operation takes, as in golden/operations/.
 MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
     switch (p.operation) {
         case MMAU_FMA: {
-            const bool widens = p.a == MMAU_BF16 && p.c == MMAU_FP32 && p.nan == MMAU_QUIET_NAN;
-            return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && (p.c == p.a || widens);
+            const bool widens = p.a == MMAU_BF16 && p.c == MMAU_FP32;
+            return is_addend(p.c) && format_of(p.c).subnormals && p.b == p.a && (p.c == p.a || widens);
         }
         case MMAU_MUL:
-        case MMAU_ADD: return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && p.c == p.a;
+        case MMAU_ADD: return is_addend(p.a) && format_of(p.a).subnormals && p.b == p.a && p.c == p.a;
         case MMAU_FTZ_FMA:
         case MMAU_FTZ_EO_FMA:
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
-        case MMAU_IDPA: return within(p.a, MMAU_INT8, MMAU_B1) && within(p.b, MMAU_INT8, MMAU_B1) && p.c == MMAU_INT32;
+        case MMAU_IDPA: return is_factor_integer(p.a) && is_factor_integer(p.b) && p.c == MMAU_INT32;
         case MMAU_TR_FDPA:
-        case MMAU_GTR_FDPA: return is_multiplicand(p.a) && is_multiplicand(p.b) && p.c == MMAU_FP32;
-        default: return is_multiplicand(p.a) && is_multiplicand(p.b) && is_accumulator(p.c);
+        case MMAU_GTR_FDPA: return are_multiplied(p.a, p.b) && p.c == MMAU_FP32;
+        case MMAU_OC_FDPA:
+        case MMAU_PS_FDPA: return are_multiplied(p.a, p.b) && is_accumulator(p.c);
+        default: return are_multiplied(p.a, p.b) && is_addend(p.c) && format_of(p.c).man_bits <= 60;
     }
 }
 
@@ -113,16 +140,30 @@ MMAU_FN constexpr int check_scales(const mmau_parameters& p) {
 /// Whether a chain of more than one step can take its own result as c (TR- and GTR-FDPA take fp32 alone).
 MMAU_FN constexpr bool accumulates(const mmau_parameters& p) {
     const bool takes_fp32_alone = p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA;
-    return !takes_fp32_alone || p.K == fitted_length(p) || conversion_of(p.rho).d == MMAU_FP32;
+    return !takes_fp32_alone || p.K == fitted_length(p) || p.d == MMAU_FP32;
 }
 
-/// Whether the operation has that ρ: FMA, MUL and ADD those to c's format, OC- and PS-FDPA too, the others those to fp32, fp16 and bf16.
+/// What the sum is rounded to.
+MMAU_FN constexpr int rounded_to(const mmau_parameters& p) { return p.rounded ? p.rounded : p.d; }
+
+/// Whether a code of the format that a sum is rounded to is one of d, or is after it lost its low bits.
+MMAU_FN constexpr bool is_stored(int rounded, int d) {
+    if (rounded == d) return is_addend(d);
+    const Format from = format_of(rounded), to = format_of(d);
+    const bool alike = is_number_format(rounded) && is_addend(d) && from.is_signed && from.exp_bits == to.exp_bits &&
+                       from.bias == to.bias && from.specials == Specials::ieee && to.specials == Specials::ieee;
+    return alike && from.subnormals && to.subnormals && from.width() >= to.width();
+}
+
+/// Whether the operation has that ρ: FMA, MUL and ADD those to c's format, OC- and PS-FDPA too, TR- and GTR-FDPA those to
+/// fp32, fp16 and bf16; OC- and PS-FDPA alone drop bits of what they round to.
 MMAU_FN constexpr bool rho_fits(const mmau_parameters& p) {
-    if (!within(p.rho, 0, MMAU_RHOS - 1)) return false;
-    const bool to_lesser = p.rho < MMAU_RZ_FP64, to_c = conversion_of(p.rho).d == p.c;
-    if (is_ieee(p.operation)) return p.rho != MMAU_RZ_E8M13 && p.rho != MMAU_RNE_FP32_RZ_BF16 && to_c;
-    if (has_headroom(p.operation)) return (to_lesser || p.rho == MMAU_RNE_FP32_RZ_BF16) && to_c;
-    return to_lesser;
+    if (!within(p.rho, 0, MMAU_MODES - 1) || !is_stored(rounded_to(p), p.d)) return false;
+    const bool drops = format_of(rounded_to(p)).width() > format_of(p.d).width(), is_whole = rounded_to(p) == p.d;
+    if (is_ieee(p.operation)) return is_whole && p.d == p.c;
+    if (has_headroom(p.operation)) return p.d == p.c;
+    const bool is_rounded = p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA;
+    return !drops && (is_accumulator(p.d) || !is_rounded);
 }
 
 /// The products of the runs that a converted chain takes by turns.
@@ -141,7 +182,7 @@ MMAU_FN constexpr int check_range_keys(const mmau_parameters& p) {
 }
 
 MMAU_FN constexpr int check_truncation(const mmau_parameters& p) {
-    if (!within(p.truncation, 0, MMAU_TRUNCATIONS - 1)) return MMAU_BAD_TRUNCATION;
+    if (p.truncation != MMAU_RZ && p.truncation != MMAU_RD && p.truncation != MMAU_RO) return MMAU_BAD_TRUNCATION;
     if (p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA) {
         return p.truncation == MMAU_RO ? MMAU_BAD_TRUNCATION : MMAU_OK;
     }
@@ -161,6 +202,35 @@ MMAU_FN constexpr int check_headroom(const mmau_parameters& p) {
     return p.operation == MMAU_OC_FDPA || (within(p.G, 1, L) && L % p.G == 0) ? MMAU_OK : MMAU_BAD_G;
 }
 
+/// Bits of the largest significand of a format, written as an integer in units of its smallest subnormal.
+MMAU_FN constexpr int fixed_point_bits(const Format& format) {
+    return format.man_bits + 1 + format.e_limit() - format.e_min();
+}
+
+/// Bits of an exact sum of a step that an integer of the widest kind must hold, sign aside.
+MMAU_FN constexpr bool sum_fits(const mmau_parameters& p) {
+    const Format a = format_of(p.a), b = format_of(p.b), c = format_of(p.c), d = format_of(p.d);
+    const int products = fixed_point_bits(a) + fixed_point_bits(b), carries = ceil_log2(fitted_length(p) + 1);
+    if (p.operation == MMAU_GST_FDPA) {
+        const int scales = 2 * (format_of(p.scale).man_bits + 1);
+        return products + carries + scales <= widest_sum && a.man_bits + b.man_bits + 2 + scales <= 62;
+    }
+    if (p.operation != MMAU_E_FDPA) return true;
+    const int product_lsb = a.e_min() + b.e_min() - a.man_bits - b.man_bits;
+    const auto span_with = [=](const Format& z) {
+        const int lsb = smaller(product_lsb, z.e_min() - z.man_bits);
+        const int top = larger(product_lsb + products, z.e_min() - z.man_bits + fixed_point_bits(z));
+        return top - lsb + carries;
+    };
+    return larger(span_with(c), p.K > fitted_length(p) ? span_with(d) : 0) <= widest_sum;
+}
+
+/// Whether the operation can write that NaN: a NaN of an operand, if all have one format of IEEE 754's.
+MMAU_FN constexpr bool nan_fits(const mmau_parameters& p) {
+    const bool is_one = p.a == p.c && p.b == p.c && format_of(p.c).specials == Specials::ieee;
+    return within(p.nan, 0, MMAU_NANS - 1) && (p.nan == MMAU_QUIET_NAN || is_one);
+}
+
 /// MMAU_OK, or the first rule that the parameters break.
 MMAU_FN constexpr int check(const mmau_parameters& p) {
     if (!within(p.operation, 0, MMAU_OPERATIONS - 1)) return MMAU_BAD_OPERATION;
@@ -178,10 +248,10 @@ MMAU_FN constexpr int check(const mmau_parameters& p) {
     if (const int status = check_range_keys(p)) return status;
     if (p.fp16_order) {
         const bool fits = p.operation == MMAU_T_FDPA && fits_fp16(p.a) && fits_fp16(p.b) && p.K % 4 == 0;
-        if (!fits || p.c == MMAU_BF16 || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
+        if (!fits || p.c != p.d || (p.c != MMAU_FP16 && p.c != MMAU_FP32)) return MMAU_BAD_FP16_ORDER;
     }
-    if (is_ieee(p.operation)) return within(p.nan, 0, MMAU_NANS - 1) ? MMAU_OK : MMAU_BAD_NAN;
-    if (p.operation == MMAU_E_FDPA) return within(p.zero, 0, MMAU_ZEROS - 1) ? MMAU_OK : MMAU_BAD_ZERO;
+    if (is_ieee(p.operation)) return nan_fits(p) ? MMAU_OK : MMAU_BAD_NAN;
+    if (p.operation == MMAU_E_FDPA) return !within(p.zero, 0, MMAU_ZEROS - 1) ? MMAU_BAD_ZERO : sum_fits(p) ? MMAU_OK : MMAU_BAD_WIDTH;
     if (has_headroom(p.operation)) return check_headroom(p);
     if (const int status = check_truncation(p)) return status;
     if (!within(p.F, 1, max_fraction)) return MMAU_BAD_F;
@@ -189,12 +259,8 @@ MMAU_FN constexpr int check(const mmau_parameters& p) {
         return within(p.F2, 1, max_fraction) ? MMAU_OK : MMAU_BAD_F;
     }
     if (!within(p.e_zero, -exponent_limit, exponent_limit)) return MMAU_BAD_E_ZERO;
-    return has_scales(p.operation) ? check_scales(p) : MMAU_OK;
-}
-
-/// Bits of the largest significand of a format, written as an integer in units of its smallest subnormal.
-MMAU_FN constexpr int fixed_point_bits(const Format& format) {
-    return format.man_bits + 1 + format.e_limit() - format.e_min();
+    if (const int status = has_scales(p.operation) ? check_scales(p) : MMAU_OK) return status;
+    return sum_fits(p) ? MMAU_OK : MMAU_BAD_WIDTH;
 }
 
 /// Bits, sign aside, of the exact sum of a GST-FDPA group under its scales.
@@ -225,6 +291,17 @@ MMAU_FN constexpr int sum_bits(const Plan& plan) {
     }
 }
 
+/// Formats that lanes know, but not together: fp32 and fp64 as factors of a fused operation, an accumulator other than theirs of
+/// FMA, an accumulator of fp64 or a rounding to fp64 or to E8M13 where no published unit has it.
+MMAU_FN constexpr bool mixes_formats(const mmau_parameters& p) {
+    if (!has_rho(p.operation)) return false;
+    const bool widens = p.a == MMAU_BF16 && p.c == MMAU_FP32;
+    if (is_ieee(p.operation)) return p.a != p.b || !(p.a == p.c || widens) || !(p.a == MMAU_FP64 || is_accumulator(p.a));
+    const bool multiplies_wide = p.a == MMAU_FP32 || p.a == MMAU_FP64 || p.b == MMAU_FP32 || p.b == MMAU_FP64;
+    const bool rounds_newly = rounded_to(p) == MMAU_E8M13 && p.rho != MMAU_RZ;
+    return multiplies_wide || !is_accumulator(p.c) || !is_accumulator(p.d) || rounds_newly;
+}
+
 /// The plan for parameters that `check` has passed.
 MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     Plan plan{};
@@ -236,18 +313,24 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     plan.a = p.fp16_order ? format_of(MMAU_FP16) : plan.stored_a;
     plan.b = p.fp16_order ? format_of(MMAU_FP16) : plan.stored_b;
     plan.c = format_of(p.c);
-    plan.rho = conversion_of(rounds ? p.rho : MMAU_RNE_FP32);
-    plan.d = rounds ? format_of(plan.rho.d) : plan.c;
-    plan.truncation = p.truncation == MMAU_RO ? Mode::RO : p.truncation == MMAU_RD ? Mode::RD : Mode::RZ;
+    plan.d = rounds ? format_of(p.d) : plan.c;
+    plan.rho = {rounds ? static_cast<Mode>(p.rho) : Mode::RNE, rounds ? format_of(rounded_to(p)) : plan.c, 0};
+    plan.rho.dropped_bits = plan.rho.rounding_format.width() - plan.d.width();
+    plan.truncation = static_cast<Mode>(p.truncation);
     plan.sticky = truncates && p.operation <= MMAU_GST_FDPA && p.sticky;
     plan.flush_inputs = rounds && p.flush_inputs;
     plan.flush_results = rounds && p.flush_results;
     plan.overflow = rounds || p.operation == MMAU_IDPA ? p.overflow : int{MMAU_INFINITY};
-    plan.first_nan = is_ieee(p.operation) && p.nan == MMAU_FIRST_NAN;
+    plan.nan = is_ieee(p.operation) ? p.nan : int{MMAU_QUIET_NAN};
     plan.ieee_zero = p.operation == MMAU_E_FDPA && p.zero == MMAU_IEEE_ZERO;
     const bool new_mode = plan.rho.mode == Mode::RO || plan.rho.mode == Mode::RNA;
     const bool flushes_any = plan.flush_inputs || plan.flush_results;
-    plan.own_keys = new_mode || plan.first_nan || plan.ieee_zero || plan.sticky || flushes_any || plan.overflow != MMAU_INFINITY;
+    const bool known_formats = lanes_multiply(p.a) && lanes_multiply(p.b) && lanes_add(p.c) && (!rounds || lanes_add(p.d)) &&
+                               (!rounds || lanes_add(rounded_to(p))) && !mixes_formats(p);
+    const bool other_numbers = !known_formats || new_mode || plan.ieee_zero || plan.sticky || flushes_any ||
+                               plan.overflow != MMAU_INFINITY;
+    plan.is_usual = known_formats;
+    plan.own_keys = other_numbers || plan.nan != MMAU_QUIET_NAN;
     plan.K = p.K;
     plan.L = fitted_length(p);
     plan.F = p.F;
@@ -262,7 +345,7 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
         plan.K_block = p.K_block;
         plan.blocks = ceil_div(p.K, p.K_block);
     }
-    plan.machine_fma = plan.a.storage_bits >= 32 && plan.rho.mode == Mode::RNE && !plan.own_keys;
+    plan.machine_fma = plan.a.storage_bits >= 32 && p.a == p.c && plan.rho.mode == Mode::RNE && !other_numbers;
     plan.narrow = sum_bits(plan) <= 61;  // int64_t, with bits to spare
     return plan;
 }

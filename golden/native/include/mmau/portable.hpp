@@ -6,12 +6,17 @@
 
 #include "../mmau.h"
 
-#ifdef __CUDACC_RTC__
+#ifdef MMAU_ON_GPU
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
+#ifdef __HIP__
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#endif
 #define MMAU_FN __device__ inline
 #define MMAU_LANE_FN __device__ inline
 #define MMAU_APART_FN __device__ inline
@@ -73,7 +78,7 @@ MMAU_LANE_FN To bits_as(From from) {
 #ifdef __CUDACC_RTC__
     memcpy(&to, &from, sizeof to);
 #else
-    std::memcpy(&to, &from, sizeof to);
+    __builtin_memcpy(&to, &from, sizeof to);
 #endif
     return to;
 }

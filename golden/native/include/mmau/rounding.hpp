@@ -42,9 +42,10 @@ MMAU_FN constexpr bool overflows_to_largest(int overflow, Mode mode, bool negati
     return mode == Mode::RZ || mode == Mode::RO || mode == (negative ? Mode::RU : Mode::RD);
 }
 
-/// Steps normalise, round and encode: the code in an ieee format of value · 2^exp, rounded once. A value that rounds to zero
-/// keeps its sign; an exact zero is +0. `overflow` is an enum mmau_overflow; under `flush` what is below the normal numbers,
-/// rounded as if they had no lower end, becomes a zero of its sign. An observer sees it as rounding `number` of the step.
+/// Steps normalise, round and encode: the code in a format with a sign of value · 2^exp, rounded once. A value that rounds to zero
+/// keeps its sign; an exact zero is +0. `overflow` is an enum mmau_overflow; under `flush`, and in a format without subnormals,
+/// what is below the normal numbers, rounded as if they had no lower end, becomes a zero of its sign. An observer sees it as
+/// rounding `number` of the step.
 template <class Int, class Observer>
 MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value, int exp, int overflow, bool flush,
                                Observer& see, int number) {
@@ -54,20 +55,21 @@ MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value
         see.rounding_to(format, number, value, exp, exp, 0, false);
         return 0;
     }
+    flush = flush || !format.subnormals;
     const int top = bit_length(mag) - 1 + exp;
     const int lsb = (flush ? top : larger(top, format.e_min())) - format.man_bits;
     const uint64_t sig = rounded(mag, lsb - exp, mode, negative);
-    const uint64_t sign = negative ? format.sign_bit() : 0;
     const int carry = static_cast<int>(sig >> (format.man_bits + 1));
     const bool flushes = flush && lsb + format.man_bits + carry < format.e_min();
     see.rounding_to(format, number, value, exp, lsb, sig, flushes);
-    if (flushes) return sign;
+    const uint64_t zero = negative ? format.negative_zero() : 0;
+    if (flushes) return zero;
     // The hidden bit of a normal sig adds the 1 that a normal number's stored exponent has over a subnormal's, and a carry
     // out of sig moves to the next binade.
     const uint64_t steps = static_cast<uint64_t>(lsb + format.man_bits - format.e_min());
-    const uint64_t limit = format.exponent_ones() - overflows_to_largest(overflow, mode, negative);
-    const uint64_t field = smaller((steps << format.man_bits) + sig, limit);
-    return sign | field << format.pad_bits;
+    const uint64_t field = (steps << format.man_bits) + sig - (format.subnormals ? 0 : uint64_t{1} << format.man_bits);
+    if (field > format.max_field()) return format.overflowed(negative, overflows_to_largest(overflow, mode, negative));
+    return field ? (negative ? format.sign_bit() : 0) | field << format.pad_bits : zero;
 }
 
 template <class Int>
@@ -76,23 +78,11 @@ MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value
     return encode_scaled(format, mode, value, exp, MMAU_INFINITY, false, nobody, 0);
 }
 
-/// ρ: round once to the precision of `rounding_format`, store as `d` without the low bits that this does not have (they differ in
-/// RZ-E8M13 and RNE-FP32-RZ-BF16 alone).
+/// ρ: round once to `rounding_format`, store as d, without low bits that this may not have.
 struct Conversion {
     Mode mode;
     Format rounding_format;
-    int d;  // enum mmau_format
-
-    MMAU_FN constexpr int dropped_bits() const { return rounding_format.storage_bits - format_of(d).storage_bits; }
+    int dropped_bits;
 };
-
-/// The conversion of an mmau_rho.
-MMAU_FN constexpr Conversion conversion_of(int rho) {
-    if (rho == MMAU_RZ_E8M13) return {Mode::RZ, e8m13(), MMAU_FP32};
-    if (rho == MMAU_RNE_FP32_RZ_BF16) return {Mode::RNE, format_of(MMAU_FP32), MMAU_BF16};
-    if (rho >= MMAU_RZ_FP64) return {static_cast<Mode>(rho - MMAU_RZ_FP64), format_of(MMAU_FP64), MMAU_FP64};
-    const int d = (rho - 1) % 3 == 0 ? MMAU_FP32 : (rho - 1) % 3 == 1 ? MMAU_FP16 : MMAU_BF16;
-    return {static_cast<Mode>((rho - 1) / 3), format_of(d), d};
-}
 
 MMAU_NAMESPACE_END

@@ -32,29 +32,43 @@ MMAU_FN uint64_t to_fp16(const Format& source, uint64_t code) {
     return sign | encode_scaled(fp16, Mode::RNE, static_cast<int64_t>(x.sig), x.exp - source.man_bits);
 }
 
-/// The part of a row that one step takes: products from `first` on.
-struct Operands {
+/// A plan that is known when the program runs. A kernel for a GPU is compiled for one, which its own type knows.
+struct GivenPlan {
     const Plan& plan;
+    MMAU_FN const Plan& operator()() const { return plan; }
+};
+
+/// The part of a row that one step takes: products from `first` on. A step knows its operands by these members alone, so that
+/// another struct may hold them decoded (gpu/part.hpp).
+template <class Planned>
+struct OperandsOf {
+    Planned plan;
     const Row& row;
     int first;
 
-    MMAU_FN Decoded a(int k) const { return operand(plan.stored_a, plan.a, row.a, k); }
-    MMAU_FN Decoded b(int k) const { return operand(plan.stored_b, plan.b, row.b, k); }
-    MMAU_FN uint64_t a_code(int k) const { return load(plan.stored_a, row.a, index(k)); }
-    MMAU_FN uint64_t b_code(int k) const { return load(plan.stored_b, row.b, index(k)); }
+    MMAU_FN Decoded a(int k) const { return operand(plan().stored_a, plan().a, row.a, k); }
+    MMAU_FN Decoded b(int k) const { return operand(plan().stored_b, plan().b, row.b, k); }
+    MMAU_FN uint64_t a_code(int k) const { return load(plan().stored_a, row.a, index(k)); }
+    MMAU_FN uint64_t b_code(int k) const { return load(plan().stored_b, row.b, index(k)); }
+    template <class Code>
+    MMAU_FN Code a_as(int index) const { return static_cast<const Code*>(row.a)[index]; }
+    template <class Code>
+    MMAU_FN Code b_as(int index) const { return static_cast<const Code*>(row.b)[index]; }
     MMAU_FN Decoded scale_a(int k) const { return scale(row.scale_a, k); }
     MMAU_FN Decoded scale_b(int k) const { return scale(row.scale_b, k); }
 
     /// Where the row has product k of the step.
-    MMAU_FN int index(int k) const { return product_at(plan.order, plan.K, first + k); }
+    MMAU_FN int index(int k) const { return product_at(plan().order, plan().K, first + k); }
 
     MMAU_FN Decoded operand(const Format& stored, const Format& format, const void* codes, int k) const {
         const uint64_t code = load(stored, codes, index(k));
-        return decode(format, plan.fp16_order ? to_fp16(stored, code) : code, flushes(plan, format));
+        return decode(format, plan().fp16_order ? to_fp16(stored, code) : code, flushes(plan(), format));
     }
     MMAU_FN Decoded scale(const void* codes, int k) const {
-        return decode(plan.scale, load(plan.scale, codes, (first + k) / plan.K_block));
+        return decode(plan().scale, load(plan().scale, codes, (first + k) / plan().K_block));
     }
 };
+
+using RowOperands = OperandsOf<GivenPlan>;
 
 MMAU_NAMESPACE_END

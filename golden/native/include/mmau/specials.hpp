@@ -25,21 +25,23 @@ struct Special {
     }
     MMAU_FN void add_scale(const Decoded& scale) { nan = nan || scale.cls == Cls::nan; }
 
-    /// The result's code in d: `nan_code`, or the infinity of the terms' sign.
+    /// The result's code in d: the infinity of the terms' sign; where that is none, or NaN, `nan_code`.
     MMAU_FN uint64_t encode(const Format& d, uint64_t nan_code) const {
-        if (nan || (infinite[0] && infinite[1])) return nan_code;
+        if (nan || (infinite[0] && infinite[1]) || !d.has_infinity()) return nan_code;
         return (infinite[1] ? d.sign_bit() : 0) | d.infinity();
     }
 };
 
 /// Whether a scale of product k is zero: an infinite product under it is 0·∞.
+template <class Operands>
 MMAU_FN bool is_under_zero_scale(const Operands& operands, int k) {
     return operands.scale_a(k).cls == Cls::zero || operands.scale_b(k).cls == Cls::zero;
 }
 
 /// The special terms of c + Σ a_k·b_k under its scales.
+template <class Operands>
 MMAU_FN Special sum_special(const Operands& operands, const Decoded& c) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     Special special;
     special.add_term(c);
     for (int k = 0; k < plan.L; ++k) {

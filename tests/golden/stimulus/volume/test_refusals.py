@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.arithmetic.formats import FP16, FP32
+from golden.arithmetic.formats import FORMATS, FP16, FP32
 from golden.native import stimulus as native
 from golden.native.library import library, message
-from golden.native.parameters import FORMAT_CODES
+from golden.native.parameters import format_number
 from golden.stimulus import OperandShape, volume
 from tests.golden.native.native_rows import needs_native
 from tests.golden.stimulus.volume.test_volume import HOPPER, SHAPES
@@ -48,7 +48,12 @@ def test_too_many_products_are_refused() -> None:
         volume.tiles(shape, 1024, 1, 0, 0, 1)
 
 
-INTEGERS = {"a": FORMAT_CODES["int8"], "b": FORMAT_CODES["uint8"], "c": FORMAT_CODES["int32"], "d": FORMAT_CODES["int32"]}
+INTEGERS = {
+    "a": format_number(FORMATS["int8"]),
+    "b": format_number(FORMATS["uint8"]),
+    "c": format_number(FORMATS["int32"]),
+    "d": format_number(FORMATS["int32"]),
+}
 INTEGERS |= {"d_man_bits": 0}
 
 
@@ -56,16 +61,16 @@ INTEGERS |= {"d_man_bits": 0}
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [
-        ({"a": 99}, "a, b and c must be formats"),
-        ({"c": 12}, "a, b and c must be formats"),
+        ({"a": 99 << 4}, "a, b and c must be formats"),
+        ({"c": format_number(FORMATS["fp16"]) & ~15}, "a, b and c must be formats"),
         ({"d_man_bits": 24}, "a, b and c must be formats"),
         ({"K": 0}, "K must be"),
         ({"K_block": -1}, "K_block must be"),
-        ({"K_block": 16, "scale": 3}, "scale must be"),
-        ({"a": FORMAT_CODES["int8"]}, "a, b and c must be formats"),
-        (INTEGERS | {"c": FORMAT_CODES["fp32"]}, "a, b and c must be formats"),
-        (INTEGERS | {"d": FORMAT_CODES["fp32"]}, "a, b and c must be formats"),
-        (INTEGERS | {"b": FORMAT_CODES["int32"]}, "a, b and c must be formats"),
+        ({"K_block": 16, "scale": 3 << 10}, "scale must be"),
+        ({"a": format_number(FORMATS["int8"])}, "a, b and c must be formats"),
+        (INTEGERS | {"c": format_number(FORMATS["fp32"])}, "a, b and c must be formats"),
+        (INTEGERS | {"d": format_number(FORMATS["fp32"])}, "a, b and c must be formats"),
+        (INTEGERS | {"b": format_number(FORMATS["int32"])}, "a, b and c must be formats"),
         (INTEGERS | {"d_man_bits": 31}, "a, b and c must be formats"),
         (INTEGERS | {"K_block": 16}, "a, b and c must be formats"),
         (INTEGERS | {"K": 0}, "K must be"),

@@ -12,7 +12,7 @@ from golden.arithmetic.format import Format
 from golden.arithmetic.formats import E2M3, E4M3, E4M3FNUZ, E8M13, FP16, FP32, INT8, INT32, UE8M0, UINT8, Cls
 from golden.operations.t_fdpa import TFDPA
 from golden.stimulus import OperandShape, Stimulus, Tiles, volume
-from golden.stimulus.volume.corner_table import CornerTable
+from golden.stimulus.volume.fill import CornerTable
 from tests.golden.native.native_rows import INSTRUCTION_SETS, has_instruction_set
 from tests.volume import one_in
 

@@ -39,7 +39,7 @@ def test_fewer_fraction_bits_are_worse(workload: str) -> None:
     for key in ("mean", "median", "p99"):
         assert coarse["relative_error"][key] > 10 * fine["relative_error"][key]
     assert coarse["ulp"]["p99"] > fine["ulp"]["p99"]
-    assert coarse["snr_db"] < fine["snr_db"]
+    assert coarse["arithmetic_snr_db"] < fine["arithmetic_snr_db"]
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_a_correctly_rounded_result_errs_by_half_a_unit_at_most() -> None:
 def test_a_chain_has_fewer_rows_and_loses_more() -> None:
     step, chain = (measure(FP16, workload, 40_000, 6) for workload in ("normal", "chain-2048"))
     assert chain["rows"] == 1000
-    assert chain["snr_db"] < step["snr_db"] - 20
+    assert chain["arithmetic_snr_db"] < step["arithmetic_snr_db"] - 20
 
 
 def test_a_unit_agrees_with_the_instruction_that_it_is_and_an_altered_one_less() -> None:
@@ -108,7 +108,7 @@ def test_every_unit_is_measured(unit: Unit) -> None:
 def test_exact_units_do_not_err() -> None:
     found = measure(UNITS["IDPA int8 uint8"], "normal", 500, 0)
     assert found["exact_rows"] == 500
-    assert found["snr_db"] is None
+    assert found["arithmetic_snr_db"] is None
 
 
 @pytest.mark.slow
@@ -120,8 +120,8 @@ def test_promotion_keeps_what_a_long_chain_loses() -> None:
         measure(coarse, chain | {"order": order}, 4000, 2, [HOPPER])
         for order in ({"promote_every": 0}, {"promote_every": 4}, {"split_k": 4})
     )
-    assert promoted["snr_db"] > plain["snr_db"] + 6
-    assert split["snr_db"] > plain["snr_db"] + 3
+    assert promoted["arithmetic_snr_db"] > plain["arithmetic_snr_db"] + 6
+    assert split["arithmetic_snr_db"] > plain["arithmetic_snr_db"] + 3
     assert plain == measure(coarse, "chain-1024", 4000, 2, [HOPPER])
 
 

@@ -16,7 +16,7 @@ SHAPE = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=8)
 
 
 def drawn(name: str, rows: int, shape: OperandShape = SHAPE, seed: int = 0) -> Operands:
-    parts = list(rounds(check_workload(name), shape, rows, seed))
+    parts = [part.operands for part in rounds(check_workload(name), shape, rows, seed)]
     return Operands(*(None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)))  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from golden.arithmetic.formats import FP16, FP32, FP64, INT8, INT32, UINT8, Form
 from golden.stimulus import Operands, OperandShape
 from golden.units.unit import Unit
 from mmau.explore.accuracy.dataset import rounds
-from mmau.explore.accuracy.error_measures import EDGES, Errors, bias, histogram
+from mmau.explore.accuracy.error_measures import EDGES, Errors, bias, histogram, measure
 from mmau.explore.accuracy.exact_sums import exact_results
 from mmau.explore.accuracy.workload import check_workload
 from tests.mmau.explore.accuracy.measured_units import UNITS, by_fractions
@@ -90,7 +90,7 @@ def measured(shape: OperandShape, operands: Operands, d: list[int]) -> dict[str,
         "ulp_max": of_ulp["max"],
         "bias": found["bias"]["mean_ulp"],
         "magnitude_bias": found["magnitude_bias"]["mean_ulp"],
-        "snr": MOST if found["snr_db"] is None else min(MOST, found["snr_db"]),
+        "snr": MOST if (snr := errors.snr()) is None else min(MOST, snr),
     }
 
 
@@ -102,11 +102,47 @@ def measured(shape: OperandShape, operands: Operands, d: list[int]) -> dict[str,
 )
 def test_measures_are_those_of_fractions(unit: Unit, name: str) -> None:
     shape = OperandShape.of(unit)
-    operands = next(rounds(check_workload(name), shape, 60, 2))
+    operands = next(rounds(check_workload(name), shape, 60, 2)).operands
     d = unit.dot(*operands).tolist()
     wanted, found = plain(shape, operands, d), measured(shape, operands, d)
     assert unit.operation.d is shape.d
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "quantise"),
+    [
+        ("T-FDPA e4m3 e5m2", {}),
+        ("E-FDPA e4m3ieee e4m3ieee", {"scale_per": "row", "rounding": "RU"}),
+        ("GST-FDPA e2m1 e2m1", {"scale_per": "tensor", "scale_from": "mse"}),
+        ("ADD fp16 fp16", {}),
+        ("MUL fp64 fp64", {}),
+        ("IDPA int8 uint8", {"scale_per": "tensor"}),
+    ],
+)
+def test_errors_against_real_numbers_are_those_of_fractions(name: str, quantise: dict[str, str]) -> None:
+    """Elements and scales decoded one by one, real numbers as fractions, each row's result times its factors."""
+    unit = UNITS[name]
+    shape = OperandShape.of(unit)
+    workload = check_workload({"kind": "normal", "quantise": quantise})
+    (drawn,) = rounds(workload, shape, 40, 3)
+    assert drawn.reals is not None
+    signal = noise = everything = lost = Fraction(0)
+    for row, code in enumerate(unit.dot(*drawn.operands).tolist()):
+        a, b, c = ([Fraction(float(x)) for x in np.atleast_1d(each[row].view(float))] for each in drawn.reals[:3])
+        ideal = c[0] + (a[0] + b[0] if shape.adds else sum(x * y for x, y in zip(a, b, strict=True)))
+        got, exact = shape.d.value(code), by_fractions(shape, drawn.operands, row)
+        assert exact is not None
+        gain = Fraction(1 if drawn.gain is None else float(drawn.gain[row]))
+        if got is not None:  # beyond the range
+            signal, noise = signal + (gain * ideal) ** 2, noise + (gain * (got - ideal)) ** 2
+        everything += (gain * ideal) ** 2
+        lost += (gain * (exact[0] - ideal)) ** 2
+    found = measure(unit, {"kind": "normal", "quantise": quantise}, 40, 3)
+    assert found["total_snr_db"] == pytest.approx(decibels(signal / noise), rel=1e-12)
+    wanted = decibels(everything / lost) if lost else None
+    assert found["quantisation_snr_db"] == (wanted if wanted is None else pytest.approx(wanted, rel=1e-12))
+    assert (lost == 0) == (name == "MUL fp64 fp64")
 
 
 SPECIAL = {"nan": 0x7FC00000, "inf": 0x7F800000, "-inf": 0xFF800000, "one": 0x3F800000, "most": FP32.max_finite}
@@ -143,10 +179,11 @@ def test_special_results_are_those_that_the_operands_demand(a: str, b: str, c: s
 
 
 def test_without_finite_rows_there_are_no_numbers() -> None:
-    found = Errors(FP16, 0).measures()
+    errors = Errors(FP16, 0)
+    found = errors.measures()
     assert found["relative_error"] == {"mean": None, "median": None, "p99": None, "max": None, "unbounded": 0}
     assert found["bias"] == {"mean_ulp": None, "low95": None, "high95": None}
-    assert found["snr_db"] is None
+    assert errors.snr() is None
 
 
 def test_a_result_in_place_of_an_exact_zero_is_unbounded() -> None:

@@ -46,7 +46,7 @@ def test_a_unit_is_measured_on_them(tmp_path: Path) -> None:
     found = measure(UNIT, {"kind": "file", "path": str(path)}, 10**7, 0)
     assert found["rows"] == 50
     a, b = (np.load(path)[name].astype(np.float64) for name in "ab")
-    assert found["snr_db"] is not None
+    assert found["arithmetic_snr_db"] is not None
     assert found["condition_median"] == pytest.approx(
         np.median(np.abs(a * b).sum(axis=1) / np.abs((a * b).sum(axis=1))), rel=0.2
     )

@@ -4,11 +4,7 @@
 are steps, whose differences say nothing. Gradients are the products that the rule says, each on the unit: that is checked.
 """
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,8 +20,8 @@ pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
 from mmau.explore.network import operator  # noqa: E402
 from mmau.explore.network.operator import matmul  # noqa: E402
-from mmau.explore.network.scaling import quantised  # noqa: E402
 from mmau.frameworks.pytorch import torch  # noqa: E402
+from tests.mmau.frameworks.stand_in_gpu import OnGpu, install, same  # noqa: E402
 
 PRODUCTS = {
     "e4m3": Product(t_fdpa()),
@@ -170,34 +166,18 @@ def test_wrong_dtype_is_an_error() -> None:
         matmul(torch.ones(2, 3), torch.ones(3, 2, dtype=torch.float64), PRODUCTS["e4m3"])
 
 
-class OnDevice:
-    """A tensor that says it is on a GPU and can be read by CuPy alone."""
-
-    def __init__(self, tensor: Any) -> None:
-        self.hidden = tensor
-        self.device = SimpleNamespace(type="cuda", index=1)
-
-
-def test_tensors_of_a_device_go_through_cupy_on_their_device_and_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a stand-in for CuPy, whose arrays are NumPy's: how they are handed over, not what a GPU computes."""
-    entered: list[Any] = []
-
-    @contextmanager
-    def entering(what: Any) -> Iterator[None]:
-        entered.append(what)
-        yield
-
-    cuda = SimpleNamespace(
-        ExternalStream=lambda pointer: entering(("stream", pointer)), Device=lambda index: entering(("device", index))
-    )
-    monkeypatch.setitem(
-        sys.modules, "cupy", SimpleNamespace(cuda=cuda, from_dlpack=lambda x: x.hidden.numpy(), ndarray=OnDevice)
-    )
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=77 + device.index))
-    for product in (PRODUCTS["e4m3"], PRODUCTS["fp16"]):
-        a, b = (torch.from_numpy(drawn(seed, *shape)) for seed, shape in ((1, (3, 20)), (2, (20, 4))))
-        x, y = quantised(a, product.unit.a), quantised(b, product.unit.b)
-        entered.clear()
-        got = operator._multiplied(product, OnDevice(x), OnDevice(y))
-        assert torch.equal(got, operator._multiplied(product, x, y))
-        assert entered == [("device", 1), ("stream", 78)]
+@pytest.mark.parametrize("product", [PRODUCTS["fp16"], PRODUCTS["bf16"]])
+def test_tensors_on_a_gpu_have_the_same_bits(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for the GPU, forward and backward."""
+    launched = install(monkeypatch)
+    monkeypatch.setitem(OnGpu.kernels, torch.ops.mmau.product.default, operator._product)
+    a, b, g = drawn(1, 3, 20), drawn(2, 20, 4), torch.from_numpy(drawn(3, 3, 4))
+    found = []
+    wraps: tuple[Any, ...] = (torch.Tensor.detach, OnGpu)
+    for wrap in wraps:
+        x, y = (wrap(torch.from_numpy(array)).requires_grad_() for array in (a, b))
+        d = matmul(x, y, product)
+        d.backward(wrap(g))
+        found.append([d, x.grad, y.grad])
+    assert launched.count("matrix_product") >= 3
+    assert all(same(on_gpu, on_host) for on_host, on_gpu in zip(*found, strict=True))

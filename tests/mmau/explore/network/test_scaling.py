@@ -15,7 +15,7 @@ pytestmark = pytest.mark.peer
 
 pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
-from mmau.explore.network.scaling import MAX_SCALE, quantised, scale_exponent, unscaled  # noqa: E402
+from mmau.explore.network.operator import MAX_SCALE, quantised, scale_exponent, unscaled  # noqa: E402
 from mmau.frameworks.pytorch import torch  # noqa: E402
 
 FP32 = golden.FORMATS["fp32"]

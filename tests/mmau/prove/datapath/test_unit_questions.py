@@ -11,11 +11,11 @@ from golden import Operation, instructions
 from golden.arithmetic.rounding import Mode
 from golden.operations import IDPA
 from golden.units.unit import ENCODINGS
+from mmau.prove.counterexample import replayed
 from mmau.prove.datapath import max_exp, step_facts
 from mmau.prove.datapath import stepwise as proof_steps
 from mmau.prove.datapath.ranges import in_range
 from mmau.prove.datapath.unit_questions import NotProvable, unit_questions
-from mmau.prove.replay import replayed
 from mmau.prove.specification import fused, headroom
 from mmau.prove.specification.numbers import Number
 from mmau.prove.specification.step_results import Aligned, Exponent, Special, Total

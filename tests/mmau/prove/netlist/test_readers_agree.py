@@ -16,7 +16,7 @@ from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.netlist.yosys_json import read_circuit
 from rtl.designs.design import Design
-from rtl.designs.sample_designs import multi_format_designs
+from rtl.designs.sample_units import multi_format_designs
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
 from rtl.yosys import run_yosys

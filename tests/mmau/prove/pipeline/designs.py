@@ -4,7 +4,7 @@ from functools import cache
 
 from golden import Implementation, Unit
 from mmau.prove.pipeline.pipeline_targets import combinational
-from rtl.designs.sample_designs import TILES, tile_designs
+from rtl.designs.sample_units import TILES, tile_designs
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog

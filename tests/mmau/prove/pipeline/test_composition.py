@@ -7,14 +7,14 @@ import pytest
 from bitwuzla import Kind, Term
 
 from mmau.prove.datapath.kernel import Fact, IncompleteProof
-from mmau.prove.datapath.unit_questions import NotProvable
+from mmau.prove.datapath.unit_questions import TOP, NotProvable
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.terms import Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.pipeline.carried_values import Carried, Replacement
 from mmau.prove.pipeline.composition import Composition, Induction
 from mmau.prove.pipeline.intended import Intended, Reference, alike
-from mmau.prove.pipeline.pipeline import TOP, Pipeline, elements_of
+from mmau.prove.pipeline.pipeline import Pipeline, elements_of
 from mmau.prove.smtlib import question
 from mmau.prove.solvers.installed import solver
 from rtl.designs.tile_design import TileDesign

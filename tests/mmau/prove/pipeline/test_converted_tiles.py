@@ -8,11 +8,11 @@ import pytest
 
 from golden import Implementation, Unit
 from mmau.prove.datapath.unit_questions import NotProvable
-from mmau.prove.pipeline.converted_tiles import converted_questions
 from mmau.prove.pipeline.pipeline_replay import expected, flowing, stimulus
+from mmau.prove.pipeline.pipeline_targets import converted_questions
 from mmau.prove.pipeline.questions import register_questions
 from mmau.prove.proof_identity import specification_digest
-from rtl.designs.sample_designs import tile_designs
+from rtl.designs.sample_units import tile_designs
 from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign

@@ -5,9 +5,9 @@ from random import Random
 import pytest
 
 from mmau.prove.counterexample import golden_result
+from mmau.prove.pipeline.handshake_rules import Cycle
 from mmau.prove.pipeline.pipeline_replay import Given, Seen, broken, complaint, expected, flowing, stimulus
 from mmau.prove.pipeline.questions import handshake_trace
-from mmau.prove.pipeline.shortest_trace import Cycle
 from tests.mmau.prove.pipeline.designs import (
     PIPELINE_FAULTS,
     TILE_FAULTS,

@@ -9,9 +9,8 @@ from golden import Implementation, Operation, Unit
 from golden.operations import FMA, TFDPA
 from golden.units.unit import ENCODINGS, MULTIPLIERS
 from mmau.prove.datapath.unit_questions import NotProvable
-from mmau.prove.pipeline.cut_steps import CUT, cut_questions
 from mmau.prove.pipeline.pipeline_targets import parts_of
-from mmau.prove.pipeline.questions import register_questions
+from mmau.prove.pipeline.questions import CUT, cut_questions, register_questions
 from rtl.datapath.fused import FusedDatapath
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.prove.pipeline.designs import datapath_of, faulty, verilog_of

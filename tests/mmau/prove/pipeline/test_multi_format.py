@@ -13,7 +13,7 @@ from mmau.prove.pipeline import multi_format
 from mmau.prove.pipeline.multi_format import format_questions, questions_of_format
 from mmau.prove.solvers.installed import solver
 from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.sample_designs import multi_format_designs
+from rtl.designs.sample_units import multi_format_designs
 from rtl.verilog.emit import to_verilog
 from tests.mmau.prove.pipeline.designs import faulty
 

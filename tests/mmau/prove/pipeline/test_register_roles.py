@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from mmau.prove.netlist.terms import Terms, deep_stack
-from mmau.prove.pipeline.handshake_rules import Rule
+from mmau.prove.pipeline.handshake_rules import Rule, broken_by
 from mmau.prove.pipeline.pipeline import Pipeline
-from mmau.prove.pipeline.shortest_trace import broken_by
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.prove.pipeline.designs import piped, small_tile, verilog_of

@@ -12,7 +12,7 @@ from golden.chains.chain import to_fp16 as golden_fp16
 from golden.operations.ieee import add
 from mmau.prove.evaluation import Evaluation
 from mmau.prove.netlist.terms import Terms
-from mmau.prove.specification.converted import addition, to_fp16
+from mmau.prove.specification.fma import addition, to_fp16
 from mmau.prove.specification.observer import Observer
 
 EDGES = (0, 1, 2)

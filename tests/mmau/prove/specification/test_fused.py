@@ -14,7 +14,7 @@ from mmau.prove.evaluation import Evaluation
 from mmau.prove.netlist.terms import Terms
 from mmau.prove.specification.multi_format import LaneObserver, multi_format
 from mmau.prove.specification.observer import Observer
-from rtl.designs.multi_format import check_operations
+from rtl.designs.multi_format_design import check_operations
 from tests.mmau.prove.provable_units import OPERATIONS, random_inputs, unit_of
 
 

@@ -25,7 +25,7 @@ from mmau.prove.specification.conversion import converted as CONVERTED
 from mmau.prove.specification.numbers import Flag, Number, any_of, choose, total
 from mmau.prove.specification.observer import Observer
 from mmau.prove.specification.step_results import Aligned, Operand, Special, Term, Total
-from mmau.prove.whole_unit import combinational_netlist
+from mmau.prove.targets import combinational_netlist
 from tests.mmau.prove.provable_units import not_proved, unit_of, verilog_of
 from tests.volume import one_in
 

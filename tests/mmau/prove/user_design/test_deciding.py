@@ -100,7 +100,7 @@ def test_in_no_time_nothing_is_decided_that_is_not_trivial() -> None:
         compared = Comparison(terms, other, d, Agreement(terms, SMALL, Compare()).differs, cases, values)
         found = compared.decision(Limits(monotonic(), 0.0))
         assert (found.verdict, found.count) == ("unknown", 3)
-        assert found.open == "special values; zeros alone; all other operands"
+        assert (found.open, found.distances) == (("special values", "zeros alone", "all other operands"), None)
         assert compared.decision(limits()).verdict == "never"
 
 

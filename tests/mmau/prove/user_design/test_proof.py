@@ -214,7 +214,7 @@ def test_a_multiply_add_by_hand_is_equal() -> None:
     ("folder", "how"),
     [
         (BY_HAND / "fma_fp16", "3 cycles unrolled"),
-        (BY_HAND / "dot4_mx", "handshake: all 7 states after reset, at most 2 operands under way"),
+        (BY_HAND / "dot4_mx", "handshake: all 6 states after reset, at most 2 operands under way"),
         (THIRD_PARTY / "lanes", "handshake: all 4 states after reset, at most 2 operands under way"),
     ],
     ids=lambda value: value.name if isinstance(value, Path) else "",

@@ -1,27 +1,35 @@
 """Published multiply-adds at fixed commits are proved, and faults in one of them are refuted or proved equivalent."""
 
+import re
 import shutil
+import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from cosim.dut.description import Dut, dut_from_table
 from golden import Unit
-from golden.operations import FMA
+from golden.operations import ADD, FMA, MUL
 from mmau.prove.decision import PROVED, REFUTED, UserDesignDecision, WrongResult
 from mmau.prove.user_design.proof import prove_user_design
+from tests.docs.documents import ROOT, blocks
 from tests.peers import unpacked
 
 pytestmark = [pytest.mark.peer, pytest.mark.simulator]
 
 SECONDS = 1800.0
 
+PAGE = ROOT / "docs" / "guides" / "published-fma.md"
+"""The page that proves CVFPU's multiply-add step by step."""
+
 FORMATS = {"fp16": ("FP16", "0x7e00"), "bf16": ("FP16ALT", "0x7fc0"), "fp32": ("FP32", "0x7fc00000")}
 """The names of formats in CVFPU's package, and RISC-V's NaN."""
 
-MODES = {"RNE": "RNE", "RD": "RDN"}
+MODES = {"RNE": "RNE", "RZ": "RTZ", "RD": "RDN", "RU": "RUP", "RNA": "RMM"}
 """The names of rounding modes there."""
 
 
@@ -31,17 +39,26 @@ def unit(fmt: str = "fp16", mode: str = "RNE") -> Unit:
     return Unit(name=f"fma-{fmt}-{mode}", operation=operation)
 
 
-def described(top: str, sources: list[Path], fmt: str = "fp16", mode: str = "RNE", **ties: Any) -> Dut:
-    """A multiply-add with CVFPU's ports, without registers."""
+HANDSHAKE = {
+    "clock": "clk_i", "reset": {"name": "rst_ni", "active": "low", "asynchronous": True}, "protocol": "valid-ready",
+}  # fmt: skip
+
+
+def described(top: str, sources: list[Path], fmt: str = "fp16", mode: str = "RNE", stages: int = 0, **ties: Any) -> Dut:
+    """A multiply-add with CVFPU's ports."""
     name, nan = FORMATS[fmt]
     ports = {"a": "operands_i[0]", "b": "operands_i[1]", "c": "operands_i[2]", "d": "result_o"}
     held = {"is_boxed_i": 7, "rnd_mode_i": f"fpnew_pkg::{MODES[mode]}", "op_i": "fpnew_pkg::FMADD", "op_mod_i": 0}
-    held |= {"tag_i": 0, "aux_i": 0, "flush_i": 0, "clk_i": 0, "rst_ni": 1, "in_valid_i": 1, "out_ready_i": 1, **ties}
+    held |= {"tag_i": 0, "aux_i": 0, "flush_i": 0, **ties}
+    if stages:
+        ports |= {"in_valid": "in_valid_i", "in_ready": "in_ready_o", "out_valid": "out_valid_o", "out_ready": "out_ready_i"}
+    else:
+        held |= {"clk_i": 0, "rst_ni": 1, "in_valid_i": 1, "out_ready_i": 1}
     table = {
         "top": top, "sources": [str(source) for source in sources], "ports": ports, "tie": held,
         "include": [str(unpacked("common_cells") / "include")], "compare": {"nan": nan},
-        "parameters": {"FpFormat": f"fpnew_pkg::{name}", "NumPipeRegs": 0},
-        "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"],
+        "parameters": {"FpFormat": f"fpnew_pkg::{name}", "NumPipeRegs": stages, "PipeConfig": "fpnew_pkg::DISTRIBUTED"},
+        "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"], **(HANDSHAKE if stages else {}),
     }  # fmt: skip
     return dut_from_table(table, Path())
 
@@ -49,12 +66,12 @@ def described(top: str, sources: list[Path], fmt: str = "fp16", mode: str = "RNE
 CVFPU = ("fpnew_pkg", "fpnew_classifier", "fpnew_rounding", "fpnew_fma")
 
 
-def cvfpu(fmt: str = "fp16", mode: str = "RNE", folder: Path | None = None) -> Dut:
-    """CVFPU's multiply-add, read from another folder if one is given."""
+def cvfpu(fmt: str = "fp16", mode: str = "RNE", folder: Path | None = None, stages: int = 0) -> Dut:
+    """CVFPU's multiply-add, read from another folder if one is given, with pipeline registers in `stages` places."""
     cells, root = unpacked("common_cells") / "src", unpacked("cvfpu") / "src" if folder is None else folder
     package, *others = (root / f"{name}.sv" for name in CVFPU)
     sources = [cells / "cf_math_pkg.sv", package, cells / "lzc.sv", *others]
-    return described("fpnew_fma", sources, fmt, mode, mask_i=0, reg_ena_i=0)
+    return described("fpnew_fma", sources, fmt, mode, stages, mask_i=0, reg_ena_i=0)
 
 
 def redmule() -> Dut:
@@ -76,8 +93,50 @@ def test_cvfpu_is_proved(fmt: str, mode: str) -> None:
     assert proved(prove_user_design(unit(fmt, mode), cvfpu(fmt, mode), SECONDS))
 
 
+@pytest.mark.parametrize("fmt", ["fp16", "fp32"])
+def test_cvfpu_with_three_registers_is_proved(fmt: str) -> None:
+    found = prove_user_design(unit(fmt), cvfpu(fmt, stages=3), SECONDS)
+    assert proved(found)
+    assert "handshake: all 12 states after reset, at most 3 operands under way" in found.decided[0]
+
+
+def test_the_page_describes_this_design() -> None:
+    page = next(block for block in blocks(PAGE) if block.language == "toml" and "fpnew_fma" in block.text)
+    text = page.text
+    for name in ("common_cells", "cvfpu"):
+        text = text.replace(f'"{name}/', f'"{unpacked(name)}/')
+    assert dut_from_table(tomllib.loads(text), Path()) == cvfpu(stages=3)
+
+
 def test_redmule_is_proved() -> None:
     assert proved(prove_user_design(unit(), redmule(), SECONDS))
+
+
+def fpu_sp(operation: str) -> Dut:
+    """The whole unit of fpu-sp, one operation tied; it normalises its operands, and shifts them into two registers."""
+    root = unpacked("fpu-sp") / "verilog" / "src"
+    first, cells = ("lzc/lzc_wire", "float/fp_wire"), [f"lzc/lzc_{width}" for width in (4, 8, 16, 32, 64, 128)]
+    parts = ("cmp", "cvt", "exe", "ext", "fdiv", "fma", "mac", "max", "rnd", "sgnj", "unit")
+    sources = [root / f"{name}.sv" for name in (*first, *cells, *(f"float/fp_{part}" for part in parts))]
+    held = {f"fp_unit_i[{place}]": int(place == {"ADD": 20, "MUL": 18}[operation]) for place in range(6, 25)}
+    held |= {"fp_unit_i[56:25]": 0, "fp_unit_i[5:4]": 0, "fp_unit_i[3:1]": 0, "fp_unit_i[0]": 1, "clear": 0}
+    table = {
+        "top": "fp_unit", "sources": [str(source) for source in sources], "tie": held, "compare": {"nan": "0x7fc00000"},
+        "ports": {"a": "fp_unit_i[120:89]", "b": "fp_unit_i[88:57]", "d": "fp_unit_o[37:6]"},
+        "protocol": "fixed-latency", "latency": 2, "clock": "clock", "reset": {"name": "reset", "active": "low"},
+        "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"],
+    }  # fmt: skip
+    return dut_from_table(table, Path())
+
+
+@pytest.mark.parametrize("operation", [ADD, MUL])
+def test_a_unit_that_normalises_its_operands_is_proved(operation: type[ADD] | type[MUL]) -> None:
+    name = operation.__name__
+    specified = operation(a="fp32", b="fp32", rho="RNE-FP32", overflow="by-mode")  # type: ignore[arg-type]
+    found = prove_user_design(Unit(name=f"{name}-fp32", operation=specified), fpu_sp(name), SECONDS)
+    assert (found.verdict, found.reason) == (PROVED, "")
+    expected = "a second term of zero" if operation is ADD else "one variable for the product on both sides"
+    assert any(expected in line for line in found.decided)
 
 
 @dataclass(frozen=True)
@@ -109,24 +168,93 @@ FAULTS = {
     "a shift limited one early": Fault("-2 * PRECISION_BITS - 1", "-2 * PRECISION_BITS", equivalent=True),
     "the limit of normal results one off": Fault("+ 1 >= 0)", "+ 1 > 0)"),
     "cancellation looked for one distance short": Fault("exponent_difference_q <= 2)", "exponent_difference_q <= 1)"),
+    "an addend that reaches one place too few": Fault("signed'(PRECISION_BITS + 2))", "signed'(PRECISION_BITS + 1))"),
+    "infinity less infinity times a subnormal": Fault(
+        "info_c.is_inf && effective_subtraction)", "info_c.is_inf && effective_subtraction && ~info_b.is_subnormal)"
+    ),
+    "one product of two significands": Fault(
+        "mantissa_a * mantissa_b;", "mantissa_a * mantissa_b ^ (mantissa_a == 1447 && mantissa_b == 1877);"
+    ),
+    "the smallest number as addend": Fault(
+        "{1'b0, ~info_c.is_normal})", "{1'b0, ~info_c.is_normal & (operand_c.mantissa != 1)})"
+    ),
+    "a difference less the bits below it, which has none": Fault(
+        "addend_after_shift - product_shifted;", "addend_after_shift - product_shifted - sticky_before_add;", equivalent=True
+    ),
+    "positive ties of one binade rounded up": Fault(
+        "2'b10: round_up = abs_value_i[0];", "2'b10: round_up = abs_value_i[0] | (abs_value_i[14:10] == 17 & ~sign_i);",
+        "fpnew_rounding",
+    ),
 }  # fmt: skip
 """Faults that few vectors show, or none."""
+
+
+CHANGES = (
+    (r" \+ 1\b", " + 2"), (r" \+ 2\b", " + 3"), (r" \+ 3\b", " + 2"), (r" \+ 4\b", " + 5"), (r" - 1\b", " - 2"),
+    (" > ", " >= "), (" >= ", " > "), (" <= signed", " < signed"), (" < ", " <= "), (" && ", " || "), (r" \|\| ", " && "),
+    (" & ", " | "), (" ~", " "), ("1'b0", "1'b1"), ("'0;", "'1;"), (r"\(\| ", "(& "), (r" \+ ", " - "), (" == ", " != "),
+)  # fmt: skip
+"""What a mutant changes: a pattern in a line of code, and the text in its place."""
+
+FIRST = {"fpnew_fma": "exponent_a = signed", "fpnew_rounding": "begin : rounding_decision"}
+"""Where the part of each file begins that computes a finite result and its flags."""
+
+NO_CODE = re.compile("pipe|logic|localparam|parameter|typedef|case")
+
+SEEDS = (2, 28, 0, 1, 3, 5, 7, 8, 13, 14, 15, 16, 18, 19, 20)
+"""Those of mutants, with first those that 1,000,000 vectors do not show."""
+
+EQUIVALENT = {2, 28}
+
+
+def places() -> Iterator[tuple[str, int, int, str]]:
+    """The places of all mutants, in order: file, begin and end in its text, and the text in its place."""
+    for file, first in FIRST.items():
+        text = (unpacked("cvfpu") / "src" / f"{file}.sv").read_text(encoding="utf-8")
+        begin = text.index(first)
+        found = set[tuple[str, int, int, str]]()
+        for line in re.finditer(r"[^\n]*\n", text):
+            code = line[0].partition("//")[0]
+            if line.start() >= begin and re.search(r"[=?:]|if \(", code) and not NO_CODE.search(code):
+                for pattern, put in CHANGES:
+                    at = ((line.start() + each.start(), line.start() + each.end()) for each in re.finditer(pattern, code))
+                    found |= {(file, low, high, put) for low, high in at}
+        yield from sorted(found)
+
+
+def changed(folder: Path, file: str, begin: int, end: int, put: str) -> Path:
+    """A folder with CVFPU in which a part of a file is another text."""
+    for each in CVFPU:
+        shutil.copy(unpacked("cvfpu") / "src" / f"{each}.sv", folder)
+    path = folder / f"{file}.sv"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[:begin] + put + text[end:], encoding="utf-8")
+    return folder
+
+
+def check_decided(found: UserDesignDecision, equivalent: bool) -> None:
+    """Check that a fault is proved equivalent or refuted by a result."""
+    if equivalent:
+        assert proved(found)
+    else:
+        assert found.verdict == REFUTED
+        assert isinstance(found.counterexample, WrongResult)
+        assert found.counterexample.got != found.counterexample.expected
 
 
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.attack("published designs, in prove")
 def test_a_fault_in_cvfpu_is_refuted_or_proved_equivalent(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
-    for each in CVFPU:
-        shutil.copy(unpacked("cvfpu") / "src" / f"{each}.sv", tmp_path)
-    file = tmp_path / f"{fault.file}.sv"
-    text = file.read_text(encoding="utf-8")
+    text = (unpacked("cvfpu") / "src" / f"{fault.file}.sv").read_text(encoding="utf-8")
     assert text.count(fault.found) == 1
-    file.write_text(text.replace(fault.found, fault.put), encoding="utf-8")
-    found = prove_user_design(unit(mode=fault.mode), cvfpu(mode=fault.mode, folder=tmp_path), SECONDS)
-    if fault.equivalent:
-        assert proved(found)
-    else:
-        assert found.verdict == REFUTED
-        assert isinstance(found.counterexample, WrongResult)
-        assert found.counterexample.got != found.counterexample.expected
+    begin = text.index(fault.found)
+    folder = changed(tmp_path, fault.file, begin, begin + len(fault.found), fault.put)
+    check_decided(prove_user_design(unit(mode=fault.mode), cvfpu(mode=fault.mode, folder=folder), SECONDS), fault.equivalent)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.attack("published designs, in prove")
+def test_a_mutant_of_cvfpu_is_refuted_or_proved_equivalent(seed: int, tmp_path: Path) -> None:
+    folder = changed(tmp_path, *Random(seed).choice(list(places())))
+    check_decided(prove_user_design(unit(), cvfpu(folder=folder), SECONDS), seed in EQUIVALENT)

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from cosim.build.errors import SimulationError
-from cosim.dut.description import load_dut
+from cosim.dut.description import Reset, load_dut
 from golden import load_unit
 from mmau.prove.counterexample import golden_result
 from mmau.prove.decision import OPEN, PROVED, REFUTED, UserDesignDecision, WrongCycles, WrongResult
 from mmau.prove.user_design import proof, samples
 from mmau.prove.user_design.proof import prove_user_design
 from mmau.prove.user_design.samples import VECTORS, first_wrong, sampled
-from tests.mmau.prove.user_design.design_by_hand import PRODUCT, SHIFT, Wrong, clocked
+from tests.mmau.prove.user_design.design_by_hand import PRODUCT, SHIFT, VALID, Wrong, clocked
 from tests.mmau.prove.user_design.wrong_designs import ALL
 
 pytestmark = pytest.mark.simulator
@@ -87,13 +87,28 @@ def test_a_deadlock_is_seen(tmp_path: Path) -> None:
     assert isinstance(found.counterexample, WrongCycles)
 
 
-@pytest.mark.long
-def test_a_result_of_other_operands_comes_with_both(tmp_path: Path) -> None:
-    found = prove_user_design(PRODUCT, clocked(SHIFT, "", latency=2).described(tmp_path), SECONDS)
+def explained(wrong: Wrong, folder: Path) -> tuple[str, ...]:
+    """What is said of a wrong design's counter-example."""
+    found = prove_user_design(PRODUCT, wrong.described(folder), SECONDS)
     assert found.verdict == REFUTED
     assert isinstance(found.counterexample, WrongResult)
-    lines = found.counterexample.explanation
+    return tuple(found.counterexample.explanation)
+
+
+@pytest.mark.long
+def test_a_result_of_the_next_operands_comes_with_them(tmp_path: Path) -> None:
+    """The register takes the operands of the next transfer, if one comes at once."""
+    body = "logic v; always_ff @(posedge clk) begin v <= in_valid && !rst; out_valid <= v && !rst; if (in_valid) d <= r; end"
+    keys = {"protocol": "valid", "clock": "clk", "reset": Reset("rst")}
+    lines = explained(Wrong(body, "", VALID, keys), tmp_path)
     assert any(line.startswith("the operands after them, whose result this is: a=") for line in lines)
+
+
+@pytest.mark.long
+def test_two_operands_that_show_the_difference_alone_come_together(tmp_path: Path) -> None:
+    """What is on the wires after the operands may be a pause."""
+    lines = explained(clocked(SHIFT, "", latency=2), tmp_path)
+    assert any(line.startswith("the operands after them") for line in lines)
     depends = "a result depends on other operands than its own: these two alone, one after the other, give for the first "
     assert lines[-1].startswith(depends)
     assert "; then a=" in lines[-1]

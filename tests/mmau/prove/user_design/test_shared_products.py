@@ -1,21 +1,23 @@
 """Multiply-adds that are proved with one variable for the product on both sides, and wrong ones that must not be."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from time import monotonic
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-from bitwuzla import Kind, Term
+from bitwuzla import Kind, Term, TermManager
 
 from cosim.dut.elaborate import WRAPPER
 from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.formats import FORMATS
+from mmau.jobs import Store
 from mmau.prove.evaluation import evaluate
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.syntax import Module
@@ -23,10 +25,12 @@ from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.yosys_json import read_circuit
 from mmau.prove.specification.fma import LIFT, rounded_sum
 from mmau.prove.specification.rounded_sums import Rounding, lifted
+from mmau.prove.specification.step_results import Operand
 from mmau.prove.specification.steps import addend, decode, multiply
-from mmau.prove.user_design import deciding, shared_products
-from mmau.prove.user_design.asking import Limits, ask
-from mmau.prove.user_design.deciding import Comparison
+from mmau.prove.user_design import asking, deciding, forms, shared_products
+from mmau.prove.user_design.asking import KEPT, Answers, Limits, ask
+from mmau.prove.user_design.deciding import Comparison, Decision, WrongForm
+from mmau.prove.user_design.forms import Form
 from mmau.prove.user_design.operand_cases import Case, CaseParts, IncompleteCases, cases_of, check_complete
 from mmau.prove.user_design.reading import OVERLAP, READ
 from mmau.prove.user_design.shared_products import FACTS, SharedProducts, proved_facts
@@ -44,6 +48,7 @@ RIGHT = {
     "the shift limited one early": ("EARLY_LIMIT_OF_THE_SHIFT",),
     "other factors where they do not count": ("FACTORS_WITHOUT_HIDDEN_ONE_IN_SPECIALS",),
     "wrong for a number that is no product": ("PRODUCT_OF_NO_FACTORS",),
+    "factors shifted until they have no zeros in front": ("FACTORS_NORMALISED_FIRST",),
     "bits lost that no sum has with so small exponents": ("BUG_STICKY_LOST_BELOW",),
 }
 """Macros of designs that are right for all operands."""
@@ -56,6 +61,8 @@ WRONG = {
     "ties away from zero in one binade": ("BUG_TIES_AWAY_OF_ONE_BINADE",),
     "the sign of a zero that cancels at one distance": ("BUG_SIGN_OF_A_ZERO_THAT_CANCELS",),
     "the product of other factors": ("BUG_PRODUCT_OF_OTHER_FACTORS",),
+    "zeros in front of a factor counted one short": ("FACTORS_NORMALISED_FIRST", "BUG_ZEROS_COUNTED_ONE_SHORT"),
+    "ones of a factor lost as it is shifted": ("FACTORS_NORMALISED_FIRST", "BUG_ONES_LOST_IN_A_LONG_SHIFT"),
     "a product of other factors in special values": (
         "FACTORS_WITHOUT_HIDDEN_ONE_IN_SPECIALS",
         "BUG_OF_A_SMALL_PRODUCT_IN_SPECIALS",
@@ -64,32 +71,45 @@ WRONG = {
 """Macros of designs with a fault; the last one is right in a proof that shares the product where the factors differ."""
 
 
+FMA, ADDER = ("input [7:0] a, b, c, output [7:0] d", ".*"), ("input [7:0] a, c, output [7:0] d", ".b(8'h38), .*")
+"""Ports around the design, and how they are connected; an adder multiplies by 1."""
+
+
 @cache
-def circuit(*macros: str) -> Module:
+def circuit(shape: tuple[str, str], *macros: str) -> Module:
     """The design, in the small format, as Yosys reads it."""
-    text = "".join(f"`define {macro}\n" for macro in macros) + SOURCE.read_text(encoding="utf-8")
-    text += f"module {WRAPPER}(input [7:0] a, b, c, output [7:0] d); fma_ieee #(.E(4), .M(3)) dut(.*); endmodule\n"
+    (ports, connected), text = shape, "".join(f"`define {macro}\n" for macro in macros) + SOURCE.read_text(encoding="utf-8")
+    text += f"module {WRAPPER}({ports}); fma_ieee #(.E(4), .M(3)) dut({connected}); endmodule\n"
     found = run_yosys(READ, ("circuit.json",), {"dut.sv": text, "overlap.v": OVERLAP})
     return read_circuit(WRAPPER, json.loads(found["circuit.json"])["modules"][WRAPPER])
 
 
-def comparison(terms: Terms, *macros: str) -> Comparison:
+def comparison(terms: Terms, *macros: str, shape: tuple[str, str] = FMA) -> Comparison:
     """The design with these macros beside the specification, with rows of finite operands."""
     undefined = list[Bits]()
-    netlist = FlatNetlist(terms, {WRAPPER: circuit(*macros)}, WRAPPER, undefined=undefined)
-    x, y, z = (decode(terms, SMALL, netlist.inputs[port]) for port in "abc")
-    parts, lowest = CaseParts(), 2 * SMALL.e_min
-    product, p_special = parts.term("product", *multiply(x, y, 2 * SMALL.man_bits, lowest))
-    c, c_special = parts.term("c", *addend(z, SMALL, SMALL.e_min))
-    pairs = [(lifted(product, SMALL.man_bits + LIFT), p_special), (c, c_special)]
-    specified, _ = rounded_sum("sum", pairs, Rounding(RHO), "specials", parts)
+    netlist = FlatNetlist(terms, {WRAPPER: circuit(shape, *macros)}, WRAPPER, undefined=undefined)
+    anew = partial(specified, terms, shape, list(netlist.inputs.values()))
+    parts = CaseParts()
+    wanted = anew(parts)
     random = Random(1)
     finite = [code for code in range(SMALL.codes) if code & 0x7F < SMALL.signed_infinity(0)]
     rows = {
         port.term: np.array([random.choice(finite) for _ in range(32)], dtype=object) for port in netlist.inputs.values()
     }
     assert not undefined
-    return Comparison(terms, netlist.outputs["d"], specified, terms.differs, cases_of(terms, parts), rows)
+    return Comparison(terms, netlist.outputs["d"], wanted, terms.differs, cases_of(terms, parts), rows, anew)
+
+
+def specified(terms: Terms, shape: tuple[str, str], ports: Sequence[Bits], parts: CaseParts) -> Bits:
+    """The specified code of d, its parts as an observer has them."""
+    decoded = [parts.value(f"decode {k}", decode(terms, SMALL, port)) for k, port in enumerate(ports)]
+    if shape == FMA:
+        x = parts.term("product", *multiply(decoded[0], decoded[1], 2 * SMALL.man_bits, 2 * SMALL.e_min))
+    else:
+        x = parts.term("addend_x", *addend(decoded[0], SMALL, SMALL.e_min))
+    c = parts.term("addend", *addend(decoded[-1], SMALL, SMALL.e_min))
+    pairs = [(lifted(x[0], SMALL.man_bits + LIFT), x[1]), c]
+    return rounded_sum("sum", pairs, Rounding(RHO), "specials", parts)[0]
 
 
 def decided(*macros: str) -> tuple[str, tuple[str, ...], tuple[int, ...]]:
@@ -152,6 +172,31 @@ def test_a_wrong_multiply_add_is_refuted(name: str, record_property: Callable[[s
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("hard")
+@pytest.mark.parametrize(
+    ("macros", "verdict"),
+    [
+        ((), "never"),
+        (("EARLY_LIMIT_OF_THE_SHIFT",), "never"),
+        (("BUG_FAR_ONE_LATER",), "sometimes"),
+        (("BUG_TIES_AWAY_OF_ONE_BINADE",), "sometimes"),
+    ],
+    ids=str,
+)
+@pytest.mark.attack("designs by hand, in prove")
+def test_an_adder_is_divided_by_distance(macros: tuple[str, ...], verdict: str) -> None:
+    with deep_stack() as manager:
+        found = comparison(Terms(manager), *macros, shape=ADDER).decision(limits())
+    assert found.verdict == verdict
+    if verdict == "never":
+        names = [line.partition(" ")[0] for line in found.decided]
+        assert names[:2] == ["special", "a"]
+        assert set(names[2:]) == {"exponents"}
+        assert len(names) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.attack("designs by hand, in prove")
 @pytest.mark.parametrize("left_out", [0, -1])
 def test_a_distance_left_out_is_refused(left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
     divide = Case.ranges
@@ -170,12 +215,81 @@ def test_parts_of_a_case_cover_it_and_half_of_them_do_not() -> None:
     with deep_stack() as manager:
         terms = Terms(manager)
         whole = comparison(terms).cases[-1]
-        for parts in (whole.ranges(), whole.halves()):
-            check_complete(terms, parts, whole)
+        one = whole.part(3, 3)
+        for case, parts in ((whole, whole.ranges()), (whole, whole.halves()), (one, one.halves())):
+            check_complete(terms, parts, case)
             for left_out in range(len(parts)):
                 with pytest.raises(IncompleteCases):
-                    check_complete(terms, [*parts[:left_out], *parts[left_out + 1 :]], whole)
-        assert replace(whole, low=3, high=3).halves() == []
+                    check_complete(terms, [*parts[:left_out], *parts[left_out + 1 :]], case)
+        assert [part.name for part in one.halves()] == [
+            "exponents 3 apart, like signs",
+            "exponents 3 apart, unlike signs",
+        ]
+        assert [part.halves() for part in one.halves()] == [[], []]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.attack("designs by hand, in prove")
+def test_a_second_term_of_zero_left_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The design normalises all three operands; of a zero c nothing is proved."""
+
+    def without(self: Comparison, case: Case, limits: Limits) -> list[deciding._Part]:
+        return [part for part in divide(self, case, limits) if part.case.name != "a second term of zero"]
+
+    divide = Comparison._normal_parts
+    monkeypatch.setattr(Comparison, "_normal_parts", without)
+    with deep_stack() as manager, pytest.raises(IncompleteCases, match="not all operands are in one of the cases"):
+        comparison(Terms(manager), "FACTORS_NORMALISED_FIRST").decision(limits())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [FMA, ADDER], ids=["multiply-add", "adder"])
+@pytest.mark.parametrize("normal", [frozenset[str](), frozenset({"decode 0"}), None], ids=["none", "one", "all"])
+def test_the_other_forms_of_a_specification_give_its_codes(shape: tuple[str, str], normal: frozenset[str] | None) -> None:
+    """Proved for all operands, in a range of distances and in all that lie above."""
+    with deep_stack() as manager:
+        compared = comparison(Terms(manager), shape=shape)
+        assert compared.anew is not None
+        for low, high in ((-5, 6), (7, 40)):
+            form = Form(normalised=normal, gap=(low, high))
+            again = compared.anew(form)
+            assert form.read is not None
+            x, y = form.summands
+            gap = x.exp - y.exp
+            here = ((gap >= low) & (gap <= high)).holds
+            asked = [compared.differs(again, compared.specified), here, *compared.cases[-1].assumptions]
+            assert ask(manager, asked, limits()).verdict == "never"
+            assert ask(manager, asked[1:], limits()).verdict == "sometimes"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.parametrize("wrong", ["one place too few", "an exponent one too high", "a gap that does not hold"])
+@pytest.mark.attack("designs by hand, in prove")
+def test_a_form_that_gives_other_codes_is_refused(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong form is refused by rows; a gap that the distance may leave, by a solver."""
+    right = forms.normalised
+
+    def wrongly(operand: Operand) -> Operand:
+        normal = right(operand)
+        if wrong == "an exponent one too high":
+            return replace(normal, exp=normal.exp + 1)
+        terms, bits = normal.sig.terms, normal.sig.bits
+        lost = terms.apply(Kind.BV_SHL, [bits, terms.number(1, bits.width)], bits.width)
+        return replace(normal, sig=replace(normal.sig, bits=lost))
+
+    if wrong == "a gap that does not hold":
+        monkeypatch.setattr(deciding, "Form", lambda **given: Form(**given | {"gap": (-2, 2)}))
+    else:
+        monkeypatch.setattr(forms, "normalised", wrongly)
+    with deep_stack() as manager:
+        compared = comparison(Terms(manager))
+        sides, case = (compared.got.term, compared.specified.term), compared.cases[-1].part(-2, 3)
+        shared = SharedProducts(compared.terms, *sides, case.assumptions, compared.rows, limits())
+        names = frozenset[str]() if wrong == "a gap that does not hold" else frozenset({"decode 2"})
+        with pytest.raises(WrongForm):
+            compared._part(case, shared, names)
 
 
 @pytest.mark.slow
@@ -189,6 +303,49 @@ def test_distances_are_proved_range_by_range() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("hard")
+def test_a_proof_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, asked = asking.ask, list[Sequence[Term]]()
+
+    def noted(
+        manager: TermManager, formulas: Sequence[Term], limits: Limits, values_of: Sequence[Term] = ()
+    ) -> asking.Found:
+        asked.append(formulas)
+        return answer(manager, formulas, limits, values_of)
+
+    monkeypatch.setattr(deciding, "ask", noted)
+    counts = []
+    for macros in ((), (), ("BUG_PRODUCT_OF_OTHER_FACTORS",)):
+        with deep_stack() as manager, Store(tmp_path, KEPT) as store:
+            found = replace(comparison(Terms(manager), *macros), ask=Answers(store)).decision(limits())
+        counts.append((found.verdict, len(asked) > 0))
+        asked.clear()
+    assert counts == [("never", True), ("never", False), ("sometimes", True)]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+def test_the_operands_of_an_open_case_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No question about distance 0 is answered."""
+
+    def at_once(self: Comparison, part: deciding._Part, *others: Any) -> Decision:
+        is_hard = part.case.distance is not None and 0 in part.case.distances
+        return Decision("unknown") if is_hard else answer(self, part, *others)
+
+    answer = Comparison._at_once
+    monkeypatch.setattr(Comparison, "_at_once", at_once)
+    monkeypatch.setattr(Comparison, "_by_wires", lambda self, case, *others: Decision("unknown", open=(case.name,)))
+    with deep_stack() as manager:
+        compared = comparison(Terms(manager))
+        found = compared.decision(limits())
+        count = len(compared.cases[-1].distances)
+    assert (found.verdict, found.distances) == ("unknown", (count - 1, count))
+    assert found.open == ("exponents 0 apart, like signs", "exponents 0 apart, unlike signs")
+    assert found.count == len(found.decided) + 2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.attack("designs by hand, in prove")
 def test_no_product_is_shared_where_the_factors_differ() -> None:
     """The fault in special values would not be seen if the product were shared there."""
     macros = WRONG["a product of other factors in special values"]
@@ -212,6 +369,7 @@ def test_no_product_is_shared_where_the_factors_differ() -> None:
         assert ask(manager, [differs, *special.assumptions], limits()).verdict == "sometimes"
 
 
+@pytest.mark.attack("designs by hand, in prove")
 def test_a_fact_about_products_that_does_not_hold_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert proved_facts(4, 4, 8) == (True,) * len(FACTS)
     right = shared_products.facts

@@ -45,7 +45,7 @@ class Cursor {
           scale_a_(plan.scale, batch.scale_a, batch.scale_a_stride, columns_ ? row / columns_ : row),
           scale_b_(plan.scale, batch.scale_b, batch.scale_b_stride, columns_ ? column_ : row) {}
 
-    Row next() {
+    MMAU_LANE_FN Row next() {
         const Row row{a_.here(), b_.here(), scale_a_.here(), scale_b_.here()};
         b_.offset += b_.step, scale_b_.offset += scale_b_.step;
         const bool row_of_a_ends = !columns_ || ++column_ == columns_;

@@ -16,9 +16,9 @@ inline bool gst_fdpa_fits_lanes(const Plan& plan) {
 
 inline void resolve_specials(Block& block, const Fp4Step&, uint64_t nan_code) { encode_specials(block, nan_code); }
 
-/// One step of every row of a block: products k … k+L−1.
-template <class Step>
-inline void gst_fdpa_lanes(Block& block, int k, const Step& codes) {
+/// One step of every row of a block: products k … k+L−1, whose scales are found by `scales_of`.
+template <class Step, class Scales>
+inline void gst_fdpa_lanes(Block& block, int k, const Step& codes, const Scales& scales_of) {
     const Plan& plan = block.plan;
     const int groups = plan.L / plan.G, e_zero = plan.e_zero;
     Accumulators c;
@@ -29,7 +29,7 @@ inline void gst_fdpa_lanes(Block& block, int k, const Step& codes) {
     Lanes<int64_t> term[max_lane_length], total{};
     start_max_exp(plan, c, e_max);
     for (int g = 0; g < groups; ++g) {
-        if (g * plan.G % plan.K_block == 0) multiply_scales(block, k + g * plan.G, scale_sig, scale_exp);
+        if (g * plan.G % plan.K_block == 0) scales_of(g * plan.G, scale_sig, scale_exp);
         for (int r = 0; r < lanes; ++r) {
             // A group whose products cancel keeps its exponent (numerics.md, section 5).
             const uint32_t any_product = static_cast<uint32_t>(products.any_product[g][r] != 0) & (scale_sig[r] != 0);
@@ -44,6 +44,21 @@ inline void gst_fdpa_lanes(Block& block, int k, const Step& codes) {
     }
     convert_sums(block, c, e_max, total);
     resolve_specials(block, codes, plan.d.nvidia_nan());
+}
+
+template <class Step>
+inline void gst_fdpa_lanes(Block& block, int k, const Step& codes) {
+    const int size = block.plan.K_block;
+    if (block.plan.L == 4 * size) {
+        const ScaleWords<uint32_t> words(block, k);
+        gst_fdpa_lanes(block, k, codes, [&](int at, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
+            words.multiply(block, at / size, sig, exp);
+        });
+        return;
+    }
+    gst_fdpa_lanes(block, k, codes, [&](int at, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
+        multiply_scales(block, k + at, sig, exp);
+    });
 }
 
 MMAU_NAMESPACE_END

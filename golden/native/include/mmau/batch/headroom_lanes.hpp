@@ -147,7 +147,7 @@ template <bool flush>
 inline void convert_headroom_lanes(Block& block, const Lanes<int32_t>& e_max, const Lanes<int32_t>& total) {
     const Plan& plan = block.plan;
     LaneRounding format(plan.rho.rounding_format);
-    const int dropped = plan.rho.dropped_bits(), F = plan.F;
+    const int dropped = plan.rho.dropped_bits, F = plan.F;
     const auto negative_zero = static_cast<uint32_t>(format.sign_bit);
     const auto largest = static_cast<uint32_t>(format.exponent_ones << format.pad_bits) - 1;
     const uint32_t stops = plan.overflow == MMAU_SATURATE ? largest : ~uint32_t{0};
@@ -159,6 +159,14 @@ inline void convert_headroom_lanes(Block& block, const Lanes<int32_t>& e_max, co
         d[r] = magnitude ? ((code & negative_zero) | magnitude) >> dropped : 0;
     }
     std::memcpy(block.d, d, sizeof d);
+}
+
+/// What the general path says of a row that may be special.
+MMAU_APART_FN void resolve_suspect(Block& block, int r, int k, uint32_t c_code) {
+    const Plan& plan = block.plan;
+    const Decoded c = decode(plan.d, c_code, flushes(plan, plan.d));
+    uint64_t code = 0;
+    if (find_special(RowOperands{{plan}, block.row[r], k}, c, c_code, code)) block.d[r] = static_cast<uint32_t>(code);
 }
 
 /// Rows that the lanes have marked. A special c beside finite products stays, a NaN made quiet; of the others the general path
@@ -174,10 +182,7 @@ inline void resolve_headroom(Block& block, int k, const Lanes<uint32_t>& c_codes
         any_suspect |= block.special[r] & suspect;
     }
     for (int r = 0; any_suspect && r < lanes; ++r) {
-        if (!(block.special[r] & suspect)) continue;
-        const Decoded c = decode(plan.d, c_codes[r], flushes(plan, plan.d));
-        uint64_t code = 0;
-        if (find_special({plan, block.row[r], k}, c, c_codes[r], code)) block.d[r] = static_cast<uint32_t>(code);
+        if (block.special[r] & suspect) resolve_suspect(block, r, k, c_codes[r]);
     }
 }
 

@@ -44,7 +44,7 @@ inline BlockChain block_chain_for(const Plan& plan) {
 
 /// The kernel that takes a plan by lanes; nullptr where there is none.
 inline BlockChain block_chain(const Plan& plan) {
-    if (has_headroom(plan.operation) ? !headroom_fits_lanes(plan) : plan.own_keys) return nullptr;
+    if (has_headroom(plan.operation) ? !(plan.is_usual && headroom_fits_lanes(plan)) : plan.own_keys) return nullptr;
     if (ftz_addmul_fits_lanes(plan)) {
         return plan.a.exp_bits == 8 ? chain_by_lanes<Codes<uint16_t>, ftz_addmul_lanes<widened_bf16>>
                                     : chain_by_lanes<Codes<uint16_t>, ftz_addmul_lanes<widened_fp16>>;
@@ -110,9 +110,9 @@ inline void rows_by_lanes(const Plan& plan, const mmau_batch& batch, int64_t beg
 
 /// Rows begin … end−1 of a checked batch: by lanes where a kernel takes the plan, else one after another.
 inline void dot_rows(const Plan& plan, const mmau_batch& batch, int64_t begin, int64_t end) {
-    if (is_fma_of_arrays(plan, batch)) {
-        return plan.a.storage_bits == 32 ? fma_arrays<uint32_t, float>(plan, batch, begin, end)
-                                         : fma_arrays<uint64_t, double>(plan, batch, begin, end);
+    if (is_machine_fma(plan)) {
+        return plan.a.storage_bits == 32 ? machine_fma<uint32_t, float>(plan, batch, begin, end)
+                                         : machine_fma<uint64_t, double>(plan, batch, begin, end);
     }
     if (const BlockChain chain = block_chain(plan)) return rows_by_lanes(plan, batch, begin, end, chain);
     Cursor cursor(plan, batch, begin);

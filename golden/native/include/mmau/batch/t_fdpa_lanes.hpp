@@ -20,17 +20,13 @@ MMAU_LANE_FN Lane decode_scale_lane(const LaneFormat& format, int bias, bool sub
     return {scale.sig, 0, scale.exp - bias, scale.special};
 }
 
-/// The scales of product k: significand and exponent of alpha·beta; marks the rows where one is NaN.
+/// The scales of a block of products: significand and exponent of alpha·beta; marks the rows where one is NaN.
 template <bool subnormals>
-inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
+inline void multiply_scales(Block& block, const Lanes<uint8_t>& a, const Lanes<uint8_t>& b, Lanes<int32_t>& sig,
+                            Lanes<int32_t>& exp) {
     const Format& scale = block.plan.scale;
     const LaneFormat format(scale);
-    const int index = k / block.plan.K_block, bias = scale.bias;
-    Lanes<uint8_t> a, b;
-    for (int r = 0; r < lanes; ++r) {
-        a[r] = static_cast<const uint8_t*>(block.row[r].scale_a)[index];
-        b[r] = static_cast<const uint8_t*>(block.row[r].scale_b)[index];
-    }
+    const int bias = scale.bias;
     for (int r = 0; r < lanes; ++r) {
         const Lane alpha = decode_scale_lane(format, bias, subnormals, a[r]);
         const Lane beta = decode_scale_lane(format, bias, subnormals, b[r]);
@@ -40,8 +36,32 @@ inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int3
     }
 }
 
+/// The codes of the scales of a step, from product k on: as many in a word as it has blocks.
+template <class Word>
+struct ScaleWords {
+    Lanes<Word> a, b;
+
+    ScaleWords(const Block& block, int k) {
+        const int index = k / block.plan.K_block;
+        for (int r = 0; r < lanes; ++r) {
+            std::memcpy(&a[r], static_cast<const uint8_t*>(block.row[r].scale_a) + index, sizeof(Word));
+            std::memcpy(&b[r], static_cast<const uint8_t*>(block.row[r].scale_b) + index, sizeof(Word));
+        }
+    }
+
+    /// Those of block `number` of the step.
+    void multiply(Block& block, int number, Lanes<int32_t>& sig, Lanes<int32_t>& exp) const {
+        Lanes<uint8_t> alpha, beta;
+        for (int r = 0; r < lanes; ++r) {
+            alpha[r] = static_cast<uint8_t>(a[r] >> (8 * number)), beta[r] = static_cast<uint8_t>(b[r] >> (8 * number));
+        }
+        block.plan.scale.subnormals ? multiply_scales<true>(block, alpha, beta, sig, exp)
+                                    : multiply_scales<false>(block, alpha, beta, sig, exp);
+    }
+};
+
 inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
-    block.plan.scale.subnormals ? multiply_scales<true>(block, k, sig, exp) : multiply_scales<false>(block, k, sig, exp);
+    ScaleWords<uint8_t>(block, k).multiply(block, 0, sig, exp);
 }
 
 /// Step max_exp over the products and c.

@@ -6,20 +6,21 @@
 MMAU_NAMESPACE_BEGIN
 
 /// An exact sum of zero: −0 where every product and c is negative, under RD where any of them is (IEEE 754, section 6.3).
+template <class Operands>
 MMAU_FN uint64_t ieee_zero(const Operands& operands, const Decoded& c) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     bool any = c.sign, all = c.sign;
     for (int k = 0; k < plan.L; ++k) {
         const bool negative = operands.a(k).sign != operands.b(k).sign;
         any |= negative;
         all &= negative;
     }
-    return (plan.rho.mode == Mode::RD ? any : all) ? plan.d.sign_bit() : 0;
+    return (plan.rho.mode == Mode::RD ? any : all) ? plan.d.negative_zero() : 0;
 }
 
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded c = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, c);
     if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());

@@ -56,7 +56,7 @@ MMAU_FN uint32_t flushed_addition(uint32_t x_code, uint32_t y_code) {
 MMAU_FN void observe_flushed_fma(NoObserver&, int, uint32_t, uint32_t, uint32_t) {}
 MMAU_FN void observe_flushed_addition(NoObserver&, int, uint32_t, uint32_t) {}
 
-#ifndef __CUDACC_RTC__
+#ifndef MMAU_ON_GPU
 
 /// An operand as the operations see it: a subnormal is a zero.
 inline Decoded flushed_number(uint32_t code) { return decode(format_of(MMAU_FP32), code, true); }
@@ -88,29 +88,29 @@ inline void observe_flushed_addition(Recorder& see, int number, uint32_t x_code,
 #endif
 
 /// Product k of a step added to z, its operation `number`.
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint32_t flushed_fma_of(const Operands& operands, int k, uint32_t z, int number, Observer& see) {
-    const Plan& plan = operands.plan;
-    const auto a = static_cast<uint32_t>(load(plan.a, operands.row.a, operands.first + k));
-    const auto b = static_cast<uint32_t>(load(plan.b, operands.row.b, operands.first + k));
-    const uint32_t x = widened_code(plan.a, a), y = widened_code(plan.b, b);
+    const Plan& plan = operands.plan();
+    const int at = operands.index(k);
+    const uint32_t x = widened_code(plan.a, operands.template a_as<uint16_t>(at));
+    const uint32_t y = widened_code(plan.b, operands.template b_as<uint16_t>(at));
     observe_flushed_fma(see, number, x, y, z);
     return flushed_fma(x, y, z);
 }
 
 /// From c, the last product of the step first.
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t ftz_fma_step(const Operands& operands, uint64_t c, Observer& see) {
-    const int L = operands.plan.L;
+    const int L = operands.plan().L;
     auto d = static_cast<uint32_t>(c);
     for (int n = 0; n < L; ++n) d = flushed_fma_of(operands, L - 1 - n, d, n, see);
     return d;
 }
 
 /// A chain over the even elements and one over the odd ones, each from +0; c + (even + odd).
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t ftz_eo_fma_step(const Operands& operands, uint64_t c_code, Observer& see) {
-    const int L = operands.plan.L;
+    const int L = operands.plan().L;
     const auto c = static_cast<uint32_t>(c_code);
     uint32_t chains[2] = {0, 0};
     for (int k = 0; k < L; ++k) chains[k % 2] = flushed_fma_of(operands, k, chains[k % 2], k, see);

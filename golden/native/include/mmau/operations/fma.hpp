@@ -8,6 +8,8 @@ MMAU_NAMESPACE_BEGIN
 MMAU_FN float fused_multiply_add(float x, float y, float z) {
 #ifdef __CUDA_ARCH__
     return __fmaf_rn(x, y, z);
+#elif defined(__HIP__)
+    return __builtin_fmaf(x, y, z);
 #else
     return std::fma(x, y, z);
 #endif
@@ -16,6 +18,8 @@ MMAU_FN float fused_multiply_add(float x, float y, float z) {
 MMAU_FN double fused_multiply_add(double x, double y, double z) {
 #ifdef __CUDA_ARCH__
     return __fma_rn(x, y, z);
+#elif defined(__HIP__)
+    return __builtin_fma(x, y, z);
 #else
     return std::fma(x, y, z);
 #endif
@@ -56,12 +60,14 @@ MMAU_FN int leading_exp(const Term<Widest>& term) {
 /// keeps that of what goes only being inexact is left to see (bits).
 constexpr int fma_window = 300;
 
-/// Which NaN is written: the quiet one; or the first of the operands', made quiet, and without one the negative quiet one.
+/// Which NaN is written: the quiet one; or the first of the operands', made quiet, and without one the negative quiet one. The
+/// first is looked for from a on, or from b on, where a is the last.
 template <int count>
 MMAU_FN uint64_t written_nan(const Plan& plan, const uint64_t (&operands)[count]) {
     const Format& d = plan.d;
-    if (!plan.first_nan) return d.quiet_nan();
-    for (const uint64_t code : operands) {
+    if (plan.nan == MMAU_QUIET_NAN) return d.quiet_nan();
+    for (int k = 0; k < count; ++k) {
+        const uint64_t code = operands[(k + (plan.nan == MMAU_BCA_NAN)) % count];
         if ((code & ~d.sign_bit()) > d.infinity()) return code | (uint64_t{1} << (d.man_bits - 1));
     }
     return d.sign_bit() | d.quiet_nan();
@@ -97,13 +103,13 @@ MMAU_FN uint64_t rounded_terms(const Plan& plan, const SignedTerm (&terms)[count
     const auto term = [&](int k) { return terms[k].term; };
     see.exact_sum(0, 0, count, total, lsb, term, [&](int k) { return align<Widest>(term(k), lsb, 0, Mode::RO); });
     if (bit_length(magnitude(total))) return convert(plan, total, lsb, see);
-    return negative ? plan.d.sign_bit() : 0;
+    return negative ? plan.d.negative_zero() : 0;
 }
 
 /// One step in any format and rounding mode.
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded z = decode(plan.c, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
     if (special.any()) {
@@ -113,9 +119,9 @@ MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code, Observer& s
 }
 
 /// a·b.
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t mul_step(const Operands& operands, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded x = operands.a(0), y = operands.b(0);
     Special special;
     special.add_product(x, y);
@@ -124,9 +130,9 @@ MMAU_FN uint64_t mul_step(const Operands& operands, Observer& see) {
 }
 
 /// a + b.
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t add_step(const Operands& operands, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded x = operands.a(0), y = operands.b(0);
     Special special;
     special.add_term(x);
@@ -138,19 +144,20 @@ MMAU_FN uint64_t add_step(const Operands& operands, Observer& see) {
 MMAU_APART_FN uint64_t fma_steps(const Plan& plan, const Row& row, uint64_t c) {
     uint64_t d = c;
     NoObserver nobody;
-    for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d, nobody);
+    for (int k = 0; k < plan.K; ++k) d = fma_step(RowOperands{{plan}, row, k}, d, nobody);
     return d;
 }
 
-/// All K steps: the machine's own fused multiply-add is IEEE 754's to nearest even.
+/// All K steps: the machine's own fused multiply-add is IEEE 754's to nearest even. Where a NaN of the operands is kept, a chain
+/// that ends in one is computed again, step by step.
 MMAU_FN uint64_t fma_dot(const Plan& plan, const Row& row, uint64_t c) {
     if (!plan.machine_fma) return fma_steps(plan, row, c);
-    if (plan.a.storage_bits == 32) {
-        return fma_chain<uint32_t, float>(static_cast<const uint32_t*>(row.a), static_cast<const uint32_t*>(row.b),
-                                          static_cast<uint32_t>(c), plan.K, plan.d);
-    }
-    return fma_chain<uint64_t, double>(static_cast<const uint64_t*>(row.a), static_cast<const uint64_t*>(row.b), c, plan.K,
-                                       plan.d);
+    const uint64_t d =
+        plan.a.storage_bits == 32
+            ? fma_chain<uint32_t, float>(static_cast<const uint32_t*>(row.a), static_cast<const uint32_t*>(row.b),
+                                         static_cast<uint32_t>(c), plan.K, plan.d)
+            : fma_chain<uint64_t, double>(static_cast<const uint64_t*>(row.a), static_cast<const uint64_t*>(row.b), c, plan.K, plan.d);
+    return plan.nan != MMAU_QUIET_NAN && d == plan.d.quiet_nan() ? fma_steps(plan, row, c) : d;
 }
 
 MMAU_NAMESPACE_END

@@ -57,7 +57,7 @@ MMAU_FN void observe_addition(NoObserver&, const Plan&, int, float, float) {}
 /// The product k of two finite numbers is its rounding k.
 MMAU_FN void observe_product(NoObserver&, int, float, float) {}
 
-#ifndef __CUDACC_RTC__
+#ifndef MMAU_ON_GPU
 
 /// RNE-FP32 as the records see it: a subnormal result is flushed.
 inline void observe_flushed(Recorder& see, int number, const Widest& total, int lsb) {
@@ -92,14 +92,14 @@ inline void observe_product(Recorder& see, int k, float x, float y) {
 MMAU_FN constexpr int addition_number(int count, int level, int i) { return count - (count >> level) + (i >> (level + 1)); }
 
 /// The sum of `count` (a power of two) products, added in pairs.
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN float pairwise_sum(const Operands& operands, int k, int count, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     // A binary counter of partial sums: sums[i] holds 2^i products while that bit of the count so far is set.
     float sums[11];  // max_length is 2^10
     for (int i = 0; i < count; ++i) {
-        const auto x = static_cast<uint32_t>(load(plan.a, operands.row.a, operands.first + k + i));
-        const auto y = static_cast<uint32_t>(load(plan.b, operands.row.b, operands.first + k + i));
+        const int at = operands.index(k + i);
+        const uint32_t x = operands.template a_as<uint16_t>(at), y = operands.template b_as<uint16_t>(at);
         observe_product(see, i, widened(plan.a, x), widened(plan.b, y));
         float sum = flushed(rounded_product(widened(plan.a, x), widened(plan.b, y)));
         int level = 0;
@@ -112,13 +112,13 @@ MMAU_FN float pairwise_sum(const Operands& operands, int k, int count, Observer&
     return sums[ceil_log2(count)];
 }
 
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t ftz_addmul_step(const Operands& operands, uint64_t c_code, Observer& see) {
     const float c = flushed_input(bits_as<float>(static_cast<uint32_t>(c_code)));
-    const float products = pairwise_sum(operands, 0, operands.plan.L, see);
-    observe_addition(see, operands.plan, operands.plan.L - 1, c, products);
+    const float products = pairwise_sum(operands, 0, operands.plan().L, see);
+    observe_addition(see, operands.plan(), operands.plan().L - 1, c, products);
     const float d = flushed(rounded_sum(c, products));
-    return code_of<uint32_t>(d, static_cast<uint32_t>(operands.plan.d.quiet_nan()));
+    return code_of<uint32_t>(d, static_cast<uint32_t>(operands.plan().d.quiet_nan()));
 }
 
 MMAU_NAMESPACE_END

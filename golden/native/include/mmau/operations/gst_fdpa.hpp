@@ -8,9 +8,9 @@ MMAU_NAMESPACE_BEGIN
 
 /// A group's exact dot product times its scales' significands, at the scales' exponent; to an observer the group's own sum,
 /// of its terms times those significands.
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN Term<Int> group_term(const Operands& operands, int first, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded alpha = operands.scale_a(first), beta = operands.scale_b(first);
     // Subnormal exponents are the smallest, so every product is an integer in units of 2^(lowest − product_frac).
     const int lowest = plan.a.e_min() + plan.b.e_min();
@@ -32,24 +32,24 @@ MMAU_FN Term<Int> group_term(const Operands& operands, int first, Observer& see)
     return {sum, is_zero ? plan.e_zero : alpha.exp + beta.exp, group_frac(plan)};
 }
 
-template <class Int>
+template <class Int, class Operands>
 MMAU_FN Term<Int> group_term(const Operands& operands, int first) {
     NoObserver nobody;
     return group_term<Int>(operands, first, nobody);
 }
 
 /// Whether alignment drops a one of any term of a unit that keeps a sticky bit.
-template <class Int>
+template <class Int, class Operands>
 MMAU_FN bool groups_set_sticky(const Operands& operands, const Term<int64_t>& c, int e_max) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     bool sticky = is_truncated(c, e_max, plan.F);
     for (int k = 0; k < plan.L && !sticky; k += plan.G) sticky = is_truncated(group_term<Int>(operands, k), e_max, plan.F);
     return sticky;
 }
 
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN uint64_t gst_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded z = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
     if (special.any()) return special.encode(plan.d, plan.d.nvidia_nan());

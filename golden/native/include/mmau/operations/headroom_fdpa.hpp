@@ -7,8 +7,9 @@
 MMAU_NAMESPACE_BEGIN
 
 /// An exact product at an exponent h higher; a zero product has exponent e_zero.
+template <class Operands>
 MMAU_FN Term<int64_t> raised_product(const Operands& operands, int k) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     Term<int64_t> product = multiply(operands.a(k), operands.b(k), product_frac(plan), plan.e_zero);
     if (product.sig) product.exp += plan.h, product.frac += plan.h;
     return product;
@@ -32,16 +33,17 @@ MMAU_FN uint64_t encode_special_terms(const Format& d, bool nan_factor, Special 
 }
 
 /// Whether a term is not finite; `code` is then d.
+template <class Operands>
 MMAU_FN bool find_special(const Operands& operands, const Decoded& c, uint64_t c_code, uint64_t& code) {
     Special products;
     bool nan_factor = false;
-    for (int k = 0; k < operands.plan.L; ++k) {
+    for (int k = 0; k < operands.plan().L; ++k) {
         const Decoded x = operands.a(k), y = operands.b(k);
         products.add_product(x, y);
         nan_factor = nan_factor || x.cls == Cls::nan || y.cls == Cls::nan;
     }
     if (!products.any() && c.cls < Cls::infinity) return false;
-    code = encode_special_terms(operands.plan.d, nan_factor, products, c, c_code);
+    code = encode_special_terms(operands.plan().d, nan_factor, products, c, c_code);
     return true;
 }
 
@@ -49,7 +51,7 @@ MMAU_FN bool find_special(const Operands& operands, const Decoded& c, uint64_t c
 template <class Int, class Observer>
 MMAU_FN uint64_t convert_headroom(const Plan& plan, const Int& total, int exp, Observer& see) {
     const uint64_t rounded = convert(plan, total, exp, see);
-    return rounded == plan.rho.rounding_format.sign_bit() ? 0 : rounded >> plan.rho.dropped_bits();
+    return rounded == plan.rho.rounding_format.sign_bit() ? 0 : rounded >> plan.rho.dropped_bits;
 }
 
 MMAU_NAMESPACE_END

@@ -5,27 +5,30 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// An element of at most 8 bits as a number.
-MMAU_FN int32_t integer_at(const Format& format, const void* codes, int k) {
+/// A code of at most 8 bits as a number.
+MMAU_FN int32_t integer_of(const Format& format, uint8_t code) {
     const auto sign = static_cast<int32_t>(format.sign_bit());
-    return (static_cast<const uint8_t*>(codes)[k] ^ sign) - sign;
+    return (code ^ sign) - sign;
 }
 
 /// The term of product k of a step: the product, or of two bits whether they differ.
+template <class Operands>
 MMAU_FN int32_t combined(const Operands& operands, int k) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const int at = operands.index(k);
-    const int32_t x = integer_at(plan.a, operands.row.a, at), y = integer_at(plan.b, operands.row.b, at);
+    const int32_t x = integer_of(plan.a, operands.template a_as<uint8_t>(at)), y = integer_of(plan.b, operands.template b_as<uint8_t>(at));
     return plan.is_xor ? x ^ y : x * y;
 }
 
+template <class Operands>
 MMAU_FN void observe_integers(NoObserver&, const Operands&, int64_t, int64_t) {}
 
-#ifndef __CUDACC_RTC__
+#ifndef MMAU_ON_GPU
 
 /// The exact sum of the products and c.
+template <class Operands>
 inline void observe_integers(Recorder& see, const Operands& operands, int64_t c, int64_t total) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const auto term = [&](int k) {
         if (k == plan.L) return Term<int64_t>{c, 0, 0};
         return Term<int64_t>{combined(operands, k), 0, 0};
@@ -35,9 +38,9 @@ inline void observe_integers(Recorder& see, const Operands& operands, int64_t c,
 
 #endif
 
-template <class Observer>
+template <class Operands, class Observer>
 MMAU_FN uint64_t idpa_step(const Operands& operands, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     constexpr int64_t largest = 0x7FFFFFFF, smallest = -largest - 1;
     const int64_t c = static_cast<int32_t>(static_cast<uint32_t>(c_code));
     int64_t total = c;

@@ -14,9 +14,9 @@ MMAU_FN Int in_frame(const Int& aligned, bool negative, bool frame_is_negative) 
     return shifted;
 }
 
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN uint64_t oc_fdpa_step(const Operands& operands, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded z = decode(plan.d, c_code, flushes(plan, plan.d));
     uint64_t special = 0;
     if (find_special(operands, z, c_code, special)) return special;

@@ -6,9 +6,9 @@
 MMAU_NAMESPACE_BEGIN
 
 /// Σ RD_F(product at the largest exponent) of a group, in units of 2^(exp − F); to an observer the group's own sum.
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN Term<Int> pair_sum(const Operands& operands, int first, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const auto product = [&](int k) { return raised_product(operands, first + k); };
     int e_group = product(0).exp;
     for (int k = 1; k < plan.G; ++k) e_group = larger(e_group, product(k).exp);
@@ -19,15 +19,15 @@ MMAU_FN Term<Int> pair_sum(const Operands& operands, int first, Observer& see) {
     return {total, e_group, plan.F};
 }
 
-template <class Int>
+template <class Int, class Operands>
 MMAU_FN Term<Int> pair_sum(const Operands& operands, int first) {
     NoObserver nobody;
     return pair_sum<Int>(operands, first, nobody);
 }
 
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN uint64_t ps_fdpa_step(const Operands& operands, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded z = decode(plan.d, c_code, flushes(plan, plan.d));
     uint64_t special = 0;
     if (find_special(operands, z, c_code, special)) return special;

@@ -7,8 +7,9 @@
 MMAU_NAMESPACE_BEGIN
 
 /// An exact product; in ST-FDPA the exponents of its block's scales are added to a non-zero one.
+template <class Operands>
 MMAU_FN Term<int64_t> scaled_product(const Operands& operands, int k) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     Term<int64_t> product = multiply(operands.a(k), operands.b(k), product_frac(plan), plan.e_zero);
     if (plan.operation == MMAU_ST_FDPA && product.sig) product.exp += operands.scale_a(k).exp + operands.scale_b(k).exp;
     return product;
@@ -30,20 +31,21 @@ MMAU_FN uint64_t convert_sum(const Plan& plan, const Int& total, int e_max, bool
     const int lsb = e_max - plan.F;
     const bool joins = sticky && bit_length(magnitude(total)) != 0;
     const uint64_t d = joins ? convert_sticky(plan, total, lsb, see) : convert(plan, total, lsb, see);
-    return d == plan.d.sign_bit() ? 0 : d;
+    return d == plan.d.negative_zero() ? 0 : d;
 }
 
 /// Whether alignment drops a one of any term of a unit that keeps a sticky bit.
+template <class Operands>
 MMAU_FN bool products_set_sticky(const Operands& operands, const Term<int64_t>& c, int e_max) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     bool sticky = is_truncated(c, e_max, plan.F);
     for (int k = 0; k < plan.L && !sticky; ++k) sticky = is_truncated(scaled_product(operands, k), e_max, plan.F);
     return sticky;
 }
 
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded z = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
     if (special.any()) return special.encode(plan.d, plan.d.nvidia_nan());

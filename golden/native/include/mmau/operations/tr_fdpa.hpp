@@ -15,22 +15,23 @@ MMAU_FN bool product_overflows(const Plan& plan, const Decoded& x, const Decoded
     return sig && bit_length(sig) + x.exp + y.exp - product_frac(plan) > product_overflow_exp;
 }
 
+template <class Operands>
 MMAU_FN Special rounded_sum_special(const Operands& operands, const Decoded& c) {
     Special special;
     special.add_term(c);
-    for (int k = 0; k < operands.plan.L; ++k) {
+    for (int k = 0; k < operands.plan().L; ++k) {
         const Decoded x = operands.a(k), y = operands.b(k);
         special.add_product(x, y);
-        if (product_overflows(operands.plan, x, y)) special.infinite[x.sign ^ y.sign] = true;
+        if (product_overflows(operands.plan(), x, y)) special.infinite[x.sign ^ y.sign] = true;
     }
     return special;
 }
 
 /// Σ RZ_F(product at the largest exponent) over every `stride`-th product from `first` on: in units of 2^(exp − F). To an
 /// observer sum `first` of the step; records of its terms follow those of the products of a smaller `first`.
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN Term<Int> truncated_sum(const Operands& operands, int first, int stride, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const auto product = [&](int k) {
         return multiply(operands.a(k), operands.b(k), product_frac(plan), no_product_exp);
     };
@@ -46,9 +47,9 @@ MMAU_FN Term<Int> truncated_sum(const Operands& operands, int first, int stride,
 }
 
 /// T: for GTR-FDPA the sums of the even and of the odd products, truncated again at the larger of their exponents.
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN Term<Int> dot_sum(const Operands& operands, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     if (plan.operation == MMAU_TR_FDPA || plan.L == 1) return truncated_sum<Int>(operands, 0, 1, see);
     const Term<Int> even = truncated_sum<Int>(operands, 0, 2, see), odd = truncated_sum<Int>(operands, 1, 2, see);
     const int e_dot = larger(even.exp, odd.exp);
@@ -87,9 +88,9 @@ MMAU_FN uint64_t round_with_c(const Plan& plan, const Term<Int>& dot, const Deco
     return convert(plan, kept, e_norm - plan.F2, see, 1);
 }
 
-template <class Int, class Observer>
+template <class Int, class Operands, class Observer>
 MMAU_FN uint64_t tr_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code, Observer& see) {
-    const Plan& plan = operands.plan;
+    const Plan& plan = operands.plan();
     const Decoded c = decode(c_format, c_code, plan.flush_inputs);
     const Special special = rounded_sum_special(operands, c);
     if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());

@@ -1,4 +1,4 @@
-// The corner table: directed rows made once (golden/stimulus/volume/corner_table.py), which the stimulus varies.
+// The corner table: directed rows made once (golden/stimulus/volume/fill.py), which the stimulus varies.
 //
 // One block of memory, each part filled up to a multiple of 8 bytes:
 //     int64_t rows, bytes             bytes: of the whole block

@@ -64,21 +64,22 @@ MMAU_LANE_FN Code any_code(const Operand& x, Code random) {
 MMAU_FN uint64_t landmark(const Operand& x, int menu, uint32_t random) {
     const Format& f = x.format;
     const uint64_t hidden = uint64_t{1} << f.man_bits;
-    const bool ieee = f.specials == Specials::ieee, fnuz = f.specials == Specials::fnuz;
-    const uint64_t nan = f.specials == Specials::fn ? f.field_mask() : x.max_field;
+    const bool ieee = f.specials == Specials::ieee, is_minus_zero = f.quiet_nan() && f.quiet_nan() == f.sign_bit();
+    const uint64_t nan = f.specials == Specials::finite ? x.max_field : is_minus_zero ? 0 : f.field_mask();
+    const int kinds = menu == 0 ? 9 : menu == 1 ? 7 : 6;
     uint64_t sign = random & 1, field = 0;
-    switch (below(random >> 16, menu == 0 ? 9 : menu == 1 ? 7 : 6)) {
+    switch (below(random >> 16, kinds)) {
         case 0: break;
         case 1: field = 1; break;
         case 2: field = hidden - 1; break;
         case 3: field = hidden; break;
-        case 4: field = static_cast<uint64_t>(f.bias) << f.man_bits; break;
+        case 4: field = smaller(static_cast<uint64_t>(larger(f.bias, 0)) << f.man_bits, x.max_field); break;
         case 5: field = x.max_field; break;
-        case 6: field = ieee ? f.exponent_ones() : x.max_field; break;
-        case 7: field = ieee ? f.exponent_ones() | hidden >> 1 : fnuz ? 0 : nan; break;
-        default: field = ieee ? f.exponent_ones() | 1 : fnuz ? 0 : nan; break;
+        case 6: field = x.max_field + f.has_infinity(); break;
+        case 7: field = ieee ? f.exponent_ones() | hidden >> 1 : nan; break;
+        default: field = ieee ? f.exponent_ones() | 1 : nan; break;
     }
-    if (fnuz && field == 0) sign = below(random >> 16, menu == 0 ? 9 : menu == 1 ? 7 : 6) >= 7;
+    if (is_minus_zero && field == 0) sign = below(random >> 16, kinds) >= 7;
     const uint64_t ignored = random & 2 ? (random >> 2) & ((uint64_t{1} << f.pad_bits) - 1) : 0;
     return (f.is_signed ? sign << (f.width() - 1) : 0) | field << f.pad_bits | ignored;
 }
@@ -105,7 +106,7 @@ MMAU_LANE_FN Code shifted(const Operand& x, Code code, int shift) {
     return code + (by & (Code{0} - Code{moves}));
 }
 
-/// The code with its sign changed where `sign` is 1; fnuz formats have no −0, and keep their zero and NaN.
+/// The code with its sign changed where `sign` is 1; a format without −0 keeps its zero and NaN.
 template <class Code>
 MMAU_LANE_FN Code negated(const Operand& x, Code code, uint32_t sign) {
     const uint32_t has_sign = x.negative_zero || field_of(x, code) != 0;

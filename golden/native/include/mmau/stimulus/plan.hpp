@@ -19,23 +19,20 @@ struct Operand {
     int e_max;                // exponent of the largest finite number
     int e_min, man_bits, pad_bits, sign_place;
     uint64_t max_field;       // exponent and mantissa of the largest finite number
-    uint64_t hidden;          // the hidden bit, 0 in ue8m0, which has no subnormals
+    uint64_t hidden;          // the hidden bit, 0 in a format without subnormals
     uint64_t sign_bit;        // 0 where unsigned
     uint64_t sign_mask;       // the top bit of a code that has one, signed or not
     uint64_t negative_zero;   // 0 where the format has none
 };
 
 MMAU_FN constexpr Operand operand_of(const Format& f) {
-    const uint64_t max_field = f.specials == Specials::ieee ? f.exponent_ones() - 1
-                               : f.specials == Specials::fn ? f.field_mask() - 1
-                                                            : f.field_mask();
     const int lowest = f.subnormals ? f.e_min() - f.man_bits : f.e_min();
-    const int e_max = static_cast<int>(max_field >> f.man_bits) - f.bias;
+    const int e_max = static_cast<int>(f.max_field() >> f.man_bits) - f.bias;
     const uint64_t hidden = f.subnormals ? uint64_t{1} << f.man_bits : 0;
-    const uint64_t negative_zero = f.specials == Specials::fnuz ? 0 : f.sign_bit();
-    const uint64_t sign_mask = f.subnormals ? uint64_t{1} << (f.width() - 1) : 0;
-    return {f, lowest, e_max, f.e_min(), f.man_bits, f.pad_bits, f.width() - 1, max_field, hidden, f.sign_bit(), sign_mask,
-            negative_zero};
+    const bool has_top = f.width() > f.exp_bits + f.man_bits + f.pad_bits;
+    const uint64_t sign_mask = has_top ? uint64_t{1} << (f.width() - 1) : 0;
+    return {f, lowest, e_max, f.e_min(), f.man_bits, f.pad_bits, f.width() - 1, f.max_field(), hidden, f.sign_bit(), sign_mask,
+            f.negative_zero()};
 }
 
 struct Plan {
@@ -76,14 +73,8 @@ MMAU_FN constexpr Plan make_plan(const mmau_stimulus& s) {
     return plan;
 }
 
-/// Integers come after the floating-point formats.
-MMAU_FN constexpr bool is_number_format(int format) { return format >= 0 && format < MMAU_INT8; }
-
-MMAU_FN constexpr bool is_scale_format(int format) { return format == MMAU_UE8M0 || format == MMAU_UE4M3; }
-
-MMAU_FN constexpr bool is_operand_format(int format) { return is_number_format(format) && !is_scale_format(format); }
-
-MMAU_FN constexpr bool is_factor_integer(int format) { return format >= MMAU_INT8 && format <= MMAU_B1; }
+/// Integers as factors, of at most 8 bits.
+MMAU_FN constexpr bool is_factor_integer(int format) { return is_integer_format(format) && format_of(format).width() <= 8; }
 
 /// The formats of a stimulus of integers: at most 8 bits in a and b, int32 in c and d, no scales.
 MMAU_FN constexpr bool are_integers(const mmau_stimulus& s) {
@@ -94,13 +85,12 @@ MMAU_FN constexpr bool are_integers(const mmau_stimulus& s) {
 /// MMAU_OK, or the first rule that a stimulus breaks.
 MMAU_FN constexpr int check(const mmau_stimulus& s) {
     if (are_integers(s)) return s.K < 1 || s.K > max_K ? MMAU_BAD_K : MMAU_OK;
-    if (!is_operand_format(s.a) || !is_operand_format(s.b)) return MMAU_BAD_FORMAT;
-    if (!is_operand_format(s.c) || !is_operand_format(s.d)) return MMAU_BAD_FORMAT;
+    if (!is_number_format(s.a) || !is_number_format(s.b)) return MMAU_BAD_FORMAT;
+    if (!is_number_format(s.c) || !is_number_format(s.d)) return MMAU_BAD_FORMAT;
     if (s.d_man_bits < 1 || s.d_man_bits > format_of(s.d).man_bits) return MMAU_BAD_FORMAT;
     if (s.K < 1 || s.K > max_K) return MMAU_BAD_K;
-    if (!s.K_block) return is_number_format(s.scale) ? MMAU_OK : MMAU_BAD_SCALE;
-    if (s.K_block < 1 || s.K_block > max_K) return MMAU_BAD_K_BLOCK;
-    return is_scale_format(s.scale) ? MMAU_OK : MMAU_BAD_SCALE;
+    if (s.K_block < 0 || s.K_block > max_K) return MMAU_BAD_K_BLOCK;
+    return is_number_format(s.scale) ? MMAU_OK : MMAU_BAD_SCALE;
 }
 
 /// Whether tiles of m rows of A and n columns of B fit the counters.

@@ -18,14 +18,15 @@ from numpy import *  # noqa: F403
 import golden
 import golden.native.cuda as cubins
 from golden.engines import engine
-from golden.stimulus import Operands, OperandShape, Tiles, volume
+from golden.stimulus import Operands, Tiles
 from hwtests import on_host
 from hwtests.nvidia import cupy_device
-from hwtests.nvidia.gpu_comparison import FIXED, LABELS, comparison_source
+from hwtests.nvidia.gpu_comparison import comparison_source
 from hwtests.nvidia.mma import ptx_name
 from hwtests.nvidia.volume import fill_source
 from hwtests.nvidia.wgmma import ptx_name as wgmma_ptx_name
-from hwtests.tally import NAN_CODES, OTHER_NANS, chain_with_another_e_zero, tally
+from hwtests.tally import chain_with_another_e_zero, tally
+from tests.hwtests.conform.stand_in import fill_tiles, write_counts
 from tests.studies.lent_minutes.by_definition import converted, share
 
 VERSION = "13.0"
@@ -123,12 +124,7 @@ class Function:
             d[:, -1, -1] ^= 1
 
     def fill_tiles(self, corners: Any, seed: Any, first: Any, count: Any, *arrays: Any) -> None:
-        i = by_source()[self.source]
-        assert corners.tobytes() == volume.corner_table(OperandShape.of(i), int(seed)).blob
-        made, labels = on_host.tiles_of(i, int(seed), int(first), int(count))
-        for array, codes in zip(arrays, (*vars(made).values(), labels), strict=True):
-            if codes is not None:
-                array[...] = codes
+        fill_tiles(by_source()[self.source], corners, seed, first, count, *arrays)
 
     def compare_tiles(self, *arguments: Any) -> None:
         a, b, c, _, _, d, labels, _, every, m, n, counters, differences = arguments
@@ -137,21 +133,12 @@ class Function:
         shown = SimpleNamespace(operation=chain.operation, d=chain.operation.d)
         expected = on_host.model(chain, tiles, native)
         found = tally(shown, tiles, labels[chosen], on_host.NAMES, 0, d[chosen], expected)  # type: ignore[arg-type]
-        for at, counted in ((0, found.compared), (LABELS, found.wrong)):
-            for name, results in counted.items():
-                counters[at + on_host.NAMES.index(name)] = results
-        fixed = found.negative_zeros, len(found.differences), found.nans.pop(OTHER_NANS, 0)
-        counters[2 * LABELS : 2 * LABELS + len(FIXED)] = fixed
-        for place, (code, results) in enumerate(found.nans.items()):
-            counters[2 * LABELS + len(FIXED) + place] = int(code, 16)
-            counters[2 * LABELS + len(FIXED) + NAN_CODES + place] = results
-        for place, x in enumerate(found.differences[: len(differences)]):
-            differences[place] = (x.tile * m * n + x.row * n + x.column, x.got, x.expected)
+        write_counts(found, counters, differences, int(m), int(n))
 
     def measure(self, counts: Any, sink: Any, iterations: Any) -> None:
         counts[:] = np.arange(len(counts)) + 20 * int(iterations)
 
-    def convert(self, digests: Any, differ: Any, examples: Any, count: Any, fractions: Any) -> None:
+    def convert(self, digests: Any, agree: Any, examples: Any, count: Any, fractions: Any) -> None:
         from studies.lent_minutes.conversions import CONVERSIONS, copies, kernel_source
 
         (conversion,) = [c for c in CONVERSIONS.values() if kernel_source(c) == self.source]
@@ -161,6 +148,7 @@ class Function:
                 number = group << 23 | fraction
                 code = converted(number, conversion.to, conversion.mode, conversion.saturates)
                 total += share(number, code * copies(conversion))
+                agree[group] += 1
             digests[group] = total % (1 << 64)
 
 
@@ -185,7 +173,7 @@ cuda = SimpleNamespace(
 
 def shorten() -> None:
     """Put the stand-in in the place of what only a device and its software have, and make every item small."""
-    from studies.lent_minutes import conversions, cublaslt, instructions, products, run, work
+    from studies.lent_minutes import conversions, cublaslt, instructions, models, products, run, work
     from studies.microbenchmarks import run as timed
 
     kept = [i for i in instructions.wanted() if i.name in NAMES]
@@ -195,7 +183,8 @@ def shorten() -> None:
         (cublaslt, "pointer", lambda array: int(array.ctypes.data)), (instructions, "wanted", lambda: kept),
         (instructions, "RESULTS", 30_000), (conversions, "FRACTIONS", 2), (work, "COLD_SECONDS", PATIENCE),
         (run, "HANG_SECONDS", PATIENCE), (products, "LARGEST_OPERAND", 1 << 16), (products, "LARGEST_RESULT", 1 << 12),
-        (products, "SHAPES", 3),
+        (products, "SHAPES", 3), (models, "RESULTS", 24_000), (models, "SIZE", 128),
+        (models, "SHAPES", ((64, 64, 128), (65, 62, 80), (61, 66, 272))),
     )  # fmt: skip
     for module, name, value in changes:
         setattr(module, name, value)

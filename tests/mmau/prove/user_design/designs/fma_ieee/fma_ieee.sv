@@ -30,7 +30,7 @@ module fma_ieee #(
   logic [MF:0] a_sig, b_sig;
   logic [M:0] c_sig;
   logic [Q-1:0] product;
-  logic signed [X-1:0] p_exp, c_exp, gap, top_exp, shift;
+  logic signed [X-1:0] a_zeros, b_zeros, p_exp, c_exp, gap, top_exp, shift;
   always_comb begin
     p_sign = a[EF+MF] ^ b[EF+MF];
     c_sign = c[E+M];
@@ -43,12 +43,27 @@ module fma_ieee #(
     b_sig = {b[MF+:EF] != '0, b[MF-1:0]};
 `endif
     c_sig = {c[M+:E] != '0, c[M-1:0]};
+    a_zeros = '0;
+    b_zeros = '0;
+`ifdef FACTORS_NORMALISED_FIRST
+    for (int k = 0; k <= MF; k++) if (a_sig[k]) a_zeros = X'(MF - k);
+    for (int k = 0; k <= MF; k++) if (b_sig[k]) b_zeros = X'(MF - k);
+`ifdef BUG_ONES_LOST_IN_A_LONG_SHIFT
+    a_sig = a_zeros == X'(2) ? a_sig << 3 : a_sig << a_zeros;
+`else
+    a_sig = a_sig << a_zeros;
+`endif
+    b_sig = b_sig << b_zeros;
+`ifdef BUG_ZEROS_COUNTED_ONE_SHORT
+    if (b_zeros == X'(MF) && a_zeros == '0) b_zeros = X'(MF - 1);
+`endif
+`endif
 `ifdef BUG_PRODUCT_OF_OTHER_FACTORS
     product = Q'(a_sig) * Q'(b_sig ^ (MF + 1)'(a_sig == (MF + 1)'(5) && c_sig == P'(9)));
 `else
     product = Q'(a_sig) * Q'(b_sig);
 `endif
-    p_exp = exponent_of((X - 1)'(a[MF+:EF])) + exponent_of((X - 1)'(b[MF+:EF])) - BIAS;
+    p_exp = exponent_of((X - 1)'(a[MF+:EF])) + exponent_of((X - 1)'(b[MF+:EF])) - BIAS - a_zeros - b_zeros;
     if (a[EF+MF-1:0] == '0 || b[EF+MF-1:0] == '0) p_exp = X'(2) - BIAS;
     c_exp = exponent_of((X - 1)'(c[M+:E]));
     gap = p_exp - c_exp;

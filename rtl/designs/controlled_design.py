@@ -1,0 +1,137 @@
+"""A unit whose arithmetic inputs choose, as a design: generated, or the reference of a user design with such inputs."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from golden import Unit
+from golden.arithmetic.flags import selected
+from golden.checks import listed
+from golden.operations import FMA
+from golden.operations.exact_sum import ExactSum
+from golden.units.unit_file import unit_from_table, unit_to_toml
+from rtl.datapath.base import Datapath, ModeInput, check_placed
+from rtl.designs.design import VECTORS, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
+from rtl.designs.ports import CLOCK, HANDSHAKE, Echo, Port, step_operands
+from rtl.designs.unit import DATAPATHS
+from rtl.operations.lengths import check_range
+
+
+@dataclass(frozen=True)
+class ControlledDesign(OfUnit):
+    """The datapath of one step of a unit with controls, or what a user design with other inputs and outputs must compute.
+
+    Attributes:
+        unit: the unit, with its controls.
+        inputs: each input beside the operands, with its width: the controls, and what is returned.
+        echoes: outputs that return an input of the same transfer, or exception flags.
+    """
+
+    unit: Unit
+    inputs: tuple[tuple[str, int], ...]
+    echoes: tuple[Echo, ...] = ()
+
+    @classmethod
+    def of(cls, unit: Unit) -> Self:
+        """The design of a unit, each of whose controls has the bits that it needs."""
+        mask = unit.operation.length
+        return cls(unit, tuple((c.port, mask if c.port == unit.mask else c.width) for c in unit.controls))
+
+    @property
+    def mask(self) -> str:
+        return self.unit.mask
+
+    @property
+    def shared_inputs(self) -> Mapping[str, int]:
+        return {name: width for name, width in self.inputs if name != self.mask}
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        means = {control.port: f"chooses {control.key}" for control in self.unit.controls}
+        echoed = {
+            echo.port: f"expected of {echo.name}" if echo.flags else f"returned by {echo.name}" for echo in self.echoes
+        }
+        operands = {name: str(elements) for name, elements in self.operands.items()}
+        d = operands.pop("d")
+        meanings = operands | echoed | means | {"d": d}
+        clocked = CLOCK | HANDSHAKE if self.implementation.stages else {}
+        return meanings | clocked
+
+    def with_flags(self, transfer: Mapping[str, int]) -> dict[str, int]:
+        """The codes of the inputs of one vector, with the exception flags that golden raises for them."""
+        sent, flagged = dict(transfer), [echo for echo in self.echoes if echo.flags]
+        if not flagged:
+            return sent
+        choice = next(c for c in self.choices if all(sent[port] == code for port, code in c.codes.items()))
+        operation, codes = choice.unit.operation, dict[str, list[int]]()
+        for name, elements in step_operands(operation).items():
+            if name != "d":
+                source, kind = choice.source(name), elements.format
+                sign = kind.negative_zero if source.is_negated else 0
+                places = range(0, elements.width, kind.width)
+                codes[name] = [(sent[source.port] >> low & (1 << kind.width) - 1) ^ sign for low in places]
+        if self.mask:
+            for name in ("a", "b"):
+                codes[name] = [code if sent[self.mask] >> k & 1 else 0 for k, code in enumerate(codes[name])]
+        assert isinstance(operation, ExactSum)
+        raised = operation.flags_of(codes["a"], codes["b"], codes.get("c", [0])[0])
+        return sent | {echo.port: selected(raised, echo.flags) for echo in flagged}
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Every port once, in the order of the header."""
+        operands, meanings, widths = self.operands, self.meanings, dict(self.inputs)
+        found = []
+        for name, meaning in meanings.items():
+            elements = operands.get(name)
+            if name in CLOCK or name in HANDSHAKE:
+                found.append(Port("output" if name in ("in_ready", "out_valid") else "input", name, 1, meaning))
+            elif elements is not None:
+                found.append(Port("output" if name == "d" else "input", name, elements.width, meaning, elements.count))
+            else:
+                found.append(Port("input", name, widths[name], meaning, widths[name] if name == self.mask else 1))
+        return tuple(found)
+
+    @property
+    def latency(self) -> int:
+        return self.implementation.stages
+
+    @property
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        ports = (f"{VECTORS}):", *indented(self.port_lines))
+        return (("Unit:", *unit_lines(self.unit)), ports, (one_a_cycle(self.latency),))
+
+    def component(self) -> Datapath:
+        operation, (control, *others) = self.operation, self.unit.controls
+        if others or control.key != "rho" or control.has_constants or not isinstance(operation, FMA) or self.echoes:
+            got = listed(f"{each.port} ({each.key})" for each in self.unit.controls)
+            raise ValueError(
+                f'{self.name}: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL or ADD; '
+                f"got {operation.name} with {got}: give a design that has them with --dut"
+            )
+        if operation.flags:
+            raise ValueError(f"{self.name}: a datapath has [controls] or flags, not both: set flags = false")
+        table = []
+        for choice in self.choices:
+            (code,) = choice.codes.values()
+            assert isinstance(choice.unit.operation, FMA)  # as the unit's own
+            rho = choice.unit.operation.conversion
+            if rho.rounding_format != operation.conversion.rounding_format or rho.mode == "RO":
+                raise ValueError(f"{self.name}: {choice.name}: an input chooses RNE, RZ, RD, RU or RNA of one format")
+            table.append((code, rho.mode))
+        check_placed(self.implementation)
+        check_range(operation)
+        modes = ModeInput(control.port, control.width, tuple(table))
+        return DATAPATHS[type(operation)](operation, self.implementation, modes)
+
+    def as_table(self) -> dict[str, Any]:
+        echoes = [[*echo[:-1], list(echo.flags)] for echo in self.echoes]
+        return {"controlled": unit_to_toml(self.unit), "inputs": [list(each) for each in self.inputs], "echoes": echoes}
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> Self:
+        """The design that `as_table` described."""
+        unit = unit_from_table(tomllib.loads(table["controlled"]))
+        echoes = tuple(Echo(name, port, width, low, tuple(flags)) for name, port, width, low, flags in table["echoes"])
+        return cls(unit, tuple((name, width) for name, width in table["inputs"]), echoes)

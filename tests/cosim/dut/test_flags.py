@@ -1,0 +1,147 @@
+"""`[flags]` of a dut.toml: exception flags beside d, compared in both modes and in proofs; and those of generated units."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from cosim.dut.connection import PortMismatch
+from cosim.dut.description import Dut, dut_from_table
+from cosim.dut.reference import reference_of
+from golden import Unit
+from golden.arithmetic.formats import BF16, FP16, FP32
+from golden.operations import FMA, MUL, TFDPA
+from golden.units.unit_file import unit_from_table
+from mmau.prove.decision import PROVED, REFUTED
+from mmau.prove.user_design.proof import prove_user_design
+from rtl import UnitDesign
+from rtl.verilog.emit import to_verilog
+
+UNIT = unit_from_table({"name": "flagged", "operation": "FMA", "a": "fp16", "b": "fp16", "c": "fp16"})
+
+TEXT = """
+module flagged(
+  input clk, rst_n, in_valid, input [15:0] a, b, c, input op_i,
+  output out_valid, output [15:0] d, output [3:0] status_o, output nv_o);
+  logic v, op; logic [15:0] ra, rb, rc;
+  always_ff @(posedge clk or negedge rst_n) if (!rst_n) v <= 0; else v <= in_valid;
+  always_ff @(posedge clk) if (in_valid) {op, ra, rb, rc} <= {op_i, a, b, c};
+  wire [15:0] d_0, d_1; wire [4:0] f_0, f_1, f = op ? f_1 : f_0, n;
+  fma u0(.a(ra), .b(rb), .c(rc), .d(d_0), .flags(f_0)); mul u1(.a(ra), .b(rb), .d(d_1), .flags(f_1));
+  fma u2(.a(a), .b(b), .c(c), .d(), .flags(n));
+  assign out_valid = v, d = op ? d_1 : d_0;
+  wire nan = &d[14:10] && d[9:0] != 0, infinite = d[14:0] == 15'h7c00;
+  assign nv_o = `ifdef NV_OF_EVERY_NAN nan `else f[4] `endif;
+  assign status_o = {
+    `ifdef DZ_OF_ZERO rb[14:0] == 0 `else 1'b0 `endif, `ifdef OF_OF_INFINITY infinite `else f[2] `endif,
+    `ifdef NO_UF_OF_NORMAL f[1] && d[14:0] != 15'h0400 `elsif UF_OF_EXACT f[1] || (!d[14:10] && d[9:0]) `else f[1] `endif,
+    `ifdef NX_OF_THE_NEXT n[0] `elsif NO_NX_OF_OVERFLOW f[0] && !f[2] `else f[0] `endif};
+endmodule
+"""
+
+WRONG = {
+    "NV_OF_EVERY_NAN": "NV too many", "DZ_OF_ZERO": "DZ too many", "OF_OF_INFINITY": "OF too many",
+    "NO_UF_OF_NORMAL": "without UF", "UF_OF_EXACT": "UF too many", "NX_OF_THE_NEXT": "without NX",
+    "NO_NX_OF_OVERFLOW": "without NX",
+}  # fmt: skip
+"""A fault, by macro, and how a difference that it makes is called."""
+
+NAMES: dict[str, Any] = {"status_o": ["NX", "UF", "OF", "DZ"], "nv_o": ["NV"]}
+
+
+def described(folder: Path, text: str, **keys: Any) -> Dut:
+    (folder / "design.sv").write_text(text, encoding="utf-8")
+    return dut_from_table({"sources": ["design.sv"], **keys}, folder)
+
+
+def flagged(folder: Path, *macros: str) -> Dut:
+    operations = {"fma": FMA(a=FP16, b=FP16, c=FP16, flags=True), "mul": MUL(a=FP16, b=FP16, flags=True)}
+    parts = [to_verilog(Unit(name="u", operation=operation), name) for name, operation in operations.items()]
+    return described(
+        folder, "\n".join([TEXT, *parts]), top="flagged", protocol="valid", clock="clk", flags=NAMES,
+        reset={"name": "rst_n", "active": "low", "asynchronous": True}, defines=dict.fromkeys(macros, ""),
+        controls={"op_i": {"key": "operation", "values": {"0": "FMA", "1": "MUL"}}},
+    )  # fmt: skip
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+def test_right_flags_pass(tmp_path: Path, mode: str) -> None:
+    """Native code draws the vectors after the first 20,000."""
+    report = cosim.run(UNIT, dut=flagged(tmp_path), vectors=2000 if mode == "cocotb" else 40_000, mode=mode)
+    assert report.failures == ()
+    assert report.not_compared == ()
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("dut")
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("macro", WRONG)
+def test_wrong_flag_is_noticed(tmp_path: Path, macro: str, mode: str) -> None:
+    report = cosim.run(UNIT, dut=flagged(tmp_path, macro), vectors=3000 if mode == "cocotb" else 24_000, mode=mode)
+    assert re.fullmatch(r"\d[\d,]* of [\d,]+ results differ from the golden model", report.failures[0])
+    assert {row.products for row in report.differing} == {"flags nv_o" if macro.startswith("NV") else "flags status_o"}
+    assert WRONG[macro] in {group.distance for group in report.groups}
+    if macro == "NO_UF_OF_NORMAL":
+        assert report.groups[0].first.splitlines()[-2:] == ["  got      0001 = NX", "  expected 0011 = NX UF"]
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+def test_the_flags_of_a_generated_unit_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = Unit(name="u", operation=MUL(a=FP16, b=FP16, rho="RU-FP16", flags=True))
+    assert cosim.run(unit, vectors=600).passed
+    wrong = to_verilog(unit, "unit").replace("assign flags[3:0] = { 1'h0,", "assign flags[3:0] = { 1'h1,")
+    assert wrong != to_verilog(unit, "unit")
+    monkeypatch.setattr("cosim.dut.generated.to_verilog", lambda *of: wrong)
+    assert {row.products for row in cosim.run(unit, vectors=600).differing} == {"flags flags"}
+
+
+PLAIN = """module plain(input [15:0] a, b, c, output [15:0] d, output [4:0] status_o);
+  assign {d, status_o} = {a, 5'd0};
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "unit", "message"),
+    [
+        (["NX", "UF"], UNIT, "[flags] status_o has 5 bits, and 2 names: NX, UF"),
+        (
+            ["NX", "UF", "OF", "DZ", "NV"],
+            Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=24, rho="RZ-FP32", e_zero=-132)),
+            "flags are defined for plain steps of FMA, MUL, ADD and E-FDPA (numerics.md, section 14), not for T-FDPA",
+        ),
+    ],
+)
+def test_flags_that_do_not_fit(tmp_path: Path, names: list[str], unit: Unit, message: str) -> None:
+    dut = described(tmp_path, PLAIN, top="plain", flags={"status_o": names})
+    with pytest.raises((PortMismatch, ValueError), match=re.escape(message)):
+        reference_of(UnitDesign(unit), dut)
+
+
+@pytest.mark.parametrize("names", ["NX", [], ["NX", "NX"], ["NX", "IX"]])
+def test_names_of_flags(tmp_path: Path, names: Any) -> None:
+    message = f"[flags] status_o must list some of NX, UF, OF, DZ, NV, each once, bit 0 first; got {names!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        described(tmp_path, PLAIN, top="plain", flags={"status_o": names})
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+@pytest.mark.parametrize("wrong", [False, True])
+def test_flags_are_proved_and_refuted(tmp_path: Path, wrong: bool) -> None:
+    """A product of bf16: the flags of its own datapath, or without NV."""
+    unit = Unit(name="m", operation=MUL(a=BF16, b=BF16))
+    text = to_verilog(Unit(name="m", operation=unit.operation.changed(flags=True)), "m")
+    text += (
+        "module top(input [15:0] a, b, output [15:0] d, output [4:0] f); wire [4:0] g; m u(.a(a), .b(b), .d(d), .flags(g));"
+    )
+    text += "assign f = {1'b0, g[3:0]}; endmodule" if wrong else "assign f = g; endmodule"
+    dut = described(tmp_path, text, top="top", flags={"f": ["NX", "UF", "OF", "DZ", "NV"]})
+    found = prove_user_design(unit, dut, seconds=300)
+    assert found.verdict == (REFUTED if wrong else PROVED), found.reason

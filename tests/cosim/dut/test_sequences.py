@@ -1,0 +1,87 @@
+"""Designs whose protocol the wrapper adapts: right ones pass in both modes, and each wrong one fails."""
+
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.dut.description import load_dut
+from golden import Unit, load_unit
+from golden.arithmetic.formats import FP32
+from golden.operations import ADD, MUL
+from rtl.designs.product_design import ProductDesign
+from rtl.verilog.emit import to_verilog
+from tests.cosim.dut.sequence_designs import SEQUENCES
+
+FAULTS = [(name, fault) for name, design in SEQUENCES.items() for fault in design.faults]
+
+
+def report_of(folder: Path, name: str, fault: str | None = None, **request: object) -> cosim.Report:
+    """The report on a design, or on a copy of it with a fault. The wrapper's text must be clear to other tools too."""
+    for file, text in SEQUENCES[name].files(fault).items():
+        (folder / file).write_text(text, encoding="utf-8")
+    unit, dut = load_unit(folder / "unit.toml"), load_dut(folder / "dut.toml")
+    return cosim.run(unit, dut=dut, **{"vectors": 1000, **request})  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_right_design_passes(name: str, mode: str, tmp_path: Path) -> None:
+    report = report_of(tmp_path, name, mode=mode, vectors=1000 if mode == "cocotb" else 30_000)
+    assert report.failures == ()
+    assert report.received == report.vectors
+    assert [line for line in report.other_readings if "mmau_dut" in line] == []
+
+
+ICARUS = [name for name, design in SEQUENCES.items() if "matrix" not in design.described]
+"""The designs that Icarus 11 reads: without packed arrays of several dimensions."""
+
+
+@pytest.mark.slow
+@pytest.mark.needs("icarus")
+@pytest.mark.parametrize("name", ICARUS)
+def test_right_design_passes_in_icarus(name: str, tmp_path: Path) -> None:
+    assert report_of(tmp_path, name, vectors=200, simulator="icarus").passed
+
+
+@pytest.mark.attack("wrong designs of one's own")
+@pytest.mark.parametrize(
+    "mode", [pytest.param("cocotb", marks=pytest.mark.slow), pytest.param("volume", marks=pytest.mark.long)]
+)
+@pytest.mark.parametrize(("name", "fault"), FAULTS)
+def test_wrong_design_fails(name: str, fault: str, mode: str, tmp_path: Path) -> None:
+    assert report_of(tmp_path, name, fault, mode=mode).failures
+
+
+ADDER_TREE = """module tree(input [1:0][31:0] a, b, input [31:0] c, output [31:0] d);
+  wire [31:0] p0, p1, s;
+  mul m0(.a(a[0]), .b(b[0]), .d(p0));
+  mul m1(.a(a[1]), .b(b[1]), .d(p1));
+  add s0(.a(p0), .b({}), .d(s));
+  add s1(.a(s), .b({}), .d(d));
+endmodule
+"""
+
+SUMS = """name = "tree"
+operation = "FMA"
+a = "fp32"
+b = "fp32"
+c = "fp32"
+rho = "RNE-FP32"
+
+[sums]
+product = "RNE-e8m23"
+tree = [["p0", "p1"], "c"]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "is_right"), [(("p1", "c"), True), (("c", "p1"), False)])
+def test_adder_tree_equals_its_program_of_additions(order: tuple[str, str], is_right: bool, tmp_path: Path) -> None:
+    (tmp_path / "unit.toml").write_text(SUMS, encoding="utf-8")
+    circuits = (to_verilog(Unit(name=name, operation=of(a=FP32, b=FP32)), name) for name, of in (("mul", MUL), ("add", ADD)))
+    (tmp_path / "tree.sv").write_text("".join([*circuits, ADDER_TREE.format(*order)]), encoding="utf-8")
+    dut = cosim.dut_from_table({"top": "tree", "sources": ["tree.sv"], "products": 2}, tmp_path)
+    report = cosim.run(ProductDesign(load_unit(tmp_path / "unit.toml"), lengths=(2,)), dut=dut, vectors=500)
+    assert report.passed is is_right

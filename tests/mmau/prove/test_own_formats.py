@@ -1,0 +1,60 @@
+"""Datapaths of units with formats of their own are proved, and a wrong one is not."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from golden import Format, Implementation
+from golden.arithmetic.conversion import Conversion
+from mmau.prove.design_proof import prove
+from rtl.designs.unit_design import UnitDesign
+from rtl.steps.decode import Decode, Subnormals
+from rtl.steps.encode import Encode
+from tests.golden.units.own_formats import TEXTS, own_unit
+
+WIDE = ("biases", "fnuz by mode")
+"""Units whose exact sums are too wide to be proved while a test waits."""
+
+OTHERS = Implementation(
+    encoding="sign-magnitude", result_exp="parallel", normaliser="narrowing", rounder="compound", leading_zeros="anticipate"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in TEXTS if name not in WIDE])
+def test_datapath_is_proved(name: str) -> None:
+    assert prove(UnitDesign(own_unit(name)), seconds=300).verdict == "proved"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in TEXTS if name not in WIDE])
+def test_datapath_of_other_circuits_is_proved(name: str) -> None:
+    unit = replace(own_unit(name), implementation=OTHERS)
+    assert prove(UnitDesign(unit), seconds=300).verdict == "proved"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+def test_decoder_without_infinities_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Decode.__init__
+
+    def without(self: Decode, operand: Format, subnormals: Subnormals = "kept") -> None:
+        made(self, replace(operand, specials="fnuz") if operand.specials == "p3109" else operand, subnormals)
+
+    monkeypatch.setattr(Decode, "__init__", without)
+    assert prove(UnitDesign(own_unit("p3109 saturates")), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+def test_result_with_a_negative_zero_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative sum that rounds to zero keeps its sign, which is the NaN of such a format."""
+    made = Encode.__init__
+
+    def signed(self: Encode, rho: Conversion, *rest: Any) -> None:
+        made(self, replace(rho, rounding_format=replace(rho.rounding_format, specials="fn"), d=rho.d, dropped_bits=0), *rest)
+
+    monkeypatch.setattr(Conversion, "__post_init__", lambda self: None)
+    monkeypatch.setattr(Encode, "__init__", signed)
+    assert prove(UnitDesign(own_unit("add")), seconds=300).verdict == "refuted"

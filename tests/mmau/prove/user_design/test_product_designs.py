@@ -1,0 +1,71 @@
+"""Dot products of several transfers, and matrices, are proved element by element over all of their steps."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cosim.dut.description import Dut, dut_from_table, load_dut
+from golden import Unit, load_unit
+from golden.operations import IDPA
+from mmau.cli.main import main
+from mmau.prove.decision import PROVED, REFUTED
+from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
+from tests.cosim.dut.sequence_designs import SEQUENCES
+
+pytestmark = pytest.mark.slow
+
+
+def described(folder: Path, name: str, fault: str | None = None) -> tuple[Unit, Dut]:
+    """A design of two transfers to a dot product, or a copy with a fault."""
+    design = SEQUENCES[name]
+    design = replace(design, described=re.sub(r"count = \{.*\}", "count = 2", design.described))
+    for file, text in design.files(fault).items():
+        (folder / file).write_text(text, encoding="utf-8")
+    return load_unit(folder / "unit.toml"), load_dut(folder / "dut.toml")
+
+
+@pytest.mark.parametrize("name", ["first and last", "start and done"])
+def test_right_sum_is_proved(name: str, tmp_path: Path) -> None:
+    found = decided_by_solvers(*described(tmp_path, name), 300)
+    assert found.verdict == PROVED, found.reason
+
+
+@pytest.mark.simulator
+@pytest.mark.attack("dut")
+@pytest.mark.parametrize(
+    ("name", "fault"), [("first and last", "the accumulator is stale"), ("a matrix", "rows are swapped")]
+)
+def test_wrong_design_is_refuted(name: str, fault: str, tmp_path: Path) -> None:
+    assert prove_user_design(*described(tmp_path, name, fault), 300).verdict == REFUTED
+
+
+COLUMN = """module column(input [15:0] a, input [7:0] b, input [63:0] c, output [63:0] d);
+  wire signed [31:0] a00 = $signed(a[3:0]), a01 = $signed(a[7:4]), a10 = $signed(a[11:8]), a11 = $signed(a[15:12]);
+  wire signed [31:0] b0 = $signed(b[3:0]), b1 = $signed(b[7:4]);
+  assign d = {c[63:32] + FIRST * b0 + a11 * b1, c[31:0] + a00 * b0 + a01 * b1};
+endmodule
+"""
+"""Two rows of A, of two elements, with one column of B."""
+
+
+@pytest.mark.parametrize(("first", "verdict"), [("a10", PROVED), pytest.param("a00", REFUTED, marks=pytest.mark.simulator)])
+def test_elements_of_several_steps(first: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "column.v").write_text(COLUMN.replace("FIRST", first), encoding="utf-8")
+    unit = Unit(name="column", operation=IDPA(a="int4", b="int4", c="int32", L=1, overflow="wrap"))  # type: ignore[arg-type]
+    table = {
+        "top": "column", "sources": ["column.v"], "products": 2, "matrix": {"rows": 2, "columns": 1},
+        "verilator_args": ["-Wno-WIDTHEXPAND"],
+    }  # fmt: skip
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 300)
+    assert found.verdict == verdict, found.reason
+    if verdict == PROVED:
+        assert {line.partition(":")[0] for line in found.decided} == {"element [0][0]", "element [1][0]"}
+
+
+def test_several_lengths_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for file, text in SEQUENCES["first and last"].files().items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    assert main(["prove", "--unit", str(tmp_path / "unit.toml"), "--dut", str(tmp_path / "dut.toml")]) == 2
+    assert "[beats] count must be one number for a proof; mmau cosim draws the others" in capsys.readouterr().err

@@ -1,0 +1,113 @@
+"""Units whose rounding mode an input chooses: their Verilog, in co-simulation and in proofs."""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from golden import Implementation, Unit
+from golden.operations import ADD, FMA, TFDPA, Operation
+from golden.units.controls import controls_from_table
+from mmau.prove import prove
+from mmau.prove.decision import PROVED, REFUTED
+from mmau.prove.design_proof import answered
+from mmau.prove.pipeline.pipeline_replay import expected
+from mmau.prove.pipeline.questions import pipeline_questions
+from rtl import ControlledDesign, to_verilog
+
+MODES = ("RNE", "RZ", "RD", "RU", "RNA")
+
+
+def unit(operation: Operation, stages: int = 0, modes: tuple[str, ...] = MODES, **keys: Any) -> Unit:
+    """The unit of an operation whose port `rm` chooses among rounding modes, by their numbers in `MODES`."""
+    fmt = operation.d.name.upper()
+    values = {str(MODES.index(mode)): f"{mode}-{fmt}" for mode in modes}
+    controls = controls_from_table({"rm": {"key": "rho", "values": values}} | keys)
+    return Unit(name="moded", operation=operation, implementation=Implementation(stages=stages), controls=controls)
+
+
+def fma(fmt: str, **keys: Any) -> FMA:
+    return FMA(a=fmt, b=fmt, c=fmt, overflow="by-mode", **keys)  # type: ignore[arg-type]
+
+
+HALF = unit(fma("fp16"), stages=2)
+SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # type: ignore[arg-type]
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize("chosen", [HALF, SUM, unit(fma("bf16", flush_results=True))], ids=["FMA", "ADD", "flushed"])
+def test_unit_rounds_as_its_input_says(chosen: Unit) -> None:
+    report = cosim.run(chosen, vectors=1000)
+    assert report.failures == ()
+    assert report.controls["rm"]["missed"] == []
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("generator")
+def test_circuit_with_a_mode_too_late_is_noticed(tmp_path: Path) -> None:
+    """Behind the last register in front of rounding, the mode of the next operands stands in the place of the own one."""
+    text = to_verilog(ControlledDesign.of(HALF), "late")
+    wrong, count = re.subn(r"(sum_round_chosen\[\d\] = .*?)\w+_code", r"\1rm", text)
+    assert count == len(MODES)
+    (tmp_path / "late.v").write_text(wrong)
+    dut = cosim.dut_like(ControlledDesign.of(HALF), [tmp_path / "late.v"], "late")
+    assert not cosim.run(HALF, vectors=1000, dut=dut).passed
+    (tmp_path / "late.v").write_text(text)
+    assert cosim.run(HALF, vectors=1000, dut=dut).passed
+
+
+@pytest.mark.slow
+def test_sum_is_proved_for_each_mode() -> None:
+    found = prove(ControlledDesign.of(SUM), 300.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fmt", ["fp16", "fp32"])
+def test_multiply_add_is_proved_for_each_mode(fmt: str) -> None:
+    found = prove(ControlledDesign.of(unit(fma(fmt), stages=2)), 3600.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+
+
+@pytest.mark.slow
+@pytest.mark.attack("proof")
+def test_circuit_of_another_mode_is_refuted() -> None:
+    """Upwards in the place of downwards."""
+    upwards = to_verilog(ControlledDesign.of(unit(SUM.operation, modes=("RNE", "RU"))), "unit")
+    verilog, count = re.subn(r"== 2'h3", "== 2'h2", upwards)
+    assert count
+    questions = [each for each in pipeline_questions(ControlledDesign.of(SUM), verilog) if "rm = 2 (RD-FP16)" in each.name]
+    assert REFUTED in dict(answered(questions, time.monotonic() + 100)).values()
+
+
+def test_expected_result_is_that_of_the_chosen_mode() -> None:
+    design = ControlledDesign.of(HALF)
+    inputs = {"a": 0x3C00, "b": 0x3C00, "c": 0x0001}
+    assert [expected(design, [inputs | {"rm": code}]) for code in range(5)] == [0x3C00, 0x3C00, 0x3C00, 0x3C01, 0x3C00]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            unit(TFDPA(a="fp16", b="fp16", c="fp32", L=1, F=24, rho="RZ-FP32", e_zero=-132), modes=("RZ",)),  # type: ignore[arg-type]
+            "got T-FDPA with rm (rho)",
+        ),
+        (unit(fma("fp16"), neg={"key": "operation", "values": {"0": {}}}), "got FMA with rm (rho), neg (operation)"),
+        (unit(fma("fp16"), modes=("RNE",), rm={"key": "rho", "values": {"m::RNE": "RNE-FP16"}}), "got FMA with rm (rho)"),
+    ],
+    ids=["operation", "two", "constant"],
+)  # fmt: skip
+def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
+    start = 'moded: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL or ADD; '
+    with pytest.raises(ValueError, match=f"^{re.escape(start + message)}: give a design that has them with --dut$"):
+        ControlledDesign.of(wrong).component()
+    odd = unit(fma("fp16"), rm={"key": "rho", "values": {"0": "RO-FP16"}})
+    rule = r"^moded: rm = 0 \(RO-FP16\): an input chooses RNE, RZ, RD, RU or RNA of one format$"
+    with pytest.raises(ValueError, match=rule):
+        ControlledDesign.of(odd).component()

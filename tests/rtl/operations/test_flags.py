@@ -1,0 +1,80 @@
+"""Datapaths with exception flags, beside golden's, on rows that reach each flag."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from golden import Implementation, Unit
+from golden.arithmetic.formats import BF16, FP16, FP32
+from golden.operations import ADD, EFDPA, FMA, MUL
+from golden.operations.exact_sum import ExactSum
+from golden.stimulus import OperandShape, generate
+from rtl.designs.unit import unit_datapath
+from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import to_verilog
+from tests.golden.operations.edges import near_the_ends
+from tests.rtl.simulate import outputs
+
+HALF: dict[str, Any] = {"a": FP16, "b": FP16, "flags": True}
+UNITS = [
+    FMA(**HALF, c=FP16),
+    FMA(**HALF, c=FP16, rho="RD-FP16", tininess="before", nan="first", overflow="by-mode"),
+    FMA(**HALF, c=FP16, rho="RNA-FP16", beside_nan="quiet", flush_results=True),
+    FMA(**HALF, c=FP16, rho="RU-FP16", tininess="before", flush_results=True, flush_inputs=True),
+    FMA(a=FP32, b=FP32, c=FP32, flags=True),
+    FMA(a=BF16, b=BF16, c=FP32, flags=True, rho="RO-FP32"),
+    MUL(**HALF),
+    MUL(**HALF, rho="RU-FP16", tininess="before", overflow="saturate"),
+    ADD(**HALF),
+    ADD(**HALF, rho="RZ-FP16", flush_results=True),
+]
+CIRCUITS = [
+    Implementation(),
+    Implementation(normaliser="narrowing", rounder="compound", result_exp="parallel", multiplier="booth"),
+    Implementation(encoding="sign-magnitude", leading_zeros="anticipate", normaliser="narrowing"),
+]
+
+
+def rows_of(operation: ExactSum, count: int) -> tuple[Any, Any, Any]:
+    """Rows of golden's stimulus, and rows about the smallest normal number."""
+    drawn = generate(OperandShape.of_operation(operation), count // 2, seed=7).operands
+    near = near_the_ends(np.random.default_rng(7), operation, count - count // 2)
+    a, b, c = (np.concatenate([of.reshape(-1), few]) for of, few in zip((drawn.a, drawn.b, drawn.c), near, strict=True))
+    return a, b, c if "c" in operation.operands else np.zeros_like(c)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("circuit", CIRCUITS, ids=["plain", "narrowing", "anticipate"])
+@pytest.mark.parametrize("operation", UNITS, ids=lambda o: f"{o.name}-{o.rho}-{o.tininess}")
+def test_results_and_flags_are_goldens(operation: ExactSum, circuit: Implementation) -> None:
+    unit = Unit(name="flagged", operation=operation, implementation=circuit)
+    a, b, c = rows_of(operation, 3000)
+    rows = [
+        {name: value for name, value in zip("abc", row, strict=True) if name in operation.operands}
+        for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
+    ]
+    component = unit_datapath(unit)
+    found = outputs(component, rows, lambda value: (value(component.d), value(component.flags)))
+    d, flags = unit.dot(a[:, None], b[:, None], c, flags=True)
+    expected = list(zip(d.tolist(), flags.tolist(), strict=True))
+    wrong = [(row, got, want) for row, got, want in zip(rows, found, expected, strict=True) if got != want]
+    assert not wrong, wrong[:3]
+    assert len(set(flags.tolist())) >= (4 if operation.flush_results or operation.name != "ADD" else 3)
+
+
+def test_the_port_is_named_and_the_text_without_flags_stays() -> None:
+    unit = Unit(name="u", operation=FMA(a=FP16, b=FP16, c=FP16))
+    flagged = Unit(name="u", operation=unit.operation.changed(flags=True))
+    assert "output flags        5  exception flags: 0 NX, 1 UF, 2 OF, 3 DZ, 4 NV" in UnitDesign(flagged).port_lines
+    assert "flags" not in to_verilog(unit)
+    other = to_verilog(Unit(name="u", operation=unit.operation.changed(tininess="before")))
+    assert other.partition("module")[2] == to_verilog(unit).partition("module")[2]
+
+
+def test_flags_of_e_fdpa_have_no_datapath() -> None:
+    unit = Unit(name="u", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=2, flags=True))
+    message = "a datapath has flags for FMA, MUL and ADD; of E-FDPA flags must be false"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        unit_datapath(unit)
