@@ -8,7 +8,7 @@ from typing import Any, Self
 from golden import Unit
 from golden.arithmetic.flags import selected
 from golden.checks import listed
-from golden.operations import FMA
+from golden.operations import CVT, FMA
 from golden.operations.exact_sum import ExactSum
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from rtl.datapath.base import Datapath, ModeInput, check_placed
@@ -72,10 +72,10 @@ class ControlledDesign(OfUnit):
                 places = range(0, elements.width, kind.width)
                 codes[name] = [(sent[source.port] >> low & (1 << kind.width) - 1) ^ sign for low in places]
         if self.mask:
-            for name in ("a", "b"):
+            for name in codes.keys() & {"a", "b"}:
                 codes[name] = [code if sent[self.mask] >> k & 1 else 0 for k, code in enumerate(codes[name])]
         assert isinstance(operation, ExactSum)
-        raised = operation.flags_of(codes["a"], codes["b"], codes.get("c", [0])[0])
+        raised = operation.flags_of(codes["a"], codes.get("b", [0]), codes.get("c", [0])[0])
         return sent | {echo.port: selected(raised, echo.flags) for echo in flagged}
 
     @property
@@ -104,18 +104,18 @@ class ControlledDesign(OfUnit):
 
     def component(self) -> Datapath:
         operation, (control, *others) = self.operation, self.unit.controls
-        if others or control.key != "rho" or control.has_constants or not isinstance(operation, FMA) or self.echoes:
+        if others or control.key != "rho" or control.has_constants or not isinstance(operation, FMA | CVT) or self.echoes:
             got = listed(f"{each.port} ({each.key})" for each in self.unit.controls)
             raise ValueError(
-                f'{self.name}: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL or ADD; '
-                f"got {operation.name} with {got}: give a design that has them with --dut"
+                f'{self.name}: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL, ADD or '
+                f"CVT; got {operation.name} with {got}: give a design that has them with --dut"
             )
         if operation.flags:
             raise ValueError(f"{self.name}: a datapath has [controls] or flags, not both: set flags = false")
         table = []
         for choice in self.choices:
             (code,) = choice.codes.values()
-            assert isinstance(choice.unit.operation, FMA)  # as the unit's own
+            assert isinstance(choice.unit.operation, FMA | CVT)  # as the unit's own
             rho = choice.unit.operation.conversion
             if rho.rounding_format != operation.conversion.rounding_format or rho.mode == "RO":
                 raise ValueError(f"{self.name}: {choice.name}: an input chooses RNE, RZ, RD, RU or RNA of one format")

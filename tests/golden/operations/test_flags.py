@@ -151,7 +151,7 @@ def test_a_unit_reads_and_writes_the_keys() -> None:
 def test_flags_of_other_operations_are_refused() -> None:
     t_fdpa = unit(TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=24, rho="RZ-FP32", e_zero=-132))
     codes, c = np.zeros(2, np.uint16), np.zeros((), np.uint32)
-    whole = "flags are defined for plain steps of FMA, MUL, ADD and E-FDPA (numerics.md, section 14), not for T-FDPA"
+    whole = "flags are defined for plain steps of FMA, MUL, ADD, CVT and E-FDPA (numerics.md, section 14), not for T-FDPA"
     with pytest.raises(ValueError, match=f"^{re.escape(whole)}$"):
         t_fdpa.dot(codes, codes, c, flags=True)
     with pytest.raises(ValueError, match=r"^engine for flags must be one of reference, native; got 'cuda'$"):

@@ -223,7 +223,7 @@ def published(name: str, count: int = 500) -> tuple[tuple[Operation, tuple[Opera
     """The operation as the catalogue has it, or as the sample units have what no part has: once for each of its
     parameters but the formats of a and b and the length, the shortest, with so many directed rows of one step."""
     found: dict[object, Operation] = {}
-    every = [*(i.operation for i in golden.instructions()), *(o for o in FURTHER if o.name in ("MUL", "ADD"))]
+    every = [*(i.operation for i in golden.instructions()), *(o for o in FURTHER if o.name in ("MUL", "ADD", "CVT"))]
     for operation in sorted(every, key=lambda each: each.length):
         if operation.name == name:
             keys = {key: value for key, value in operation.parameters().items() if key not in ("a", "b", "L")}

@@ -75,6 +75,6 @@ def test_the_port_is_named_and_the_text_without_flags_stays() -> None:
 
 def test_flags_of_e_fdpa_have_no_datapath() -> None:
     unit = Unit(name="u", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=2, flags=True))
-    message = "a datapath has flags for FMA, MUL and ADD; of E-FDPA flags must be false"
+    message = "a datapath has flags for FMA, MUL, ADD and CVT; of E-FDPA flags must be false"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         unit_datapath(unit)
