@@ -374,7 +374,7 @@ _SMALL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("IDPA", {"a": "uint8", "b": "int8", "c": "int32", "L": 2, "overflow": "saturate"}),
     ("MUL", {"a": "fp16", "b": "fp16"}),
     ("ADD", {"a": "fp16", "b": "fp16"}),
-    ("CVT", {"a": "fp16", "rho": "RNE-E4M3"}),
+    ("CVT", {"a": "fp16", "rho": "RNE-E5M2"}),
 )  # fmt: skip
 """Operation and keys of the small sample units."""
 
