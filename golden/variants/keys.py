@@ -7,7 +7,14 @@ from itertools import islice
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from golden import Format, Operation
-from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, rounding_to, spelled
+from golden.arithmetic.conversion import (
+    CONVERSIONS,
+    FP64_CONVERSIONS,
+    TWO_STEP_CONVERSIONS,
+    conversion,
+    rounding_to,
+    spelled,
+)
 from golden.arithmetic.formats import FORMATS, FP16, FP32
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS

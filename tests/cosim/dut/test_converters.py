@@ -25,7 +25,7 @@ module half_to_e5m2(input [15:0] half_i, output [7:0] d_o, output [4:0] flags_o)
   wire [6:0] r = `ifdef ROUNDS_TWICE once[7:1] + {6'h0, once[0] & once[1]} `else a[14:8] + {6'h0, up} `endif;
   wire over = r >= 7'h7c && !infinite;
   wire [6:0] finite = `ifdef OVERFLOW_WRAPS over ? r & 7'h3 : r `elsif OVERFLOW_SATURATES over ? 7'h7b : r
-                      `elsif SUBNORMAL_FLUSHED r[6:2] == 0 ? 7'h0 : r `elsif CARRY_LOST {a[14:10], a[9:8] + {1'b0, up}} `else r `endif;
+    `elsif SUBNORMAL_FLUSHED r[6:2] == 0 ? 7'h0 : r `elsif CARRY_LOST {a[14:10], a[9:8] + {1'b0, up}} `else r `endif;
   wire zero_sign = `ifdef SIGN_OF_ZERO_LOST finite != 0 & sign `else sign `endif;
   assign d_o = nan ? `ifdef PAYLOAD_LOST {sign, 7'h7e} `else {sign, 5'h1f, 1'b1, a[8]} `endif
              : infinite ? {sign, 7'h7c} : {zero_sign, finite};
@@ -36,8 +36,8 @@ endmodule
 """
 
 WRONG = (
-    "SUBNORMAL_OPERAND_AS_ZERO", "STICKY_LOST", "TRUNCATES", "TIES_AWAY", "ROUNDS_TWICE", "OVERFLOW_WRAPS", "OVERFLOW_SATURATES",
-    "SUBNORMAL_FLUSHED", "CARRY_LOST", "SIGN_OF_ZERO_LOST", "PAYLOAD_LOST",
+    "SUBNORMAL_OPERAND_AS_ZERO", "STICKY_LOST", "TRUNCATES", "TIES_AWAY", "ROUNDS_TWICE", "OVERFLOW_WRAPS",
+    "OVERFLOW_SATURATES", "SUBNORMAL_FLUSHED", "CARRY_LOST", "SIGN_OF_ZERO_LOST", "PAYLOAD_LOST",
 )  # fmt: skip
 """Faults of d, by macro."""
 

@@ -90,7 +90,9 @@ def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format
             assert {p[key] for p in parameters} >= {1, MAX_FRACTION}, key
     published = set(MULTIPLICANDS) - {"e4m3ieee"}
     scalar = {"fp16", "bf16", "fp32", "fp64"}
-    formats = {"FMA": {"fp32", "fp64"}, "IDPA": {"int8", "uint8"}, "MUL": scalar, "ADD": scalar, "CVT": scalar}.get(kind.name, published)
+    formats = {"FMA": {"fp32", "fp64"}, "IDPA": {"int8", "uint8"}, "MUL": scalar, "ADD": scalar, "CVT": scalar}.get(
+        kind.name, published
+    )
     formats = {"fp16", "bf16"} if kind.name in ("FTZ-AddMul", "FTZ-FMA", "FTZ-EO-FMA") else formats
     assert {p[side] for p in parameters for side in p.keys() & {"a", "b"}} == formats
 
