@@ -37,8 +37,8 @@ from golden.units.unit_file import load_unit
 
 if TYPE_CHECKING:
     from golden import recipes
-    from golden.products.gemm_file import load_order
     from golden.products.gemm_order import GemmOrder
+    from golden.products.recipes import load_order
     from golden.products.sum_trace import SumTrace, explain_sum
     from golden.products.tiled import gemm
     from golden.trace import Trace
@@ -84,7 +84,7 @@ __getattr__, __dir__ = on_demand(
         "Trace": "trace",
         "explain_sum": "products.sum_trace",
         "gemm": "products.tiled",
-        "load_order": "products.gemm_file",
+        "load_order": "products.recipes",
         "recipes": "",
     },
     [*__all__, "__version__"],

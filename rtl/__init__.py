@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from golden.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from rtl.cost.cost_error import CostError
+    from rtl.cost.cost_request import CostError
     from rtl.cost.cost_results import CostReport
     from rtl.cost.flow import cost_report
     from rtl.cost.meet_clock import MetClock, meet_clock
@@ -46,7 +46,7 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        "CostError": "cost.cost_error",
+        "CostError": "cost.cost_request",
         "CostReport": "cost.cost_results",
         "DATAPATHS": "designs.unit",
         "Design": "designs.design",
