@@ -74,7 +74,9 @@ __all__ = [
     "sparse_instructions",
 ]
 
-__getattr__ = on_demand(
+__version__ = mmau_version()
+
+__getattr__, __dir__ = on_demand(
     __name__,
     {
         "GemmOrder": "products.gemm_order",
@@ -85,12 +87,6 @@ __getattr__ = on_demand(
         "load_order": "products.recipes",
         "recipes": "",
     },
+    [*__all__, "__version__"],
 )
 """What a dot product does without: matrix products of any size, and traces."""
-
-__version__ = mmau_version()
-
-
-def __dir__() -> list[str]:
-    """The public names alone, without modules of the inside."""
-    return [*__all__, "__version__"]

@@ -43,7 +43,7 @@ __all__ = [
     "unit_datapath",
 ]
 
-__getattr__ = on_demand(
+__getattr__, __dir__ = on_demand(
     __name__,
     {
         "CostError": "cost.cost_request",
@@ -65,6 +65,7 @@ __getattr__ = on_demand(
         "to_verilog": "verilog.emit",
         "unit_datapath": "designs.unit",
     },
+    __all__,
 )
 """Public name to the module that defines it. A module is imported when its name is first asked for, so that
 `rtl.designs.identity` can be imported without Amaranth."""

@@ -157,6 +157,9 @@ def order_of_library(part: str | None, library: str | None, A: Any, B: Any) -> G
     if part is None:
         raise ValueError("part is missing: used_by names a library on a part, as part='H100'")
     arch = architecture(part)
+    if any(len(getattr(x, "shape", ())) < 2 for x in (A, B)):
+        got = " and ".join(str(tuple(x.shape)) if hasattr(x, "shape") else type(x).__name__ for x in (A, B))
+        raise TypeError(f"A and B must be arrays or tensors, [M, K] and [K, N], whose dtype says the format; got {got}")
     dtypes = [str(getattr(x, "dtype", type(x).__name__)).removeprefix("torch.") for x in (A, B)]
     formats = [FORMATS_OF_DTYPES.get(dtype, dtype) for dtype in dtypes]
     M, K, N = A.shape[-2], A.shape[-1] * (2 if dtypes[0].endswith("_x2") else 1), B.shape[-1]
