@@ -111,8 +111,8 @@ def test_scales_change_a_products_special_as_in_golden(scale: str) -> None:
         product = of_product if scale_format.infinity is not None else ()
         rows.append((*product, *flags, *operand_fields(alpha), *operand_fields(beta)))
         expected.append(operation.special([x], [y], c, [alpha], [beta]))
-    of_product = [part.sign, part.zero] if scale_format.infinity is not None else []
-    ports = [*of_product, *members(part.special), *members(part.alpha), *members(part.beta)]
+    own = [part.sign, part.zero] if scale_format.infinity is not None else []
+    ports = [*own, *members(part.special), *members(part.alpha), *members(part.beta)]
     seen = run_part(part, ports, members(part.result), rows)
     for case, (nan, *infinities), special in zip(cases, seen, expected, strict=True):
         assert nan == (special == NAN), case
