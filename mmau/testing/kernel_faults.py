@@ -15,7 +15,7 @@ from golden.arithmetic.formats import FORMATS, Format
 from golden.arrays import BitArray
 from golden.products.additions import Additions, widened
 from golden.products.gemm_order import split
-from golden.products.k_width import k_widths
+from golden.products.k_layout import k_widths
 from golden.units.instruction import Instruction
 from golden.variants import Variant
 from mmau.testing.product_under_test import KernelProduct

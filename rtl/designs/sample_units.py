@@ -267,6 +267,10 @@ def _ieee(of: type[MUL], name: str, rho: str, **keys: Any) -> MUL:
     return of(a=name, b=name, rho=f"{rho}-{name.upper()}", **keys)  # type: ignore[arg-type]
 
 
+def _cvt(name: str, rho: str, **keys: Any) -> CVT:
+    return CVT(a=name, rho=rho, **keys)  # type: ignore[arg-type]
+
+
 def _fma(name: str, rho: str, **keys: Any) -> FMA:
     return FMA(a=name, b=name, c=name, rho=f"{rho}-{name.upper()}", **keys)  # type: ignore[arg-type]
 
@@ -318,7 +322,7 @@ OWN_KEYS: tuple[Operation, ...] = (
         )
     ),
     *(
-        CVT(**{"a": a, "rho": rho, **own})
+        _cvt(a, rho, **own)
         for a, rho, own in (
             ("fp32", "RO-FP16", {"overflow": "by-mode"}),
             ("fp32", "RNA-E4M3FNUZ", {"overflow": "saturate", "flush_inputs": True}),

@@ -111,18 +111,27 @@ def addend(z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
     return Term(z.sign, exp, z.sig, c.man_bits), Special(z.nan, z.inf & ~z.sign, z.inf & z.sign)
 
 
-def scaled_product(product: Term, alpha: Operand, beta: Operand, e_zero: int) -> Term:
-    """Step scale: a product with the exponents of its block's scales added, a zero product at e_zero (golden:
-    `STFDPA.scaled`)."""
-    exp = choose(product.sig.is_zero(), Number.constant(product.exp.terms, e_zero), product.exp + (alpha.exp + beta.exp))
-    return Term(product.sign, exp, product.sig, product.frac)
+def scaled_product(product: Term, alpha: Operand, beta: Operand, scale: Format, e_zero: int) -> Term:
+    """Step scale: a product under its block's scales, a zero one at e_zero (golden: `STFDPA.scaled`)."""
+    zero, exp = Number.constant(product.exp.terms, e_zero), product.exp + (alpha.exp + beta.exp)
+    if not scale.has_zero:  # powers of two
+        return Term(product.sign, choose(product.sig.is_zero(), zero, exp), product.sig, product.frac)
+    sig = product.sig * (alpha.sig * beta.sig)
+    sig = sig.loosened(0, (1 << product.sig.bits.width + 2 * (scale.man_bits + 1)) - 1)
+    exp = choose(product.sig.is_zero() | alpha.zero | beta.zero, zero, exp)
+    return Term(product.sign ^ alpha.sign ^ beta.sign, exp, sig, product.frac + 2 * scale.man_bits)
 
 
-def scaled_special(special: Special, alpha: Operand, beta: Operand) -> Special:
-    """The flags of a product that is not finite, after scaling. A NaN scale gives NaN, and so does an infinity under a
-    zero scale (golden: `GSTFDPA.special`, `specials.sum_special`)."""
-    zero_times_infinity = (special.pos_inf | special.neg_inf) & (alpha.zero | beta.zero)
-    return Special(special.nan | alpha.nan | beta.nan | zero_times_infinity, special.pos_inf, special.neg_inf)
+def scaled_special(product: Term, special: Special, alpha: Operand, beta: Operand, scale: Format) -> Special:
+    """The flags of a product under its scales, if it is not finite then. A NaN scale gives NaN, and so do a zero and an
+    infinity among the four factors (golden: `specials.scaled_special`)."""
+    infinite, zero = special.pos_inf | special.neg_inf, alpha.zero | beta.zero
+    if scale.infinity is not None:
+        infinite, zero = infinite | alpha.inf | beta.inf, zero | product.sig.is_zero()
+    nan, sign = special.nan | alpha.nan | beta.nan | (infinite & zero), product.sign ^ alpha.sign ^ beta.sign
+    if scale.infinity is None and not scale.signed:
+        return Special(nan, special.pos_inf, special.neg_inf)
+    return Special(nan, infinite & ~sign, infinite & sign)
 
 
 def combine(specials: Sequence[Special]) -> Special:

@@ -27,8 +27,9 @@ def unit(**keys: Any) -> Unit:
 
 def cast(codes: BitArray, a: Format, d: Format) -> BitArray:
     """What NumPy and ml_dtypes convert codes to."""
+    of_a, of_d = np.dtype(float_dtype(a)), np.dtype(float_dtype(d))
     with np.errstate(all="ignore"):
-        return codes.view(float_dtype(a)).astype(float_dtype(d)).view(bits_dtype(d))
+        return codes.view(of_a).astype(of_d).view(bits_dtype(d))
 
 
 @pytest.mark.parametrize("a", [*NARROW, *WIDE])

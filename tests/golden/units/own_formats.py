@@ -15,6 +15,7 @@ LOW = '[formats.low]\nexp_bits = 3\nman_bits = 2\nbias = -70\nspecials = "fn"\n'
 FAR = '[formats.far]\nexp_bits = 3\nman_bits = 2\nbias = 300\nspecials = "fnuz"\n'
 DLFLOAT = '[formats.dl]\nexp_bits = 6\nman_bits = 9\nbias = 31\nspecials = "merged"\nsubnormals = false\n'
 FP22 = '[formats.fp22]\nexp_bits = 8\nman_bits = 13\nbias = 127\nspecials = "ieee"\n'
+UE5M3 = '[formats.ue5m3]\nexp_bits = 5\nman_bits = 3\nbias = 15\nspecials = "fn"\nsigned = false\n'
 LEAST = '[formats.least]\nexp_bits = 1\nman_bits = 1\nbias = 0\nspecials = "finite"\n'
 _ALIGNED = 'operation = "T-FDPA"\nL = 4\nF = 16\ne_zero = -133\n'
 
@@ -39,6 +40,22 @@ TEXTS = {
     "groups": (
         'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 2\nscale = "ue4m3"\nF = 22\ne_zero = -139\n'
         f'a = "least"\nb = "e3m4"\nc = "fp16"\nrho = "RZ-FP16"\n{LEAST}{E3M4}'
+    ),
+    "groups under ue5m3": (
+        'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 4\nscale = "ue5m3"\nF = 22\ne_zero = -139\n'
+        f'a = "e2m1"\nb = "e5m2"\nc = "fp32"\nrho = "RNE-FP32"\n{UE5M3}'
+    ),
+    "groups under fp16": (
+        'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 2\nscale = "fp16"\nF = 30\ne_zero = -60\n'
+        'a = "e2m1"\nb = "e4m3"\nc = "fp32"\nrho = "RZ-FP32"\n'
+    ),
+    "products under e5m2": (
+        'operation = "ST-FDPA"\nL = 2\nK_block = 1\nscale = "e5m2"\nF = 22\ne_zero = -139\n'
+        'a = "e4m3"\nb = "e5m2"\nc = "fp16"\nrho = "RNE-FP16"\ntruncation = "RD"\n'
+    ),
+    "products under p3109": (
+        f'operation = "ST-FDPA"\nL = 2\nK_block = 2\nscale = "p4"\nF = 12\ne_zero = -50\n'
+        f'a = "e2m1"\nb = "e3m2"\nc = "bf16"\nrho = "RNE-BF16"\nsticky = true\n{P4}'
     ),
     "multiply": f'operation = "MUL"\na = "fp22"\nb = "fp22"\nrho = "RD-fp22"\n{FP22}',
     "add": f'operation = "ADD"\na = "p4"\nb = "p4"\noverflow = "saturate"\n{P4}',

@@ -11,6 +11,7 @@ from mmau.prove.design_proof import prove
 from rtl.designs.unit_design import UnitDesign
 from rtl.steps.decode import Decode, Subnormals
 from rtl.steps.encode import Encode
+from rtl.steps.scale import ScaleSpecial
 from tests.golden.units.own_formats import TEXTS, own_unit
 
 WIDE = ("biases", "fnuz by mode")
@@ -44,6 +45,28 @@ def test_decoder_without_infinities_is_refuted(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Decode, "__init__", without)
     assert prove(UnitDesign(own_unit("p3109 saturates")), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+@pytest.mark.parametrize("name", ["products under e5m2", "groups under fp16"])
+def test_scales_without_their_sign_are_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtl.steps.scale.signed_by", lambda scale, sign, alpha, beta: sign)
+    assert prove(UnitDesign(own_unit(name)), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+def test_infinite_scales_as_numbers_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As fn, whose NaN is the largest code alone, the infinities of e5m2 are numbers."""
+    made = ScaleSpecial.__init__
+
+    def without(self: ScaleSpecial, scale: Format) -> None:
+        made(self, scale)
+        self.scale = replace(scale, specials="fn")
+
+    monkeypatch.setattr(ScaleSpecial, "__init__", without)
+    assert prove(UnitDesign(own_unit("products under e5m2")), seconds=300).verdict == "refuted"
 
 
 @pytest.mark.slow
