@@ -8,7 +8,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.arithmetic.formats import BF16, FP16, FP32
-from golden.operations import ADD, EFDPA, FMA, MUL
+from golden.operations import ADD, CVT, EFDPA, FMA, MUL
 from golden.operations.exact_sum import ExactSum
 from golden.stimulus import OperandShape, generate
 from rtl.designs.unit import unit_datapath
@@ -29,6 +29,10 @@ UNITS = [
     MUL(**HALF, rho="RU-FP16", tininess="before", overflow="saturate"),
     ADD(**HALF),
     ADD(**HALF, rho="RZ-FP16", flush_results=True),
+    CVT(a=FP32, rho="RNE-FP16", flags=True),
+    CVT(a=FP32, rho="RD-E5M2", flags=True, tininess="before", nan="first", overflow="by-mode"),
+    CVT(a=BF16, rho="RNA-FP16", flags=True, flush_inputs=True, flush_results=True),
+    CVT(a=FP32, rho="RNA-TF32", flags=True),
 ]
 CIRCUITS = [
     Implementation(),
@@ -38,7 +42,9 @@ CIRCUITS = [
 
 
 def rows_of(operation: ExactSum, count: int) -> tuple[Any, Any, Any]:
-    """Rows of golden's stimulus, and rows about the smallest normal number."""
+    """Rows of golden's stimulus, and rows about the smallest normal number, which it has of conversions by itself."""
+    if "b" not in operation.operands:
+        return tuple(each.reshape(-1) for each in generate(OperandShape.of_operation(operation), count, seed=7).operands[:3])
     drawn = generate(OperandShape.of_operation(operation), count // 2, seed=7).operands
     near = near_the_ends(np.random.default_rng(7), operation, count - count // 2)
     a, b, c = (np.concatenate([of.reshape(-1), few]) for of, few in zip((drawn.a, drawn.b, drawn.c), near, strict=True))
