@@ -44,7 +44,8 @@ CIRCUITS = [
 def rows_of(operation: ExactSum, count: int) -> tuple[Any, Any, Any]:
     """Rows of golden's stimulus, and rows about the smallest normal number, which it has of conversions by itself."""
     if "b" not in operation.operands:
-        return tuple(each.reshape(-1) for each in generate(OperandShape.of_operation(operation), count, seed=7).operands[:3])
+        a, b, c, *_ = generate(OperandShape.of_operation(operation), count, seed=7).operands
+        return a.reshape(-1), b.reshape(-1), c
     drawn = generate(OperandShape.of_operation(operation), count // 2, seed=7).operands
     near = near_the_ends(np.random.default_rng(7), operation, count - count // 2)
     a, b, c = (np.concatenate([of.reshape(-1), few]) for of, few in zip((drawn.a, drawn.b, drawn.c), near, strict=True))
