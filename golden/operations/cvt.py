@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal, Self, get_args
 
+from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.conversion import Conversion, check_rounding, conversion, spelled
 from golden.arithmetic.formats import Cls, Decoded, Format
 from golden.arithmetic.specials import Special, addend_special, converted_nan
@@ -42,6 +43,8 @@ class CVT(ExactSum):
 
     def _validate(self) -> None:
         super()._validate()
+        if isinstance(self.a, CodedFormat):
+            raise ValueError(f"a of CVT must be a floating-point format with fields, got {self.a}")
         check_rounding(self.rho)
         object.__setattr__(self, "rho", spelled(self.conversion))
         object.__setattr__(self, "b", self.a)

@@ -17,7 +17,7 @@ UNIT = unit_from_table({"name": "half", "operation": "CVT", "a": "fp16", "rho": 
 
 TEXT = """
 module half_to_e5m2(input [15:0] half_i, output [7:0] d_o, output [4:0] flags_o);
-  wire [15:0] a = `ifdef SUBNORMAL_OPERAND_AS_ZERO {half_i[15], half_i[14:10] ? half_i[14:0] : 15'h0} `else half_i `endif;
+  wire [15:0] a = `ifdef SUBNORMAL_AS_ZERO {half_i[15], half_i[14:10] != 0 ? half_i[14:0] : 15'h0} `else half_i `endif;
   wire sign = a[15], nan = a[14:0] > 15'h7c00, infinite = a[14:0] == 15'h7c00;
   wire guard = a[7], sticky = `ifdef STICKY_LOST 1'b0 `else |a[6:0] `endif;
   wire up = `ifdef TRUNCATES 1'b0 `elsif TIES_AWAY guard `else guard & (sticky | a[8]) `endif;
@@ -26,7 +26,7 @@ module half_to_e5m2(input [15:0] half_i, output [7:0] d_o, output [4:0] flags_o)
   wire over = r >= 7'h7c && !infinite;
   wire [6:0] finite = `ifdef OVERFLOW_WRAPS over ? r & 7'h3 : r `elsif OVERFLOW_SATURATES over ? 7'h7b : r
     `elsif SUBNORMAL_FLUSHED r[6:2] == 0 ? 7'h0 : r `elsif CARRY_LOST {a[14:10], a[9:8] + {1'b0, up}} `else r `endif;
-  wire zero_sign = `ifdef SIGN_OF_ZERO_LOST finite != 0 & sign `else sign `endif;
+  wire zero_sign = `ifdef SIGN_OF_ZERO_LOST (finite != 0) & sign `else sign `endif;
   assign d_o = nan ? `ifdef PAYLOAD_LOST {sign, 7'h7e} `else {sign, 5'h1f, 1'b1, a[8]} `endif
              : infinite ? {sign, 7'h7c} : {zero_sign, finite};
   wire inexact = !nan & !infinite & (|a[7:0]), tiny = a[14:10] == 0 & !(&a[9:6]);
@@ -36,7 +36,7 @@ endmodule
 """
 
 WRONG = (
-    "SUBNORMAL_OPERAND_AS_ZERO", "STICKY_LOST", "TRUNCATES", "TIES_AWAY", "ROUNDS_TWICE", "OVERFLOW_WRAPS",
+    "SUBNORMAL_AS_ZERO", "STICKY_LOST", "TRUNCATES", "TIES_AWAY", "ROUNDS_TWICE", "OVERFLOW_WRAPS",
     "OVERFLOW_SATURATES", "SUBNORMAL_FLUSHED", "CARRY_LOST", "SIGN_OF_ZERO_LOST", "PAYLOAD_LOST",
 )  # fmt: skip
 """Faults of d, by macro."""
