@@ -341,7 +341,8 @@ def check_conditioned(shape: OperandShape) -> None:
     if isinstance(shape.a, IntegerFormat):
         raise ValueError("ill-conditioned sums are for floating-point operands; integers are added exactly")
     if not shape.has_c and not (shape.adds and shape.has_b):
-        raise ValueError("ill-conditioned sums take two terms; a product without c is one, and so is a conversion")
+        one = "product without c" if shape.has_b else "conversion"
+        raise ValueError(f"ill-conditioned sums take two terms; a {one} is one")
 
 
 def _ill_conditioned(
