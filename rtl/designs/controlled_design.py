@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from golden import Unit
-from golden.arithmetic.flags import selected
+from golden.arithmetic.flags import FLAGS, selected
 from golden.checks import listed
 from golden.operations import FMA
 from golden.operations.exact_sum import ExactSum
 from golden.units.unit_file import unit_from_table, unit_to_toml
-from rtl.datapath.base import Datapath, ModeInput, check_placed
+from rtl.datapath.base import Datapath, ModeInput, check_placed, has_flags
 from rtl.designs.design import VECTORS, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import CLOCK, HANDSHAKE, Echo, Port, step_operands
+from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Port, step_operands
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.lengths import check_range
 
@@ -91,6 +91,8 @@ class ControlledDesign(OfUnit):
                 found.append(Port("output" if name == "d" else "input", name, elements.width, meaning, elements.count))
             else:
                 found.append(Port("input", name, widths[name], meaning, widths[name] if name == self.mask else 1))
+        if has_flags(self.operation) and not self.echoes:  # those of a user design are echoes
+            found.append(Port("output", "flags", len(FLAGS), FLAG_BITS))
         return tuple(found)
 
     @property
@@ -110,8 +112,6 @@ class ControlledDesign(OfUnit):
                 f'{self.name}: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL or ADD; '
                 f"got {operation.name} with {got}: give a design that has them with --dut"
             )
-        if operation.flags:
-            raise ValueError(f"{self.name}: a datapath has [controls] or flags, not both: set flags = false")
         table = []
         for choice in self.choices:
             (code,) = choice.codes.values()

@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from golden import Implementation, Unit
-from golden.operations import ADD, FMA, TFDPA, Operation
+from golden.operations import ADD, FMA, MUL, TFDPA, Operation
 from golden.units.controls import controls_from_table
 from mmau.prove import prove
 from mmau.prove.decision import PROVED, REFUTED
@@ -17,6 +17,7 @@ from mmau.prove.design_proof import answered
 from mmau.prove.pipeline.pipeline_replay import expected
 from mmau.prove.pipeline.questions import pipeline_questions
 from rtl import ControlledDesign, to_verilog
+from rtl.verilog.lint import readers, write_and_lint
 
 MODES = ("RNE", "RZ", "RD", "RU", "RNA")
 
@@ -34,12 +35,25 @@ def fma(fmt: str, **keys: Any) -> FMA:
 
 
 HALF = unit(fma("fp16"), stages=2)
+FLAGGED = unit(fma("fp16", flags=True), stages=2)
+SMALL = unit(fma("e5m2", flags=True))
 SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # type: ignore[arg-type]
 
 
 @pytest.mark.simulator
 @pytest.mark.slow
-@pytest.mark.parametrize("chosen", [HALF, SUM, unit(fma("bf16", flush_results=True))], ids=["FMA", "ADD", "flushed"])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        HALF,
+        SUM,
+        unit(fma("bf16", flush_results=True)),
+        FLAGGED,
+        unit(fma("bf16", flags=True, tininess="before", flush_results=True)),
+        unit(MUL(a="fp16", b="fp16", flags=True, tininess="before")),  # type: ignore[arg-type]
+    ],
+    ids=["FMA", "ADD", "flushed", "flags", "flags, flushed", "flags of MUL"],
+)
 def test_unit_rounds_as_its_input_says(chosen: Unit) -> None:
     report = cosim.run(chosen, vectors=1000)
     assert report.failures == ()
@@ -49,11 +63,32 @@ def test_unit_rounds_as_its_input_says(chosen: Unit) -> None:
 @pytest.mark.simulator
 @pytest.mark.slow
 @pytest.mark.attack("generator")
+def test_circuit_with_flags_of_another_mode_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In UF alone: whether a tiny sum rounds up to a normal number is decided downwards where it is to be upwards."""
+    wrong = flags_of_another_mode(to_verilog(ControlledDesign.of(SMALL), "unit"))
+    monkeypatch.setattr("cosim.dut.generated.to_verilog", lambda *of: wrong)
+    report = cosim.run(SMALL, vectors=2000)
+    assert {row.products for row in report.differing} == {"flags flags"}
+    assert {group.distance for group in report.groups} <= {"without UF", "UF too many"}
+
+
+def flags_of_another_mode(verilog: str) -> str:
+    """A circuit whose step encode takes RD for RU, and RU for RD."""
+    wrong, count = re.subn(
+        r"(sum_encode_chosen\[\d\] = rm == 2'h)([23])", lambda found: f"{found[1]}{5 - int(found[2])}", verilog
+    )
+    assert count == 2
+    return wrong
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("generator")
 def test_circuit_with_a_mode_too_late_is_noticed(tmp_path: Path) -> None:
     """Behind the last register in front of rounding, the mode of the next operands stands in the place of the own one."""
     text = to_verilog(ControlledDesign.of(HALF), "late")
     wrong, count = re.subn(r"(sum_round_chosen\[\d\] = .*?)\w+_code", r"\1rm", text)
-    assert count == len(MODES)
+    assert count == len(MODES) - 1  # that of code 0 has a wire in between
     (tmp_path / "late.v").write_text(wrong)
     dut = cosim.dut_like(ControlledDesign.of(HALF), [tmp_path / "late.v"], "late")
     assert not cosim.run(HALF, vectors=1000, dut=dut).passed
@@ -67,10 +102,17 @@ def test_sum_is_proved_for_each_mode() -> None:
     assert (found.verdict, found.reason) == (PROVED, "")
 
 
+@pytest.mark.slow
+def test_flags_are_proved_for_each_mode() -> None:
+    found = prove(ControlledDesign.of(SMALL), 300.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("flags", [False, True], ids=["d", "flags"])
 @pytest.mark.parametrize("fmt", ["fp16", "fp32"])
-def test_multiply_add_is_proved_for_each_mode(fmt: str) -> None:
-    found = prove(ControlledDesign.of(unit(fma(fmt), stages=2)), 3600.0)
+def test_multiply_add_is_proved_for_each_mode(fmt: str, flags: bool) -> None:
+    found = prove(ControlledDesign.of(unit(fma(fmt, flags=flags), stages=2)), 3600.0)
     assert (found.verdict, found.reason) == (PROVED, "")
 
 
@@ -83,6 +125,20 @@ def test_circuit_of_another_mode_is_refuted() -> None:
     assert count
     questions = [each for each in pipeline_questions(ControlledDesign.of(SUM), verilog) if "rm = 2 (RD-FP16)" in each.name]
     assert REFUTED in dict(answered(questions, time.monotonic() + 100)).values()
+
+
+@pytest.mark.slow
+@pytest.mark.attack("proof")
+def test_circuit_with_flags_of_another_mode_is_refuted() -> None:
+    verilog = flags_of_another_mode(to_verilog(ControlledDesign.of(SMALL), "unit"))
+    questions = [each for each in pipeline_questions(ControlledDesign.of(SMALL), verilog) if "(RU-E5M2)" in each.name]
+    assert REFUTED in dict(answered(questions, time.monotonic() + 100)).values()
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+def test_verilator_has_no_warning_of_the_written_text(tmp_path: Path) -> None:
+    assert write_and_lint(ControlledDesign.of(FLAGGED), tmp_path, {"verilator": readers()["verilator"]}) == {}
 
 
 def test_expected_result_is_that_of_the_chosen_mode() -> None:
