@@ -81,6 +81,62 @@ def flags_of_another_mode(verilog: str) -> str:
     return wrong
 
 
+def lanes(value: str = "-c", stages: int = 0) -> ControlledDesign:
+    """Three products that a mask leaves out, and an input that changes the sign or the port of an operand."""
+    operation = TFDPA(a="e2m1", b="e3m2", c="fp16", L=3, F=9, rho="RNE-FP16", e_zero=-20)  # type: ignore[arg-type]
+    table = {
+        "mask_i": {"key": "mask"},
+        "op_i": {"key": "operation", "values": {"0": {}, "1": {value[-1]: value}}},
+    }
+    controls = controls_from_table(table)
+    return ControlledDesign.of(
+        Unit(name="lanes", operation=operation, implementation=Implementation(stages=stages), controls=controls)
+    )
+
+
+MAPS = {
+    "neg": {"key": "operation", "values": {"0": {}, "1": {"a": "-a"}, "2": {"a": "c", "c": "a"}}},
+    "sub": {"key": "operation", "values": {"0": {}, "1": {"c": "-c"}}},
+}
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "chosen",
+    [lanes(), lanes(stages=2), ControlledDesign.of(unit(fma("e5m2", flags=True, nan="first"), 1, MODES[:3], **MAPS))],
+    ids=["mask", "registers", "FMA"],
+)
+def test_operands_are_those_that_inputs_choose(chosen: ControlledDesign) -> None:
+    report = cosim.run(chosen, vectors=900)
+    assert report.failures == ()
+    assert all(not control["missed"] for control in report.controls.values())
+    found = prove(chosen, 600.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+
+
+WRONG_LANES = {
+    "a lane has the bit of another": (r"mask_i\[1\]", "mask_i[0]"),
+    "a lane counts though it is idle": (r"mask_i\[2\]", "1'b1"),
+    "c is never negated": (r"op_i \?", "1'b0 ?"),
+}
+"""What is wrong with a circuit of `lanes`: a text and what stands in its place."""
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("generator")
+@pytest.mark.parametrize("wrong", WRONG_LANES)
+def test_wrong_operands_are_noticed_and_refuted(tmp_path: Path, wrong: str) -> None:
+    design = lanes()
+    verilog, count = re.subn(*WRONG_LANES[wrong], to_verilog(design, "unit"))
+    assert count
+    (tmp_path / "wrong.v").write_text(verilog)
+    report = cosim.run(design, vectors=600, dut=cosim.dut_like(design, [tmp_path / "wrong.v"], "unit"))
+    assert re.fullmatch(r"\d[\d,]* of 600 results differ from the golden model", report.failures[0])
+    assert REFUTED in dict(answered(pipeline_questions(design, verilog), time.monotonic() + 100)).values()
+
+
 @pytest.mark.simulator
 @pytest.mark.slow
 @pytest.mark.attack("generator")
@@ -147,6 +203,13 @@ def test_expected_result_is_that_of_the_chosen_mode() -> None:
     assert [expected(design, [inputs | {"rm": code}]) for code in range(5)] == [0x3C00, 0x3C00, 0x3C00, 0x3C01, 0x3C00]
 
 
+def test_expected_result_is_that_of_the_chosen_operands() -> None:
+    """1·1 + 1·1 + 1·1 ± 1 in e2m1, e3m2 and fp16, with and without the first product."""
+    inputs = {"a": 0x222, "b": 0xC | 0xC << 6 | 0xC << 12, "c": 0x3C00}
+    found = [expected(lanes(), [inputs | {"mask_i": mask, "op_i": code}]) for mask in (7, 6) for code in (0, 1)]
+    assert found == [0x4400, 0x4000, 0x4200, 0x3C00]
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -154,15 +217,22 @@ def test_expected_result_is_that_of_the_chosen_mode() -> None:
             unit(TFDPA(a="fp16", b="fp16", c="fp32", L=1, F=24, rho="RZ-FP32", e_zero=-132), modes=("RZ",)),  # type: ignore[arg-type]
             "got T-FDPA with rm (rho)",
         ),
-        (unit(fma("fp16"), neg={"key": "operation", "values": {"0": {}}}), "got FMA with rm (rho), neg (operation)"),
+        (unit(fma("fp16"), fmt={"key": "formats", "values": {"0": "fp16"}}), "got FMA with rm (rho), fmt (formats)"),
         (unit(fma("fp16"), modes=("RNE",), rm={"key": "rho", "values": {"m::RNE": "RNE-FP16"}}), "got FMA with rm (rho)"),
     ],
     ids=["operation", "two", "constant"],
 )  # fmt: skip
 def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
-    start = 'moded: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL or ADD; '
+    start = (
+        "moded: [controls] of a datapath have numbers as values, and choose the rounding mode of FMA, MUL or ADD (one "
+        "port), signs and ports of operands, or a mask; "
+    )
     with pytest.raises(ValueError, match=f"^{re.escape(start + message)}: give a design that has them with --dut$"):
         ControlledDesign.of(wrong).component()
+    adds = unit(fma("fp16"), op={"key": "operation", "values": {"0": "ADD"}})
+    rule = "an input of a datapath chooses no other operation, format or key: give a design that has them with --dut"
+    with pytest.raises(ValueError, match=f"^moded: rm = 0 \\(RNE-FP16\\), op = 0 \\(ADD\\): {rule}$"):
+        ControlledDesign.of(adds).component()
     odd = unit(fma("fp16"), rm={"key": "rho", "values": {"0": "RO-FP16"}})
     rule = r"^moded: rm = 0 \(RO-FP16\): an input chooses RNE, RZ, RD, RU or RNA of one format$"
     with pytest.raises(ValueError, match=rule):
