@@ -37,8 +37,8 @@ from golden.units.unit_file import load_unit
 
 if TYPE_CHECKING:
     from golden import recipes
-    from golden.products.gemm_file import load_order
     from golden.products.gemm_order import GemmOrder
+    from golden.products.recipes import load_order
     from golden.products.sum_trace import SumTrace, explain_sum
     from golden.products.tiled import gemm
     from golden.trace import Trace
@@ -74,7 +74,9 @@ __all__ = [
     "sparse_instructions",
 ]
 
-__getattr__ = on_demand(
+__version__ = mmau_version()
+
+__getattr__, __dir__ = on_demand(
     __name__,
     {
         "GemmOrder": "products.gemm_order",
@@ -82,15 +84,9 @@ __getattr__ = on_demand(
         "Trace": "trace",
         "explain_sum": "products.sum_trace",
         "gemm": "products.tiled",
-        "load_order": "products.gemm_file",
+        "load_order": "products.recipes",
         "recipes": "",
     },
+    [*__all__, "__version__"],
 )
 """What a dot product does without: matrix products of any size, and traces."""
-
-__version__ = mmau_version()
-
-
-def __dir__() -> list[str]:
-    """The public names alone, without modules of the inside."""
-    return [*__all__, "__version__"]

@@ -1,17 +1,20 @@
-"""Public names of a package that are imported when they are first asked for."""
+"""Public names of a package that are imported when they are first asked for, and alone listed by `dir`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 
-def on_demand(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """A function for a package's `__getattr__` (PEP 562).
+def on_demand(
+    package: str, modules: Mapping[str, str], public: Sequence[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Functions for a package's `__getattr__` and `__dir__` (PEP 562).
 
     Args:
         package: the package's name.
         modules: public name to the module of the package that defines it, such as "products.tiled"; "" for a name that is
             itself a module of the package.
+        public: the names that `dir` lists.
     """
 
     def __getattr__(name: str) -> Any:
@@ -21,4 +24,7 @@ def on_demand(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
             return import_module(f"{package}.{name}")
         return getattr(import_module(f"{package}.{modules[name]}"), name)
 
-    return __getattr__
+    def __dir__() -> list[str]:
+        return list(public)
+
+    return __getattr__, __dir__

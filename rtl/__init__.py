@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from golden.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from rtl.cost.cost_error import CostError
+    from rtl.cost.cost_request import CostError
     from rtl.cost.cost_results import CostReport
     from rtl.cost.flow import cost_report
     from rtl.cost.meet_clock import MetClock, meet_clock
@@ -43,10 +43,10 @@ __all__ = [
     "unit_datapath",
 ]
 
-__getattr__ = on_demand(
+__getattr__, __dir__ = on_demand(
     __name__,
     {
-        "CostError": "cost.cost_error",
+        "CostError": "cost.cost_request",
         "CostReport": "cost.cost_results",
         "DATAPATHS": "designs.unit",
         "Design": "designs.design",
@@ -65,6 +65,7 @@ __getattr__ = on_demand(
         "to_verilog": "verilog.emit",
         "unit_datapath": "designs.unit",
     },
+    __all__,
 )
 """Public name to the module that defines it. A module is imported when its name is first asked for, so that
 `rtl.designs.identity` can be imported without Amaranth."""

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from cosim.bench.protocol import Timing
 from cosim.build.power_up import power_ups
-from cosim.coverage.counts import Counts, Model, merged
-from cosim.coverage.coverage_model import count, whole
+from cosim.coverage.coverage_model import Counts, Model, count, merged, whole
 from cosim.coverage.unreachable import ARGUED_ALONE
 from golden import Unit
 from golden.files import write_atomically

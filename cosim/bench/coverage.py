@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cosim.bench.products import Bits, DotProducts, Element, Rows, Vector
-from cosim.coverage.counts import Counts, Model, merged
-from cosim.coverage.coverage_model import count
+from cosim.coverage.coverage_model import Counts, Model, count, merged
 from cosim.coverage.covergroup import CLASSES, NORMAL, ZERO, classes
 from golden import Cls, Format
 from golden.arithmetic.formats import IntegerFormat

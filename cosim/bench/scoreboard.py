@@ -13,7 +13,7 @@ from cosim.bench.products import Chunk, EchoRows, Element, Vector
 from cosim.bench.schedule import waits
 from cosim.bench.stimulus import Specification
 from cosim.bench.waits import Waits, all_met
-from cosim.coverage.counts import Counts, merged
+from cosim.coverage.coverage_model import Counts, merged
 from golden.checks import check_least, unknown
 from golden.engines.engine import fastest_engine
 from rtl.designs.ports import Echo

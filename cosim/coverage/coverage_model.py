@@ -1,14 +1,17 @@
-"""The coverage model of an operation: its covergroups, the bins that given rows hit, and the bins that remain. The
-covergroups of operations made of multiplications and additions of their own, each rounded, are here too."""
+"""The coverage model of an operation: its covergroups, how often given rows hit each bin, and the bins that remain.
 
-from collections.abc import Sequence
+`Counts` are the hit counts of one `Model`, an operation with its parameters and one K, and can be merged over runs.
+`covergroups` puts together the groups of the modules beside this one. Those of operations whose every multiplication and
+addition is rounded by itself are here.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from cosim.coverage.counts import Counts, Model
 from cosim.coverage.covergroup import NAN, Covergroup, IntArray, Point, Reason, Seen, chosen
 from cosim.coverage.idpa import integer_groups
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, rounding_groups, too_fine
@@ -21,6 +24,80 @@ from golden.chains.chain import steps_for
 from golden.native.observe import RoundingFlag as Flag
 from golden.operations.structure import Partial, Product, Structure, Sum
 from golden.stimulus import Operands
+from golden.units.own_formats import formats_of, table_of
+from golden.units.unit_file import operation_from_table
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model whose coverage is counted: an operation with its parameters, over K products."""
+
+    operation: Operation
+    K: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts as plain JSON, which `from_dict` reads."""
+        formats = {form.name: table_of(form) for form in formats_of(self.operation)}
+        own = {"formats": formats} if formats else {}
+        return {"operation": self.operation.name, "parameters": self.operation.parameters(), "K": self.K, **own}
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> "Model":
+        """Read a model from the output of `as_dict`.
+
+        Raises:
+            KeyError, TypeError, ValueError: the table is not such an output.
+        """
+        keys = {"operation": table["operation"], **table["parameters"], "formats": table.get("formats", {})}
+        return cls(operation_from_table(keys), table["K"])
+
+    def __str__(self) -> str:
+        keys = ", ".join(f"{key} = {value}" for key, value in self.operation.parameters().items())
+        return f"{self.operation.name}, {keys}, K = {self.K}"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The hit count of each bin of a model.
+
+    Attributes:
+        model: the model that the bins belong to.
+        rows: number of dot products that were compared and agreed.
+        hits: from the name of a covergroup to the counts of its bins, in order.
+    """
+
+    model: Model
+    rows: int
+    hits: Mapping[str, list[int]]
+
+    def merged(self, other: "Counts") -> "Counts":
+        """The sums of both counts; merging is commutative and associative.
+
+        Raises:
+            ValueError: the counts belong to different models.
+        """
+        if other.model != self.model:
+            raise ValueError(f"coverage is merged of one model alone, got {self.model} and {other.model}")
+        hits = {name: [x + y for x, y in zip(of, other.hits[name], strict=True)] for name, of in self.hits.items()}
+        return Counts(self.model, self.rows + other.rows, hits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts as plain JSON, which `from_dict` reads."""
+        return {"model": self.model.as_dict(), "rows": self.rows, "hits": dict(self.hits)}
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> "Counts":
+        """Read counts from the output of `as_dict`."""
+        return cls(Model.from_dict(table["model"]), table["rows"], table["hits"])
+
+
+def merged(counts: Iterable[Counts]) -> tuple[Counts, ...]:
+    """Merge counts of the same model, in the order in which the models first appear."""
+    found: dict[Model, Counts] = {}
+    for each in counts:
+        found[each.model] = found[each.model].merged(each) if each.model in found else each
+    return tuple(found.values())
+
 
 PLACES = ("exact", "toward zero", "away from zero", "flushed", "overflow", "infinite or NaN")
 
@@ -125,7 +202,7 @@ def _quieted(operand: Format, codes: IntArray) -> IntArray:
 @lru_cache(maxsize=64)
 def covergroups(model: Model) -> tuple[Covergroup, ...]:
     """Every covergroup of a model, in order."""
-    operation = steps_for(model.operation, model.K)
+    operation = steps_for(model.operation.carried, model.K)
     steps = model.K // operation.length
     if operation.structure.is_integer:
         return tuple(integer_groups(operation, steps))
@@ -140,7 +217,8 @@ def count(model: Model, operands: Operands) -> Counts:
     Raises:
         ValueError: the native engine is not installed.
     """
-    seen = Seen(model.operation, operands)
+    a, b = model.operation.carried_codes(operands.a, operands.b)
+    seen = Seen(model.operation.carried, operands._replace(a=a, b=b))
     hits = {group.name: group.count(seen).tolist() for group in covergroups(model)}
     return Counts(model, len(operands.c), hits)
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from cosim.coverage.counts import Counts, Model, merged
-from cosim.coverage.coverage_model import covergroups
+from cosim.coverage.coverage_model import Counts, Model, covergroups, merged
 from cosim.coverage.covergroup import Covergroup
 from golden.files import held, write_atomically
 

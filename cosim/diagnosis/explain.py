@@ -12,8 +12,7 @@ import numpy as np
 from cosim.bench.mismatch import ComparedRow, Group, Minimised
 from cosim.bench.products import described_result
 from cosim.bench.scoreboard import Outcome
-from cosim.diagnosis.mismatch_places import Located, lane_of, place_of, rows_of
-from cosim.diagnosis.shifted import late_operand, moved, shift_of
+from cosim.diagnosis.mismatch_places import Located, lane_of, late_operand, moved, place_of, rows_of, shift_of
 from golden import Instruction, Operation, Trace, Unit, html
 from golden.arrays import bits_dtype
 from golden.comparison import differing

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from cosim.bench.mismatch import Group
-from cosim.coverage.counts import Counts
-from cosim.coverage.coverage_model import covergroups, results
+from cosim.coverage.coverage_model import Counts, covergroups, results
 from cosim.rtl_coverage.file_coverage import FileCoverage, sums
 from cosim.runner.report import Report
 from cosim.runner.text_report import bins_hit

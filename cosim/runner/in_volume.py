@@ -14,7 +14,7 @@ from cosim.bench.scoreboard import Outcome
 from cosim.bench.waits import waits_by_name
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
-from cosim.coverage.counts import Counts
+from cosim.coverage.coverage_model import Counts
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from cosim.runner.simulate import replay

@@ -9,8 +9,9 @@ from importlib.resources import files
 from typing import Any
 
 from golden.arithmetic.formats import FORMATS
+from golden.catalogue.names_meant import as_assembly, meant_by
 from golden.catalogue.parts import Part, find_part, is_spelt, part_names, words
-from golden.catalogue.spellings import known_as, unrecorded, wmma
+from golden.catalogue.spellings import made_of, unrecorded, wmma
 from golden.chains.chain import ORDERS, PAIRED, Chain, steps_for
 from golden.checks import check_choice, near, unknown
 from golden.operations import OPERATIONS, Operation
@@ -26,6 +27,9 @@ ARCHITECTURES = (
 
 PROCESSORS = ("x86-amx", "x86-avx512", "aarch64", "armv9-sme", "riscv-zvbdota")
 """Architectures of processors; all other architectures of the catalogue are GPUs."""
+
+SHOWN = 8
+"""Number of instructions that a message lists."""
 
 
 @cache
@@ -134,29 +138,30 @@ def instruction(arch: str, name: str) -> Instruction:
         name: as in numerics.md, sections 7 and 11; also a `wmma` of CUDA, such as wmma.m16n16k16.f32.f16.f16.f32, which
             `instructions` does not list; and a sparse instruction, such as mma.sp.m16n8k32.f32.f16.f16.f32
             (`sparse_instructions`). Full names of PTX, names of SASS, builtins of compilers and names of libraries' kernels
-            are taken where they mean one instruction (golden/catalogue/spellings.py).
+            are taken where they mean one instruction (golden/catalogue/names_meant.py).
 
     Raises:
         ValueError: an unknown architecture or instruction; the message suggests near spellings, or says what is known of an
             instruction that the catalogue leaves out.
     """
-    found = load(architecture(arch))
-    if isinstance(name, str) and name.startswith("wmma."):
-        return wmma(architecture(arch), name, found)
-    sparse = _sparse(architecture(arch))
-    if isinstance(name, str) and name in sparse:
-        return sparse[name]
-    if isinstance(name, str) and name not in found:
-        meant = known_as(name, [*found, *sparse])
-        if len(meant) == 1:
-            return found.get(meant[0]) or sparse[meant[0]]
-        if meant:
-            raise ValueError(f"{name!r} can be several instructions of {architecture(arch)}: {', '.join(meant)}; name one")
-    if not isinstance(name, str) or name not in found:
-        known = unrecorded(architecture(arch), name) if isinstance(name, str) else None
-        near = sparse if sparse and ".sp." in str(name) else found
-        raise ValueError(known or unknown(f"{architecture(arch)} instruction", name, near))
-    return found[name]
+    arch = architecture(arch)
+    found, sparse = load(arch), _sparse(arch)
+    if name in found or name in sparse:
+        return found.get(name) or sparse[name]
+    if not isinstance(name, str):
+        raise ValueError(unknown(f"{arch} instruction", name, found))
+    chains = made_of(arch)
+    meant, hint = ([name], "") if name in chains else meant_by(name, [*found, *sparse, *chains])
+    if len(meant) == 1:
+        return wmma(arch, meant[0], found) if meant[0] in chains else found.get(meant[0]) or sparse[meant[0]]
+    hint = hint and f"; {hint}"
+    if meant:
+        listed = ", ".join(meant[:SHOWN]) + (f" and {len(meant) - SHOWN} more" if len(meant) > SHOWN else "")
+        raise ValueError(f"{name!r} can be several instructions of {arch}: {listed}; name one{hint}")
+    if name.startswith("wmma."):
+        return wmma(arch, name, found)
+    known = unrecorded(arch, as_assembly(name) if "amdgcn" in name else name)
+    raise ValueError(known or unknown(f"{arch} instruction", name, sparse if sparse and ".sp." in name else found) + hint)
 
 
 def instructions(

@@ -1,19 +1,78 @@
-"""Named orders in which libraries and kernels spend K, with the evidence for each, read from golden/recipes.toml."""
+"""Orders of accumulation in files: gemm.toml holds one of a user, `golden/recipes.toml` the named ones of libraries and
+kernels, each with its evidence."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from golden.catalogue import architecture
+from golden.catalogue import instruction as find_instruction
 from golden.catalogue import instructions as catalogue_instructions
 from golden.checks import check_choice, check_name, unknown
 from golden.files import read_toml
-from golden.products.gemm_file import order_from_table
 from golden.products.gemm_order import GemmOrder
 from golden.units.instruction import Instruction
+from golden.units.unit import Unit
+from golden.units.unit_file import load_unit
+
+KEYS = ("instruction", "unit", *(field.name for field in fields(GemmOrder) if field.name != "model"))
+"""The keys of a gemm.toml."""
+
+
+def load_order(path: str | Path) -> GemmOrder:
+    """Read a gemm.toml: the order of accumulation of a whole matrix product.
+
+    Its keys are the attributes of `GemmOrder` without `model`, and at most one of `instruction` ("ARCH:NAME" of the
+    catalogue) and `unit` (the path of a unit file, relative to this file).
+
+    Raises:
+        ValueError: not TOML, or a key that is unknown or out of range; the message names key, rule and value.
+        OSError: the file, or that of the unit, cannot be read.
+    """
+    table = read_toml(path)
+    try:
+        return order_from_table(table, Path(path).parent)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def order_from_table(table: dict[str, Any], folder: Path) -> GemmOrder:
+    """The order that a parsed TOML table describes.
+
+    Args:
+        folder: the folder that the path of a unit's file is relative to.
+
+    Raises:
+        ValueError, TypeError, OSError: as `load_order`, without the path.
+    """
+    for key in table:
+        if key not in KEYS:
+            raise ValueError(unknown("key", key, KEYS, shown=len(KEYS)))
+    keys = dict(table)
+    name, unit = keys.pop("instruction", None), keys.pop("unit", None)
+    if name is not None and unit is not None:
+        raise ValueError(f"give instruction or unit, not both; got instruction = {name!r}, unit = {unit!r}")
+    model: Instruction | Unit | None = None
+    if name is not None:
+        model = _named(name)
+    if unit is not None:
+        if not isinstance(unit, str) or not unit:
+            raise ValueError(f"unit must be the path of a unit's file, got {unit!r}")
+        model = load_unit(folder / unit)
+    return GemmOrder(model=model, **keys)
+
+
+def _named(name: Any) -> Instruction:
+    arch, colon, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if not colon:
+        raise ValueError(
+            f'instruction must be "ARCH:NAME", as "sm_90:wgmma.m64n128k32.f32.e4m3.e4m3"; got {name!r}'
+        )  # fmt: skip
+    return find_instruction(arch, rest)
+
 
 FILE = Path(__file__).parents[1] / "recipes.toml"
 
@@ -98,6 +157,9 @@ def order_of_library(part: str | None, library: str | None, A: Any, B: Any) -> G
     if part is None:
         raise ValueError("part is missing: used_by names a library on a part, as part='H100'")
     arch = architecture(part)
+    if any(len(getattr(x, "shape", ())) < 2 for x in (A, B)):
+        got = " and ".join(str(tuple(x.shape)) if hasattr(x, "shape") else type(x).__name__ for x in (A, B))
+        raise TypeError(f"A and B must be arrays or tensors, [M, K] and [K, N], whose dtype says the format; got {got}")
     dtypes = [str(getattr(x, "dtype", type(x).__name__)).removeprefix("torch.") for x in (A, B)]
     formats = [FORMATS_OF_DTYPES.get(dtype, dtype) for dtype in dtypes]
     M, K, N = A.shape[-2], A.shape[-1] * (2 if dtypes[0].endswith("_x2") else 1), B.shape[-1]

@@ -225,8 +225,8 @@ def _operands_first(function: Callable[P, Any]) -> Callable[P, Any]:
 
 @_operands_first
 def gemm(
-    instruction: Any,
-    A: Any,
+    instruction: Any = None,
+    A: Any = None,
     B: Any = None,
     C: Any = None,
     scale_a: Any = None,
@@ -258,7 +258,8 @@ def gemm(
         part, used_by: a part and a library ("H100", "cublas"), in the place of an instruction and an order, where one
             recorded order of that library on that part is known for the formats and the shape (golden.recipes).
 
-    The matrices may come first, `gemm(A, B, part="H100", used_by="cublas")`, and both may have leading axes, as of a batch.
+    The matrices may come first, `gemm(A, B, part="H100", used_by="cublas")`. A, B, C and scales may have leading axes, as of
+    a batch, which broadcast as those of `np.matmul`.
     Tensors that require a gradient get it: g·Bᵀ, Aᵀ·g and g, products of the same model and order.
 
     Returns:
@@ -323,15 +324,32 @@ def gemm(
 
 
 def _batched(product: Callable[..., Any], A: Any, B: Any, C: Any, scale_a: Any, scale_b: Any) -> Any:
-    """The products of the matrices along the first axis, which all of them have."""
-    given = [matrix for matrix in (A, B, C, scale_a, scale_b) if matrix is not None]
-    if A.ndim != B.ndim or len({len(matrix) for matrix in given}) != 1:
-        shapes = ", ".join(str(tuple(matrix.shape)) for matrix in given)
-        raise ValueError(f"A, B, C and scales of a batch must have the same leading axes, got {shapes}")
-    rows = [
-        product(*(None if matrix is None else matrix[at] for matrix in (A, B, C, scale_a, scale_b))) for at in range(len(A))
-    ]
-    return stacked(rows)
+    """The products of the matrices along their leading axes, which broadcast."""
+    matrices = (A, B, C, scale_a, scale_b)
+    for what, matrix in zip(("A", "B", "C", "scale_a", "scale_b"), matrices, strict=True):
+        if getattr(matrix, "ndim", 0) < 2 and (matrix is not None or what in "AB"):
+            got = f"one of shape {tuple(matrix.shape)}" if hasattr(matrix, "shape") else type(matrix).__name__
+            raise TypeError(f"{what} of a batch must be an array of two axes or more, got {got}")
+    shapes = [tuple(matrix.shape) for matrix in matrices if matrix is not None]
+    try:
+        leading = np.broadcast_shapes(*(shape[:-2] for shape in shapes))
+    except ValueError:
+        leading = (0,)
+    if 0 in leading:
+        raise ValueError(
+            "the leading axes of A, B, C and scales of a batch must have the same lengths, at least 1, or be 1 or absent; "
+            f"got {', '.join(map(str, shapes))}"
+        )
+    products = [product(*(_matrix(matrix, at) for matrix in matrices)) for at in np.ndindex(leading)]
+    return stacked(products).reshape(*leading, *products[0].shape)
+
+
+def _matrix(batch: Any, at: tuple[int, ...]) -> Any:
+    """The matrix of a batch at a place of the leading axes that the batch is broadcast to."""
+    if batch is None:
+        return None
+    own = batch.shape[:-2]
+    return batch[tuple(0 if length == 1 else i for length, i in zip(own, at[len(at) - len(own) :], strict=True))]
 
 
 def _scale(scales: PromotedScales, additions: Additions, rows: slice, columns: slice, group: int) -> BitArray:

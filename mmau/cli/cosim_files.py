@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 from cosim import Report
-from cosim.coverage.counts import merged
+from cosim.coverage.coverage_model import merged
 from golden import Unit
 from golden.files import check_output, is_stdout, write_atomically
 from mmau.prove.records import Known, committed

@@ -25,7 +25,7 @@ from mmau.prove import prove
 from mmau.prove.deadline import Failed
 from mmau.prove.decision import PROVED, REFUTED
 from rtl.cost import cost_columns as cost
-from rtl.cost.cost_error import CostError
+from rtl.cost.cost_request import CostError
 from rtl.cost.meet_clock import MetClock, meet_clock
 from rtl.designs.unit_design import as_design
 from rtl.verilog.emit import to_verilog

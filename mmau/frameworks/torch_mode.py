@@ -5,26 +5,83 @@
         loss.backward()
 
 Within it the products of fp16, bf16 and FP8 tensors, forward and backward, have the bits of the part, in CPU memory on the
-native engine, on a GPU on the cuda engine. Every
-operator that multiplies matrices and is not computed here is refused by its name, and so is every dtype that the part does
-not multiply, and every operator of a library that is not PyTorch's own. Functions that were compiled run as they are
-written, for a compiler makes loops of some products, which reach no mode.
+native engine, on a GPU on the cuda engine. Every operator that multiplies matrices and is not computed here is refused by
+its name, and so is every dtype that the part does not multiply, and every operator of a library that is not PyTorch's own.
+Compiled functions run uncompiled: a compiler turns some products into loops, which the mode cannot see. The report of a run
+lists each kind of product with its instruction, order and conversions, and who says so.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import golden
+from golden import html
 from golden.arrays import is_gpu_tensor
+from golden.text import table
 from mmau.frameworks.core import TF32_ROUNDINGS, Known, Part, instruction_of, multiply
-from mmau.frameworks.product_report import ProductRecord, ProductReport, order_text
 from mmau.frameworks.pytorch import torch
 from mmau.frameworks.scaled_mm import scaled_mm, scaled_mm_v2
+
+COLUMNS = ("products", "M x N x K", "instruction", "evidence", "order", "order from", "operands", "operands from")
+
+
+@dataclass(frozen=True)
+class ProductRecord:
+    """One product of a run.
+
+    Attributes:
+        shape: M, N and K. instruction: its label. evidence: that of its model, one of `golden.EVIDENCE`.
+        order: the keys of its order that are not the defaults. order_source: who says that the library adds so.
+        operands: what is done to the operands before the instruction. operands_source: who says so.
+    """
+
+    shape: tuple[int, int, int]
+    instruction: str
+    evidence: str
+    order: str
+    order_source: str
+    operands: str = "as they are"
+    operands_source: str = ""
+
+    def cells(self, count: int) -> tuple[str, ...]:
+        """The row of a table, for so many equal products."""
+        return (
+            str(count), "x".join(map(str, self.shape)), self.instruction, self.evidence, self.order, self.order_source,
+            self.operands, self.operands_source,
+        )  # fmt: skip
+
+
+class ProductReport:
+    """The products of a run, equal ones counted, as a table: text, and HTML in a notebook."""
+
+    def __init__(self, records: Iterable[ProductRecord]) -> None:
+        self.counts = Counter(records)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells of each kind of product, in the order in which they came first."""
+        return [record.cells(count) for record, count in self.counts.items()]
+
+    def __str__(self) -> str:
+        return table([COLUMNS, *self.rows])
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook."""
+        return str(html.table(COLUMNS, self.rows, "matrix products", numbers=[0]))
+
+
+def order_text(order: golden.GemmOrder) -> str:
+    """The keys of an order that are not the defaults, such as `promote_every = 4`; `one chain` without any."""
+    default = golden.GemmOrder()
+    keys = [field.name for field in fields(order) if field.name != "model"]
+    shown = [f"{key} = {getattr(order, key)}" for key in keys if getattr(order, key) != getattr(default, key)]
+    return ", ".join(shown) or "one chain"
 
 
 def attention(

@@ -34,7 +34,7 @@ __all__ = [
     "run",
 ]
 
-__getattr__ = on_demand(
+__getattr__, __dir__ = on_demand(
     __name__,
     {
         "CRASHED": "task",
@@ -52,5 +52,6 @@ __getattr__ = on_demand(
         "program": "runs",
         "run": "runs",
     },
+    __all__,
 )
 """Recorded results are read without what starts processes."""

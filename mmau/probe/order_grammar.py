@@ -7,7 +7,7 @@ from itertools import permutations, product
 from typing import Any
 
 from golden.products.gemm_order import instruction_products
-from golden.products.k_width import k_widths
+from golden.products.k_layout import k_widths
 from golden.products.operand_parts import PASSES
 from golden.products.sum_order import TREES
 from golden.units.instruction import Instruction

@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Decision", "prove"]
 
-__getattr__ = on_demand(__name__, {"prove": "deadline"})
+__getattr__, __dir__ = on_demand(__name__, {"prove": "deadline"}, __all__)
 """Recorded proofs are read where no design can be made."""

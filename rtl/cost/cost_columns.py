@@ -10,8 +10,7 @@ from golden.stimulus import Operands
 from rtl.cost import fpga, timing
 from rtl.cost.activity import changes, power
 from rtl.cost.array_cost import array_cost
-from rtl.cost.cost_error import kept_log, one_message
-from rtl.cost.cost_request import CostRequest
+from rtl.cost.cost_request import CostRequest, kept_log, one_message
 from rtl.cost.flow import AREA as AREA_GOAL
 from rtl.cost.flow import DELAY
 from rtl.cost.flow import tool_version as yosys_version

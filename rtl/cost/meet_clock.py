@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from golden import Unit
 from golden.units.unit import MAX_STAGES
-from rtl.cost.cost_error import one_message
-from rtl.cost.cost_request import CostRequest
+from rtl.cost.cost_request import CostRequest, one_message
 from rtl.cost.cost_results import PipelineTiming
 from rtl.cost.liberty import DEFAULT, cells_of
 from rtl.cost.placer import Placer

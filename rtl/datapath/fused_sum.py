@@ -1,7 +1,7 @@
 """Steps max_exp, align and accumulate of any sum of terms. A sum has a name, which its components and registers bear."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from amaranth import Cat, Const, Signal, Value
 
@@ -51,6 +51,16 @@ def fixed_exp(name: str, exp: int) -> MaxExponent:
 def without_loss(terms: Sequence[TermFormat]) -> Precision:
     """The bits with which no term loses one: from the largest exponent down to the lowest bit of any term."""
     return Precision(max(term.exps.high for term in terms) - min(term.exps.low - term.frac for term in terms), "RZ")
+
+
+def lifted(term: Term, places: int) -> Term:
+    """The same number, written with an exponent larger by `places` and as many more fraction bits."""
+    fmt = term.format
+    exps = fmt.exps + ExpRange(places, places)
+    exp: Value = term.exp + places
+    if len(exp) > exps.shape.width:  # the sum of a narrow exponent and a constant has bits that no exponent needs
+        exp = exp[: exps.shape.width].as_signed()
+    return replace(term, exp=exp, format=replace(fmt, exps=exps, frac=fmt.frac + places))
 
 
 def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions: Sequence[Precision]) -> AlignedTerms:

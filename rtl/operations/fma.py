@@ -17,7 +17,7 @@ from rtl.datapath.fused_records import Compared, Decoded, Operands, Terms
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import add_rows, addend, combine_specials, decode, multiply_pairs, subnormal_inputs
-from rtl.steps.interfaces import ExpRange, Operand, Special, Term, TermFormat
+from rtl.steps.interfaces import Operand, Special, Term, TermFormat
 from rtl.steps.multiply import addend_format
 from rtl.steps.step_record import Record
 
@@ -182,12 +182,7 @@ class FMADatapath(FusedDatapath):
     ) -> Compared:
         """Step max_exp: c against the product lifted, the same number with a larger exponent and more fraction bits."""
         (product,) = terms.prod
-        shape, lift = product.format, self.lift
-        lifted = replace(shape, exps=shape.exps + ExpRange(lift, lift), frac=shape.frac + lift)
-        exp, width = product.exp + lift, lifted.exps.shape.width
-        if len(exp) > width:  # the sum of a narrow exponent and a constant has bits that no exponent needs
-            exp = exp[:width].as_signed()
-        terms = replace(terms, prod=(replace(product, exp=exp, format=lifted),))
+        terms = replace(terms, prod=(fused_sum.lifted(product, self.lift),))
         return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:

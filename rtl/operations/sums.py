@@ -23,7 +23,7 @@ from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import addend, combine_specials, decode, decode_vector
 from rtl.steps.accumulate import signed_zero
 from rtl.steps.encode import ResultRules
-from rtl.steps.interfaces import ExpRange, Special, Term
+from rtl.steps.interfaces import Special, Term
 from rtl.steps.multiply import Multiply
 from rtl.steps.step_record import COLUMNS, Record
 
@@ -227,10 +227,7 @@ class Level:
         signs = [term.sign for term in terms]
         negative = None if sum_.align is not None else reduce(or_ if sum_.node.mode == "RD" else and_, signs)
         if shape.lift:
-            product = terms[0]
-            exps, frac = product.format.exps + ExpRange(shape.lift, shape.lift), product.format.frac + shape.lift
-            exp = (product.exp + shape.lift)[: exps.shape.width].as_signed()
-            terms[0] = replace(product, exp=exp, format=replace(product.format, exps=exps, frac=frac))
+            terms[0] = fused_sum.lifted(terms[0], shape.lift)
         if sum_.align is not None:
             largest = fused_sum.max_exp(build, name, terms, self._implementation)
             precisions = [Precision(sum_.align.F, sum_.align.truncation)] * len(terms)  # type: ignore[arg-type]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from golden.checks import check_int, check_name, listed, unknown
-from golden.products.gemm_file import order_from_table
 from golden.products.gemm_order import GemmOrder
+from golden.products.recipes import order_from_table
 from golden.stimulus import CLASSES
 from mmau.explore.accuracy.exact_sums import MAX_K
 from mmau.explore.accuracy.quantise import PLAIN, Quantiser, check_quantiser

@@ -1,6 +1,6 @@
 """The fused operations as terms of their operands (golden/operations/)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from golden import Operation
@@ -94,15 +94,16 @@ def t_fdpa(terms: Terms, operation: TFDPA, ports: Mapping[str, Bits], observer: 
 
 
 def st_fdpa(terms: Terms, operation: STFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """ST-FDPA (golden: `STFDPA.terms`): a product's exponent has those of its block's scales added."""
+    """ST-FDPA (golden: `STFDPA.terms`): products under the scales of their block."""
     parts = decoded_operands(terms, operation, ports, observer)
     pairs = products(operation, parts, observer, operation.product_exp_min)
     c = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
     scaled = []
     for k, (product, special) in enumerate(pairs):
         alpha, beta = parts.alpha[k // operation.K_block], parts.beta[k // operation.K_block]
-        term = scaled_product(product, alpha, beta, operation.e_zero)
-        scaled.append(observer.term(f"scale_{k}", term, scaled_special(special, alpha, beta), f"scale_special_{k}"))
+        term = scaled_product(product, alpha, beta, operation.scale, operation.e_zero)
+        of_term = scaled_special(product, special, alpha, beta, operation.scale)
+        scaled.append(observer.term(f"scale_{k}", term, of_term, f"scale_special_{k}"))
     scaled.append(c)
     special = observer.value("specials", combine([s for _, s in scaled]))
     observer.when(special.finite)
@@ -116,8 +117,11 @@ def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observ
     c, c_special = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
     blocks = [k // operation.K_block for k in range(operation.L)]
     specials = [
-        observer.value(f"scale_special_{k}", scaled_special(special, parts.alpha[block], parts.beta[block]))
-        for k, ((_, special), block) in enumerate(zip(pairs, blocks, strict=True))
+        observer.value(
+            f"scale_special_{k}",
+            scaled_special(product, special, parts.alpha[block], parts.beta[block], operation.scale),
+        )
+        for k, ((product, special), block) in enumerate(zip(pairs, blocks, strict=True))
     ]
     special = observer.value("specials", combine([*specials, c_special]))
     observer.when(special.finite, [*parts.alpha, *parts.beta])
@@ -144,7 +148,8 @@ def scaled_group(
     frac, sig = F - highest + 2 * operation.scale.man_bits, total.total * (alpha.sig * beta.sig)
     bits = total.total.bits.width + 2 * (operation.scale.man_bits + 1)  # of all three significands
     sig = sig.loosened(0, (1 << bits) - 1)
-    term = Term(total.sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
+    sign = total.sign ^ alpha.sign ^ beta.sign if operation.scale.signed else total.sign
+    term = Term(sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
     return observer.value(f"scale_{name}", term)
 
 
@@ -161,23 +166,37 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: 
     special = observer.value("specials", combine([s for _, s in pairs]))
     observer.when(special.finite)
     summed = [t for t, _ in pairs]
+    mode = operation.conversion.mode if operation.zero == "ieee" else None
+    total, lsb = exact_total("sum", summed, mode, observer, own_places)
+    code = converted(total, lsb, operation.conversion, operation.overflow, operation.flushes_results)
+    otherwise = special_code(special, operation.d, operation.d.nan or 0)
+    d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    return observer.value("d", Result(Code(d))).code.bits
+
+
+def exact_total(
+    name: str, summed: Sequence[Term], mode: str | None, observer: Observer, own_places: bool = False
+) -> tuple[Total, Number]:
+    """Steps align and accumulate of an exact sum: every term at the largest possible exponent, with all bits below it; and
+    the exponent of the sum's last bit.
+
+    Args:
+        name: what the observer calls the sum. mode: of rounding, where a zero has IEEE 754's sign: −0 if all terms are
+            negative, toward minus infinity (RD) if any is. None where a zero is +0. own_places: as for `e_fdpa`.
+    """
+    terms = summed[0].exp.terms
     highest, lowest_bit = max(t.exp.high for t in summed), min(t.exp.low - t.frac for t in summed)
     aligned = []
     for k, term in enumerate(summed):
         top, low = (term.exp.high, term.exp.low - term.frac) if own_places else (highest, lowest_bit)
-        own = observer.value(f"sum_align_{k}", align(term, Number.constant(terms, top), top - low, "RZ"))
+        own = observer.value(f"{name}_align_{k}", align(term, Number.constant(terms, top), top - low, "RZ"))
         aligned.append(Aligned(own.sign, own.aligned.times_two_to(low - lowest_bit)))
-    total = observer.total("sum_accumulate", aligned, accumulate(aligned))
-    if operation.zero == "ieee":
+    total = observer.total(f"{name}_accumulate", aligned, accumulate(aligned))
+    if mode is not None:
         signs = [term.sign for term in summed]
-        negative = any_of(signs) if operation.conversion.mode == "RD" else all_of(signs)
+        negative = any_of(signs) if mode == "RD" else all_of(signs)
         total = Total(total.sign | (negative & total.total.is_zero()), total.total)
-    code = converted(
-        total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow, operation.flushes_results
-    )
-    otherwise = special_code(special, operation.d, operation.d.nan or 0)
-    d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
-    return observer.value("d", Result(Code(d))).code.bits
+    return total, Number.constant(terms, lowest_bit)
 
 
 def truncated_sum(terms: Terms, operation: TruncatedFDPA, summed: list[Term], special: Special, observer: Observer) -> Bits:

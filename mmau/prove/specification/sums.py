@@ -11,8 +11,8 @@ from mmau.prove.netlist.expressions import NoTerm
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.conversion import converted, special_code
 from mmau.prove.specification.fma import rounded_sum
-from mmau.prove.specification.fused import decoded
-from mmau.prove.specification.numbers import Number, all_of, any_of
+from mmau.prove.specification.fused import decoded, exact_total
+from mmau.prove.specification.numbers import Number
 from mmau.prove.specification.observer import Observer
 from mmau.prove.specification.rounded_sums import Rounding, lifted
 from mmau.prove.specification.step_results import Code, Result, Special, Term, Total
@@ -110,25 +110,11 @@ def _code(terms: Terms, shape: SumShape, members: Sequence[Member], observer: Ob
     else:
         special = observer.value(f"{name}_specials", combine(specials))
         observer.only(special, members)
-        total, lsb = _aligned(sum_, summed, observer) if sum_.align is not None else _exact(sum_, summed, observer)
+        exact = sum_.align is None
+        total, lsb = exact_total(name, summed, sum_.node.mode, observer) if exact else _aligned(sum_, summed, observer)
     finite = converted(total, lsb, rho, "by-mode")
     otherwise = special_code(special, rho.d, quiet_nan(rho.d))
     return observer.code(f"{name}_encode", terms.choice(special.finite.bits, lambda: finite, lambda: otherwise))
-
-
-def _exact(sum_: Sum, summed: Sequence[Term], observer: Observer) -> tuple[Total, Number]:
-    """The exact sum, every term at the largest possible exponent, and the exponent of its last bit; a sum of zero is −0 if
-    all its terms are negative, toward minus infinity if any is."""
-    terms = summed[0].exp.terms
-    highest, lowest = max(term.exp.high for term in summed), min(term.exp.low - term.frac for term in summed)
-    top = Number.constant(terms, highest)
-    aligned = [
-        observer.value(f"{sum_.name}_align_{k}", align(term, top, highest - lowest, "RZ")) for k, term in enumerate(summed)
-    ]
-    total = observer.total(f"{sum_.name}_accumulate", aligned, accumulate(aligned))
-    signs = [term.sign for term in summed]
-    negative = any_of(signs) if sum_.node.mode == "RD" else all_of(signs)
-    return Total(total.sign | (negative & total.total.is_zero()), total.total), Number.constant(terms, lowest)
 
 
 def _aligned(sum_: Sum, summed: Sequence[Term], observer: Observer) -> tuple[Total, Number]:

@@ -45,8 +45,7 @@ from mmau.prove.smtlib import question
 from mmau.prove.user_design.asking import Ask, Limits, NotCompared, directly
 from mmau.prove.user_design.deciding import Comparison, Decision, Differs
 from mmau.prove.user_design.folding import Folding
-from mmau.prove.user_design.handshake import RESET, Explored, Handshake
-from mmau.prove.user_design.machine import Machine
+from mmau.prove.user_design.handshake import RESET, Explored, Handshake, Machine
 from mmau.prove.user_design.operand_cases import Case, CaseParts, cases_of
 from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column

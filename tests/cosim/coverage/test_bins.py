@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from cosim.coverage.counts import Model
-from cosim.coverage.coverage_model import count, covergroups
+from cosim.coverage.coverage_model import Model, count, covergroups
 from cosim.coverage.covergroup import CLASSES, classes
 from golden import Operation
 from golden.arithmetic.formats import BF16, FP16, FP32, INT8, INT32, UINT8, Cls, Format, IntegerFormat

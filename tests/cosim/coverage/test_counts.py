@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from cosim.coverage import file
-from cosim.coverage.counts import Counts, merged
-from cosim.coverage.coverage_model import covergroups
+from cosim.coverage.coverage_model import Counts, covergroups, merged
 from cosim.coverage.file import FORMAT, from_text, read, to_text, ucis_xml
 from rtl.designs.sample_units import sample_units
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import golden
 from cosim.coverage import covergroup as seen_module
-from cosim.coverage.counts import Counts, Model
-from cosim.coverage.coverage_model import count, covergroups, report, results, whole
+from cosim.coverage.coverage_model import Counts, Model, count, covergroups, report, results, whole
 from cosim.coverage.unreachable import ARGUED_ALONE
 from cosim.regressions.coverage_job import coverage_units
 from golden.native.observe import Observation, observe

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from cosim.coverage.counts import Counts, Model
-from cosim.coverage.coverage_model import count, covergroups
+from cosim.coverage.coverage_model import Counts, Model, count, covergroups
 from cosim.coverage.covergroup import Reason
 from golden import Operation
 from golden.stimulus import Operands, OperandShape, generate

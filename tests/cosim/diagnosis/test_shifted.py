@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cosim.bench.mismatch import ComparedRow
-from cosim.diagnosis.shifted import Shift, late_operand, moved, shift_of
+from cosim.diagnosis.mismatch_places import Shift, late_operand, moved, shift_of
 from cosim.runner.job import read
 from golden import Unit
 from tests.cosim.diagnosis.designs import Codes, compared, golden_results

@@ -10,8 +10,7 @@ import cosim
 from cosim.bench.coverage import Coverage
 from cosim.bench.products import Element, FixedPoint, OperandWidths
 from cosim.bench.stimulus import specification_of
-from cosim.coverage.counts import Counts
-from cosim.coverage.coverage_model import whole
+from cosim.coverage.coverage_model import Counts, whole
 from cosim.dut.description import Dut, widths_from_table
 from golden import Unit
 from golden.operations import EFDPA, FMA, IDPA, MUL

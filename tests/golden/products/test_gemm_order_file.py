@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import golden
-from golden.products.gemm_file import load_order
 from golden.products.gemm_order import GemmOrder
+from golden.products.recipes import load_order
 from golden.units.unit_file import unit_to_toml
 from tests.golden.products.test_gemm_order import MODELS, WGMMA, matrices, product
 

@@ -11,7 +11,7 @@ from golden import Unit
 from mmau.explore.space_file import rows_of_cost, space_from_table
 from mmau.explore.tasks import cost_tools, parts_of
 from mmau.explore.work import check_tools, cost_of, placed, rows_of_power, work
-from rtl.cost.cost_error import CostError
+from rtl.cost.cost_request import CostError
 from rtl.cost.cost_results import PipelineTiming, StageDelay
 from rtl.cost.liberty import DEFAULT
 from rtl.cost.meet_clock import MetClock

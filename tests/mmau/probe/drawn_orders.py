@@ -8,7 +8,7 @@ import numpy as np
 import golden
 from golden.arithmetic.formats import FORMATS
 from golden.products.gemm_order import GemmOrder
-from golden.products.k_width import k_widths
+from golden.products.k_layout import k_widths
 from mmau.probe.product_order import GivenProduct
 
 INSTRUCTIONS = {

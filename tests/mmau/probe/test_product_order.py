@@ -10,7 +10,7 @@ import pytest
 import golden
 from golden.arithmetic.formats import FORMATS
 from golden.products.gemm_order import GemmOrder
-from golden.products.k_width import k_order_of
+from golden.products.k_layout import k_order_of
 from mmau.probe.product_order import GivenProduct, find_order
 from tests.mmau.probe.drawn_orders import INSTRUCTIONS, Draw, drawn_operands, product_of
 

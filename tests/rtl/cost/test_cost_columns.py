@@ -11,8 +11,7 @@ import pytest
 from golden import Unit
 from rtl.cost import flow, timing
 from rtl.cost.cost_columns import AREA, COLUMNS, OF_ROWS, STAGES, TIMING, check_wanted, measure, tool_versions
-from rtl.cost.cost_error import CostError
-from rtl.cost.cost_request import CostRequest
+from rtl.cost.cost_request import CostError, CostRequest
 from rtl.cost.library_files import files_of
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
 from tests.rtl.cost.test_liberty import RULE
