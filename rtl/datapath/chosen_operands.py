@@ -50,7 +50,7 @@ class ChosenOperands(Datapath):
         return self._datapath.steps()
 
     def settles_steps(self) -> tuple[Hashable, ...]:
-        return (type(self._datapath), self._selection, *self._datapath.settles_steps())
+        return (type(self._datapath).__qualname__, self._selection, *self._datapath.settles_steps())
 
     def operands(self) -> Record:
         """The operands that the inputs choose, as the record that the first step takes."""
