@@ -118,11 +118,9 @@ def expected(design: Design, steps: Sequence[Mapping[str, int]]) -> int:
     if isinstance(design, MultiFormatDesign):
         return golden_result(design.units[steps[0]["format"]], steps[0])
     if isinstance(design, ControlledDesign):
-        choice, operands = design.chosen(steps[0])
+        choice, codes = design.chosen(steps[0])
         kinds = step_operands(choice.unit.operation)
-        packed = {
-            name: sum(code << k * kinds[name].format.width for k, code in enumerate(operands[name])) for name in operands
-        }
+        packed = {name: sum(code << k * kinds[name].format.width for k, code in enumerate(codes[name])) for name in codes}
         return golden_result(choice.unit, packed)
     unit = datapath_of(design)
     if not isinstance(design, TileDesign):
