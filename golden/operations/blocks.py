@@ -1,5 +1,6 @@
 """Rules for blocks of elements that share a scale."""
 
+from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.formats import Format
 from golden.checks import check_int
 from golden.operations.base import MAX_LENGTH, format_of
@@ -15,8 +16,8 @@ def scale_of(value: Format | str) -> Format:
         ValueError: no floating-point format of at most `MAX_SCALE_BITS`.
     """
     scale = format_of("scale", value, None)
-    if scale.width > MAX_SCALE_BITS or scale.pad_bits:
-        raise ValueError(f"scale must be a format of at most {MAX_SCALE_BITS} bits without padding, got {scale}")
+    if scale.width > MAX_SCALE_BITS or scale.pad_bits or isinstance(scale, CodedFormat):
+        raise ValueError(f"scale must be a format with fields, at most {MAX_SCALE_BITS} bits and no padding, got {scale}")
     return scale
 
 

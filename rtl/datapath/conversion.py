@@ -102,9 +102,10 @@ def round_and_encode(
             unbounded.
     """
     compound, modes = implementation.rounder == "compound", build.modes
-    rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode if modes is None else modes.all, compound)
+    several = () if modes is None else modes.all
+    rounding = Round(len(total.norm), rho.rounding_format.man_bits, several or rho.mode, compound)
     norm_bits = 0 if rules.tininess is None else len(total.norm)
-    encode = Encode(rho, total.e_norm.shape(), rules, implementation.result_exp, modes is not None, norm_bits)
+    encode = Encode(rho, total.e_norm.shape(), rules, implementation.result_exp, several, norm_bits)
     build.place(f"{total.name}_round", rounding)
     build.place(f"{total.name}_encode", encode)
     build.assign(rounding.sign.eq(total.sign), rounding.norm.eq(total.norm), rounding.sticky.eq(total.sticky))
@@ -114,7 +115,8 @@ def round_and_encode(
     if rules.tininess is not None:
         build.assign(encode.norm.eq(total.norm), encode.sticky.eq(total.sticky))
     if modes is not None:
-        build.assign(rounding.chosen.eq(Cat(*(modes.is_any([mode]) for mode in modes.all))))
+        chosen = Cat(*(modes.is_any([mode]) for mode in modes.all))
+        build.assign(*(part.chosen.eq(chosen) for part in (rounding, encode) if "chosen" in part.signature.members))
         positive, negative = (
             modes.is_any([mode for mode in modes.all if overflows_to_largest(rules.overflow, mode, sign)])
             for sign in (False, True)

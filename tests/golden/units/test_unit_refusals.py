@@ -130,7 +130,7 @@ KINDS = ", ".join(golden.OPERATIONS)
         (GST_FDPA | {"G": 16, "K_block": 8}, ValueError, "G must divide K_block; got G=16, K_block=8"),
         (
             GST_FDPA | {"scale": "fp64"}, ValueError,
-            "scale must be a format of at most 32 bits without padding, got fp64",
+            "scale must be a format with fields, at most 32 bits and no padding, got fp64",
         ),
         (TR_FDPA | {"F2": 0}, ValueError, "F2 must be an integer from 1 to 128, got 0"),
         (TR_FDPA | {"c": "bf16"}, ValueError, "c must be one of fp32; got 'bf16'"),
