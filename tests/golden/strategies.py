@@ -8,7 +8,7 @@ import golden
 from tests.golden.inputs import Operands, operands
 
 MULTIPLICANDS = ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee")
-INTEGERS = ("int8", "uint8", "int4", "uint4", "b1")
+INTEGERS = ("int8", "uint8", "int8", "uint8", "int4", "uint4", "b1", "int16", "uint16", "int5", "uint11")
 ACCUMULATORS = ("fp32", "fp16", "bf16")
 SCALES = ("ue8m0", "ue4m3", "ue4m3", "fp16", "bf16", "fp32", "e5m2", "e4m3fnuz", "e4m3ieee", "e3m2", "e2m1")
 MODES = ("RZ", "RNE", "RD", "RU", "RO", "RNA")
@@ -153,7 +153,7 @@ KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "FTZ-EO-FMA": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), L=st.sampled_from((2, 4, 6, 8, 16, 32))),
     "IDPA": keys(
         pairs_of_integers(),
-        c=st.just("int32"),
+        c=st.just("int32") | st.sampled_from(("int16", "int24", "int48", "int8")),
         L=LENGTHS,
         overflow=st.sampled_from(("wrap", "saturate")),
     ),

@@ -92,8 +92,12 @@ MMAU_FN constexpr bool is_addend(int format) {
     return is_number_format(format) && format_of(format).is_signed && !format_of(format).pad_bits;
 }
 
-/// Integers as factors, of at most 8 bits.
+/// Integers as factors, of at most 8 bits and of at most 16; and as sums, with a sign.
 MMAU_FN constexpr bool is_factor_integer(int format) { return is_integer_format(format) && format_of(format).width() <= 8; }
+MMAU_FN constexpr bool is_short_integer(int format) { return is_integer_format(format) && format_of(format).width() <= 16; }
+MMAU_FN constexpr bool is_integer_sum(int format) {
+    return is_integer_format(format) && format_of(format).is_signed && format_of(format).width() >= 8;
+}
 
 /// Two formats whose products have significands of 62 bits at most.
 MMAU_FN constexpr bool are_multiplied(int a, int b) {
@@ -112,7 +116,7 @@ MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
         case MMAU_FTZ_FMA:
         case MMAU_FTZ_EO_FMA:
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
-        case MMAU_IDPA: return is_factor_integer(p.a) && is_factor_integer(p.b) && p.c == MMAU_INT32;
+        case MMAU_IDPA: return is_short_integer(p.a) && is_short_integer(p.b) && is_integer_sum(p.c);
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return are_multiplied(p.a, p.b) && p.c == MMAU_FP32;
         case MMAU_OC_FDPA:
