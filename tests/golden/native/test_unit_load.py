@@ -224,7 +224,11 @@ def test_stimulus_and_dot_products_of_the_package(tmp_path: Path) -> None:
         assert lib.mmau_fill_rows(ctypes.byref(fill.parameters(shape)), None, *of_rows, *pointers, None) == 0, unit.name
         a, b, c, alpha, beta = arrays
         expected = unit.dot(
-            a, b, c if "c" in operation.operands else None, alpha if blocks else None, beta if blocks else None
+            a,
+            b if "b" in operation.operands else None,
+            c if "c" in operation.operands else None,
+            alpha if blocks else None,
+            beta if blocks else None,
         )
         for row in range(count):
             out = [packed([], 1) for _ in range(4)]
