@@ -1,9 +1,10 @@
 """The commit of the sources that run: of the clone, or of the clone that an installed package was built from."""
 
-import re
 import subprocess
+import tomllib
 from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 from golden.processes import run_tool
@@ -39,18 +40,19 @@ def commit(folders: Sequence[str] = ()) -> str:
     return head + ("+" if changed else "")
 
 
-def origin() -> str:
-    """The address of the repository that the clone of the running sources came from, as a browser opens it, without user and
-    password; empty where there is no such clone or address."""
-    try:
-        is_own = Path(_git("rev-parse", "--show-toplevel")).resolve() == ROOT
-        named = _git("remote", "get-url", "origin") if is_own else ""
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    found = re.fullmatch(
-        r"(?:(?:https?|ssh|git)://(?:[^@/]*@)?|[^@/:]*@)([\w.-]+)(?::\d+(?=/))?[:/]+(.+?)(?:\.git)?/*", named
-    )
-    return f"https://{found[1]}/{found[2]}" if found else ""
+def issues() -> str:
+    """The address to which reports go, which the project's owner has entered under `[project.urls]`; empty where there is
+    none. The remote of a clone is no such address: it may be a fork, or a folder."""
+    project = ROOT / "pyproject.toml"
+    if project.is_file():
+        urls = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("urls", {})
+    else:
+        try:
+            listed = metadata("mmau").get_all("Project-URL") or []
+        except PackageNotFoundError:
+            listed = []
+        urls = dict(each.split(", ", 1) for each in listed)
+    return str(urls.get("Issues", urls.get("Source", "")))
 
 
 def released() -> str:

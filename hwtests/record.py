@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import golden
-from golden.commit import origin
+from golden.commit import issues
 from golden.files import write_atomically
 from golden.recordings import recording, recording_index
 from golden.recordings.recording import Recording
@@ -119,9 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"hwtests.record: {error}", file=sys.stderr)
         return 2
     print(summary(report))
-    where = origin() or "the repository that you have MMAU from"
+    where = issues() or "an issue of the project's own repository, not of a fork of it"
     print(
-        f"Please send {given.folder / FILE}: attach it to an issue of {where}. "
+        f"Please send {given.folder / FILE}: attach it to {where}. "
         "Its README.txt says what is in it, and under which licence it is published."
     )
     return 0 if report.agreed() else 1

@@ -19,12 +19,13 @@ from cosim.coverage.specials import operand_groups, special_groups
 from cosim.coverage.sums import sum_groups
 from cosim.coverage.widths import roundings_of
 from golden import Operation
-from golden.arithmetic.formats import FP32, Format, fields_of
+from golden.arithmetic.formats import FP32, Format
 from golden.chains.chain import steps_for
 from golden.native.observe import RoundingFlag as Flag
 from golden.operations.structure import Partial, Product, Structure, Sum
 from golden.stimulus import Operands
-from golden.units.unit_file import formats_of, operation_from_table
+from golden.units.own_formats import formats_of, table_of
+from golden.units.unit_file import operation_from_table
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Model:
 
     def as_dict(self) -> dict[str, Any]:
         """The counts as plain JSON, which `from_dict` reads."""
-        formats = {form.name: fields_of(form) for form in formats_of(self.operation)}
+        formats = {form.name: table_of(form) for form in formats_of(self.operation)}
         own = {"formats": formats} if formats else {}
         return {"operation": self.operation.name, "parameters": self.operation.parameters(), "K": self.K, **own}
 
@@ -201,7 +202,7 @@ def _quieted(operand: Format, codes: IntArray) -> IntArray:
 @lru_cache(maxsize=64)
 def covergroups(model: Model) -> tuple[Covergroup, ...]:
     """Every covergroup of a model, in order."""
-    operation = steps_for(model.operation, model.K)
+    operation = steps_for(model.operation.carried, model.K)
     steps = model.K // operation.length
     if operation.structure.is_integer:
         return tuple(integer_groups(operation, steps))
@@ -216,7 +217,8 @@ def count(model: Model, operands: Operands) -> Counts:
     Raises:
         ValueError: the native engine is not installed.
     """
-    seen = Seen(model.operation, operands)
+    a, b = model.operation.carried_codes(operands.a, operands.b)
+    seen = Seen(model.operation.carried, operands._replace(a=a, b=b))
     hits = {group.name: group.count(seen).tolist() for group in covergroups(model)}
     return Counts(model, len(operands.c), hits)
 

@@ -96,8 +96,8 @@ def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
     def ends(seen: Seen) -> tuple[IntArray, IntArray]:
         found = []
         for codes in seen.scales:
-            field = codes & (scale.codes // 2 - 1 if scale.subnormals else scale.codes - 1)
-            smallest = 1 if scale.subnormals else 0
+            field = codes & scale.magnitude_mask
+            smallest = 1 if scale.has_zero else 0
             cls = classes(scale, codes)
             normal = cls == NORMAL
             smallest_normal = [normal & (field == 1 << scale.man_bits)] if scale.subnormals else []

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
+from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.formats import BF16, E8M13, FORMATS, FP16, FP32, FP64, Format, IntegerFormat
 from golden.arithmetic.rounding import MODES, Mode, Overflow
 from golden.checks import check_choice, check_int, check_name, check_type, near, unknown
@@ -34,8 +35,8 @@ class Conversion:
         rounded, d = self.rounding_format, self.d
         check_int(f"dropped_bits of {self.name}", self.dropped_bits, 0, rounded.width)
         for key, made in (("rounding_format", rounded), ("d", d)):
-            if isinstance(made, IntegerFormat) or not made.signed:
-                raise ValueError(f"{key} of {self.name} must be a floating-point format with a sign, got {made}")
+            if isinstance(made, (IntegerFormat, CodedFormat)) or not made.signed:
+                raise ValueError(f"{key} of {self.name} must be a floating-point format with fields and a sign, got {made}")
         if d == rounded and not self.dropped_bits:
             fits = True
         elif d.infinity is None or rounded.infinity is None:

@@ -292,6 +292,19 @@ class Format(FormatFields):
             return head
         return f"{head} exp={exp} sig={sig:#x} = {'-' if sign else '+'}{sig}·2^{exp - self.man_bits}"
 
+    @property
+    def carried_by(self) -> "Format":
+        """The format of fields that has all its numbers: itself, unless codes have no fields (coded_format.py)."""
+        return self
+
+    def carried_codes(self, codes: Any) -> Any:
+        """The code of `carried_by` of every code."""
+        return codes
+
+    def codes_of(self, carrier_codes: Any) -> Any:
+        """The codes next to codes of `carried_by`."""
+        return carrier_codes
+
     def __str__(self) -> str:
         return self.name
 

@@ -14,10 +14,11 @@ class IntegerFormat(Format):
     """An integer of `bits`, in two's complement if signed; codes of fewer than 8 bits are carried one in a byte.
 
     It decodes as any other format does: value = (−1)^sign · sig · 2^exp, exp always 0. There is no −0, no infinity, no NaN
-    and no subnormal. `integer` creates such formats.
+    and no subnormal. `integer` creates such formats. `fraction` counts in its elements alone (coded_format.py).
     """
 
     bits: int
+    fraction: int = 0
 
     def __post_init__(self) -> None:
         check_name("name of a format", self.name)
@@ -25,6 +26,7 @@ class IntegerFormat(Format):
         if type(self.storage_bits) is not int or self.storage_bits not in STORAGE_BITS:
             raise ValueError(f"storage_bits of {self.name} must be 8, 16, 32 or 64, got {self.storage_bits!r}")
         check_int(f"bits of {self.name}", self.bits, 1 + self.signed, self.storage_bits)
+        check_int(f"fraction of {self.name}", self.fraction, 0, self.bits)
         check_dtype(self)
 
     __hash__ = Format.__hash__
@@ -88,9 +90,14 @@ class IntegerFormat(Format):
         return f"{self.name} {code:#0{2 + self.storage_bits // 4}x} {self.split(code)} = {self.number(code)}"
 
 
-def integer(name: str, bits: int, signed: bool, dtype: str | None = None) -> IntegerFormat:
-    """The integer format of `bits` bits; without a dtype, arrays hold its bits as unsigned integers."""
+def integer(name: str, bits: int, signed: bool = True, dtype: str | None = None, fraction: int = 0) -> IntegerFormat:
+    """The integer format of `bits` bits; without a dtype, arrays hold its bits as unsigned integers.
+
+    Raises:
+        ValueError, TypeError: no format.
+    """
+    check_int(f"bits of {name}", bits, 1, STORAGE_BITS[-1])
     return IntegerFormat(
         name=name, exp_bits=0, man_bits=0, bias=0, specials="finite", storage_bits=storage_for(bits), bits=bits,
-        signed=signed, dtype=dtype,
+        signed=signed, dtype=dtype, fraction=fraction,
     )  # fmt: skip

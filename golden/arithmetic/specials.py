@@ -36,11 +36,20 @@ def combine(specials: Iterable[Special | None]) -> Special | None:
     return NAN if len(found) > 1 or NAN in found else found.pop()
 
 
-def sum_special(a: Sequence[Decoded], b: Sequence[Decoded], c: Decoded, scales: Iterable[Decoded] = ()) -> Special | None:
-    """The special result of c + Σ a_k·b_k under its scales, None if every term is finite."""
-    if any(scale.cls is Cls.NAN for scale in scales):
-        return NAN
+def sum_special(a: Sequence[Decoded], b: Sequence[Decoded], c: Decoded) -> Special | None:
+    """The special result of c + Σ a_k·b_k, None if every term is finite."""
     return combine([addend_special(c), *map(product_special, a, b)])
+
+
+def scaled_special(factors: Sequence[Decoded]) -> Special | None:
+    """The special result of the product of two elements and their scales: NaN for NaN or 0·∞, the sign for an infinite
+    product, None for a finite one."""
+    classes = [factor.cls for factor in factors]
+    if max(classes) < Cls.INFINITY:
+        return None
+    if Cls.NAN in classes or Cls.ZERO in classes:
+        return NAN
+    return 1 if sum(factor.sign for factor in factors) % 2 else 0
 
 
 def encode_special(special: Special, d: Format, nan: int) -> int:

@@ -31,19 +31,23 @@ class Part:
 
 @cache
 def _table() -> dict[str, tuple[str, str, str]]:
-    """Each spelling of a part, mapped to its target, architecture and note."""
+    """Each spelling of a part, whole and without the words beside the name, mapped to its target, architecture and note."""
     return {
-        words(name): (row["target"], row["arch"], row.get("note", ""))
+        spelling: (row["target"], row["arch"], row.get("note", ""))
         for row in _rows()
         for name in (row["target"], *row["names"])
+        for spelling in (words(name), _bare(name))
     }
 
 
 _SPELLING = re.compile(r"[A-Za-z0-9]+(?:(?:[ _-]|(?<=[0-9])\.(?=[0-9]))[A-Za-z0-9]+)*")
 _WORD = re.compile(r"[a-z]+|[0-9]+[a-z]*")
 
-_MAKERS = re.compile(r"\b(?:nvidia|amd|geforce|instinct|tesla|(?:sxm|pcie|nvl)\d*|\d+\s?gb|hbm\d\w?)\b")
-"""Words beside the name of a part: makers, families, sockets, sizes of memory."""
+_MAKERS = re.compile(
+    r"\b(?:nvidia|amd|geforce|radeon|instinct|tesla|jetson|generation|blackwell|laptop|workstation|server|max q|edition"
+    r"|gpu|ti|super|(?:sxm|pcie|nvl)\d*|\d+\s?gb|hbm\d\w?)\b"
+)
+"""Words beside the name of a part: makers, families, sockets, sizes of memory, and what sells a chip anew."""
 
 
 def words(name: str) -> str:
@@ -56,13 +60,19 @@ def is_spelt(name: object) -> bool:
     return isinstance(name, str) and _SPELLING.fullmatch(name) is not None
 
 
+def _bare(name: str) -> str:
+    """A name's words without those beside the name of a part."""
+    return words(_MAKERS.sub(" ", name.replace("-", " ").replace("_", " ").lower()))
+
+
 def find_part(name: object) -> Part | None:
-    """The part of a name, None if there is no such part. Case, makers and sizes of memory do not matter."""
-    if not isinstance(name, str) or not is_spelt(name):
+    """The part of a name, None if there is no such part. Case, makers and sizes of memory do not matter, nor what is
+    behind a colon."""
+    plain = name.partition(":")[0] if isinstance(name, str) else name
+    if not isinstance(plain, str) or not is_spelt(plain):
         return None
-    plain = name.replace("-", " ").replace("_", " ").lower()
-    found = _table().get(words(name)) or _table().get(words(_MAKERS.sub(" ", plain)))
-    return None if found is None else Part(name, *found)
+    found = _table().get(words(plain)) or _table().get(_bare(plain))
+    return None if found is None else Part(str(name), *found)
 
 
 def part_names() -> list[str]:

@@ -1,9 +1,9 @@
 """Φ: how the steps of an operation make a dot product of K products (paper 000, algorithm 5), and the table `[chain]`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, reduce
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 from zlib import crc32
 
 import numpy as np
@@ -198,6 +198,11 @@ class Chain:
     def b(self) -> Format:
         """Format of the elements of B, before they are converted."""
         return self.operation.b if self.convert is None else self.convert[1]
+
+    @property
+    def carried(self) -> Self:
+        """The chain on the carriers of coded elements."""
+        return replace(self, operation=self.operation.carried)
 
     @cached_property
     def is_plain(self) -> bool:

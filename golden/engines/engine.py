@@ -207,6 +207,11 @@ def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
         check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got arrays on a GPU, which engine 'cuda' takes")
+    if engine != "reference" and chain.operation.carried is not chain.operation:
+        if engine == "cuda":
+            raise ValueError(f"engine 'cuda' takes elements with fields; got a={chain.a}, b={chain.b}")
+        a, b = chain.operation.carried_codes(batch.a, batch.b)
+        return run(engine, chain.carried, batch._replace(a=a, b=b))
     if engine == "native" and chain.sums is not None:
         return run_sums(chain, batch)
     if engine == "reference" or is_one_call(chain):

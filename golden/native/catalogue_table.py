@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from golden.arithmetic.flags import BESIDE_NANS, TININESSES
-from golden.arithmetic.formats import E8M13, FORMATS
+from golden.arithmetic.formats import E8M13, FORMATS, Format
 from golden.catalogue import instructions
 from golden.chains.chain import RUNS
 from golden.files import write_atomically
@@ -90,7 +90,7 @@ def units_text() -> str:
     for table, names in NAMES.items():
         entries = ", ".join(f'{{"{name}", {number}}}' for name, number in names.items())
         lines.append(f"constexpr Named {table}[] = {{{entries}, {{nullptr, 0}}}};")
-    words = ("a", "c", "rho", "rounded", "d", "K", "L", "scale", "order")
+    words = ("a", "c", "rho", "rounded", "d", "K", "L", "order")
     lines += [f"constexpr int {key}_word = {KEYS.index(key)};" for key in words]
     lines.append("constexpr Key keys[] = {")
     for number, operation in enumerate(OPERATIONS.values()):
@@ -109,7 +109,8 @@ def _key(operation: type[Operation], key: str, needed: bool) -> str:
     elif key == "rho":
         value = "to_nearest"
     else:
-        value = str(NAMES[table][default] if isinstance(default, str) else int(default))
+        name = default.name if isinstance(default, Format) else default
+        value = str(NAMES[table][name] if isinstance(name, str) else int(name))
     return f'"{key}", {word}, {table}, {value}'
 
 

@@ -214,10 +214,11 @@ def _views(codes: npt.NDArray[Any], operand: Format) -> Views:
 
 def prepared_product(chain: Chain, a: Format, b: Format, shape: tuple[int, int, int]) -> PreparedProduct | None:
     """Prepare products of one shape for a chain; None if the library is not installed, does not compute the chain in one
-    call, or if the operation has scales or a format has invalid codes."""
+    call, or if the operation has scales or a format has no fields or invalid codes."""
     operation = chain.operation
     fills_storage = all(operand.width == operand.storage_bits for operand in (a, b, operation.c))
-    if library() is None or not is_one_call(chain) or operation.scale_format is not None or not fills_storage:
+    of_fields = operation.carried is operation and operation.scale_format is None
+    if library() is None or not is_one_call(chain) or not of_fields or not fills_storage:
         return None
     try:
         return PreparedProduct(chain, a, b, shape)

@@ -109,6 +109,8 @@ def observe(
     lib = library()
     if lib is None:
         raise ValueError("engine 'native' is not installed here; install the project with pip to observe steps")
+    a, b = chain.operation.carried_codes(a, b)
+    chain = chain.carried
     rows, K = a.shape
     packed, counts = bytes(parameters(chain, K)), _Counts()
     _checked(lib.mmau_count_records(packed, ctypes.byref(counts)))

@@ -3,6 +3,7 @@
 import ctypes
 from typing import Any
 
+from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.formats import Format, IntegerFormat
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS, RUNS, Chain
@@ -107,6 +108,8 @@ def format_number(form: Format) -> int:
     Raises:
         ValueError: a format that the library does not have.
     """
+    if isinstance(form, CodedFormat):
+        raise ValueError(f"the library has no format {form}, whose codes have no fields")
     if isinstance(form, IntegerFormat):
         exp_bits, man_bits, bias = 0, form.bits - form.signed, 0
     else:

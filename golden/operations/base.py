@@ -6,7 +6,8 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 from golden.arithmetic import specials, steps
-from golden.arithmetic.formats import FORMATS, Format, IntegerFormat
+from golden.arithmetic.coded_format import CodedFormat, integer_element
+from golden.arithmetic.formats import FORMATS, INTEGERS, Format, IntegerFormat
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.operations import ieee
 from golden.operations.structure import Structure
@@ -175,6 +176,16 @@ class Operation(ABC):
         """A copy with some keys replaced, validated again."""
         return replace(self, **keys)
 
+    @property
+    def carried(self) -> Self:
+        """The operation on the carriers of elements without fields; the operation itself if it has none."""
+        a, b = self.a.carried_by, self.b.carried_by
+        return self if a is self.a and b is self.b else self.changed(a=a, b=b)
+
+    def carried_codes(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Codes of elements of a and b as `carried` has them, arrays of any shape."""
+        return self.a.carried_codes(a), self.b.carried_codes(b)
+
     def with_steps(self, **steps: Any) -> Self:
         """The operation with some of its steps replaced by other functions, as an instance of a derived class.
 
@@ -227,13 +238,16 @@ class Operation(ABC):
 
 def format_of(key: str, value: Format | str, choices: Collection[str] | None) -> Format:
     """A format that is given by itself or by its name in golden, if it is among `choices`; None stands for every
-    floating-point format.
+    floating-point format, for formats by table, and for integers, which become elements.
 
     Raises:
         ValueError: another format, or no format at all; the message names the key and the choices.
     """
     if choices is None:
-        if isinstance(value, Format) and not isinstance(value, IntegerFormat):
+        value = INTEGERS.get(value, value) if isinstance(value, str) else value
+        if isinstance(value, IntegerFormat):
+            return integer_element(value)
+        if isinstance(value, Format):
             return value
         choices = [name for name, form in FORMATS.items() if not isinstance(form, IntegerFormat)]
     if isinstance(value, Format) and value in [FORMATS[name] for name in choices]:
@@ -246,7 +260,9 @@ def format_of(key: str, value: Format | str, choices: Collection[str] | None) ->
 
 
 def check_addend(key: str, value: Format) -> None:
-    """Raise ValueError unless a format has a sign and no padding, as that of a sum must."""
+    """Raise ValueError unless a format of fields has a sign and no padding, as that of a sum must."""
+    if isinstance(value, CodedFormat):
+        raise ValueError(f"{key} must be a floating-point format with fields, got {value}, as a and b alone may be")
     if not value.signed or value.pad_bits:
         raise ValueError(f"{key} must be a format with a sign and without padding, got {value}")
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from golden.arithmetic.coded_format import IntegerElement
 from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.formats import Decoded, Format
 from golden.arithmetic.rounding import OVERFLOWS, Overflow
@@ -36,6 +37,9 @@ class FusedOperation(Operation):
         check_flag("flush_inputs", self.flush_inputs)
         check_flag("flush_results", self.flush_results)
         check_choice("overflow", self.overflow, OVERFLOWS)
+        for key in ("a", "b"):
+            if self.flush_inputs and isinstance(getattr(self, key), IntegerElement):
+                raise ValueError(f"flush_inputs must be false where {key} is an integer, which has no subnormals; got true")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from golden.arithmetic.formats import Cls, Decoded, Format
-from golden.arithmetic.specials import NAN, Special, product_special
-from golden.arithmetic.steps import Term
+from golden.arithmetic.formats import Decoded, Format
+from golden.arithmetic.steps import Term, signed_sig
 from golden.checks import check_int
-from golden.operations.base import MAX_LENGTH, format_of
-from golden.operations.blocks import check_block
+from golden.operations.base import MAX_LENGTH
+from golden.operations.blocks import check_block, scale_of
 from golden.operations.structure import Partial, Structure, exact, products
 from golden.operations.t_fdpa import TruncatedFDPA
 
@@ -22,7 +21,7 @@ class GSTFDPA(TruncatedFDPA):
     Attributes:
         G: products per group, summed exactly; divides L and K_block.
         K_block: elements that share a scale.
-        scale: ue8m0 or ue4m3.
+        scale: any floating-point format of at most 32 bits (published: ue8m0 and ue4m3).
         a, b, c: as in T-FDPA (published: a and b e2m1).
     """
 
@@ -35,7 +34,7 @@ class GSTFDPA(TruncatedFDPA):
 
     def _validate(self) -> None:
         super()._validate()
-        object.__setattr__(self, "scale", format_of("scale", self.scale, ("ue8m0", "ue4m3")))
+        object.__setattr__(self, "scale", scale_of(self.scale))
         check_int("G", self.G, 1, MAX_LENGTH)
         check_block(self.K_block, self.L)
         if self.L % self.G:
@@ -61,16 +60,6 @@ class GSTFDPA(TruncatedFDPA):
         terms = [Partial(n, "group", "groups", scaled=True) for n in range(len(groups))]
         return self.aligned("groups and c", terms, groups, self.G)
 
-    def special(
-        self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]
-    ) -> Special | None:
-        """The special result as in T-FDPA; an infinite product under a zero scale counts as 0·∞."""
-        for k, pair in enumerate(zip(x, y, strict=True)):
-            block = k // self.K_block
-            if product_special(*pair) is not None and Cls.ZERO in (alpha[block].cls, beta[block].cls):
-                return NAN
-        return super().special(x, y, z, alpha, beta)
-
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> list[Term]:
@@ -90,4 +79,4 @@ class GSTFDPA(TruncatedFDPA):
         if not any(product.sig for product in products) or not alpha.sig or not beta.sig:
             return Term(0, self.e_zero, frac)
         # A group whose products cancel keeps its exponent (numerics.md, section 5).
-        return Term(total * alpha.sig * beta.sig, alpha.exp + beta.exp, frac)
+        return Term(total * signed_sig(alpha) * signed_sig(beta), alpha.exp + beta.exp, frac)

@@ -1,36 +1,40 @@
-"""ST-FDPA: T-FDPA with one power-of-two scale per block (MXFP8/6/4; paper 000, algorithm 8)."""
+"""ST-FDPA: T-FDPA with one scale per block (MXFP8/6/4; paper 000, algorithm 8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from golden.arithmetic.formats import UE8M0, Decoded, Format
-from golden.arithmetic.steps import Term
-from golden.operations.blocks import check_block
+from golden.arithmetic.steps import Term, signed_sig
+from golden.operations.blocks import check_block, scale_of
 from golden.operations.t_fdpa import TruncatedFDPA
 
 
 @dataclass(frozen=True, kw_only=True)
 class STFDPA(TruncatedFDPA):
-    """T-FDPA with e_k = e_a + e_b + e_α + e_β for the products.
+    """T-FDPA with e_k = e_a + e_b + e_α + e_β for the products, whose significands the scales' multiply.
 
     Attributes:
         K_block: elements that share a scale (MX: 32).
-        a, b, c: as in T-FDPA; the scales are ue8m0.
+        scale: any floating-point format of at most 32 bits (published: ue8m0).
+        a, b, c: as in T-FDPA.
     """
 
     name: ClassVar[str] = "ST-FDPA"
     rank = 1
+    own_keys = ("scale", *TruncatedFDPA.own_keys)
 
     K_block: int = 32
+    scale: Format = UE8M0
 
     def _validate(self) -> None:
         super()._validate()
+        object.__setattr__(self, "scale", scale_of(self.scale))
         check_block(self.K_block, self.L)
 
     @property
     def scale_format(self) -> Format:
-        return UE8M0
+        return self.scale
 
     @property
     def block_size(self) -> int:
@@ -39,7 +43,7 @@ class STFDPA(TruncatedFDPA):
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> list[Term]:
-        """The exact products; the exponents of their block's scales are added to theirs."""
+        """The exact products under the scales of their block."""
         terms = []
         for k, (p, q) in enumerate(zip(x, y, strict=True)):
             product = self.multiply(p, q, self.product_frac, self.e_zero)
@@ -48,5 +52,6 @@ class STFDPA(TruncatedFDPA):
         return terms
 
     def scaled(self, product: Term, alpha: Decoded, beta: Decoded) -> Term:
-        """Step scale: add the exponents of the block's scales to a product's exponent; a zero product keeps its exponent."""
-        return product._replace(exp=product.exp + alpha.exp + beta.exp) if product.sig else product
+        """Step scale: the product times its block's scales, exponents added; a zero one has exponent e_zero."""
+        sig, frac = product.sig * signed_sig(alpha) * signed_sig(beta), product.frac + 2 * self.scale.man_bits
+        return Term(sig, product.exp + alpha.exp + beta.exp if sig else self.e_zero, frac)

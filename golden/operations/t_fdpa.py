@@ -8,7 +8,7 @@ from typing import ClassVar
 from golden.arithmetic.conversion import Conversion, check_rounding, conversion
 from golden.arithmetic.formats import Cls, Decoded
 from golden.arithmetic.rounding import Mode
-from golden.arithmetic.specials import Special, nvidia_nan, sum_special
+from golden.arithmetic.specials import Special, addend_special, combine, nvidia_nan, scaled_special, sum_special
 from golden.arithmetic.steps import Term, add_sticky, is_truncated
 from golden.operations.base import check_e_zero, check_flag, check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
@@ -103,7 +103,11 @@ class TruncatedFDPA(FusedOperation):
         self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> Special | None:
         """The sum if a term is not finite; None if all are finite."""
-        return sum_special(x, y, z, (*alpha, *beta))
+        if self.block_size is None:
+            return sum_special(x, y, z)
+        blocks = [k // self.block_size for k in range(len(x))]
+        factors = ((x[k], y[k], alpha[block], beta[block]) for k, block in enumerate(blocks))
+        return combine([addend_special(z), *map(scaled_special, factors)])
 
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]

@@ -1,6 +1,7 @@
 """The stream of rows for a shape and a seed: rounds, half of whose rows are from the classes and half from the corners."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -43,6 +44,11 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
     check_type("shape", shape, OperandShape)
     for what, value, least in (("count", count, 1), ("rows", rows, 1), ("seed", seed, 0)):
         check_least(what, value, least)
+    if shape.carried is not shape:
+        for chunk in chunks(shape.carried, count, seed, rows):
+            a, b = shape.coded(chunk.operands.a, chunk.operands.b)
+            yield replace(chunk, operands=chunk.operands._replace(a=a, b=b))
+        return
     walk = _walk(shape, seed)
     pending: list[Stimulus] = []
     for start in range(0, count, ROUND_ROWS):
@@ -62,6 +68,7 @@ def complete_rows(shape: OperandShape, level: int = 2) -> int:
     """
     check_type("shape", shape, OperandShape)
     check_int("level", level, 1, 2)
+    shape = shape.carried
     return 2 * sum(corner.directed(shape) if level == 1 else corner.cases(shape) for corner in CORNERS.values())
 
 

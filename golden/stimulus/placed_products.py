@@ -108,8 +108,8 @@ def _scaled_out(shape: OperandShape, draws: Draws, products: Products) -> tuple[
     below_reach = draws.integers(0, 1 + shape.a.man_bits + shape.b.man_bits, largest.shape)
     total = np.clip(largest - reach + below_reach, 2 * lowest_lead(shape.scale), 2 * shape.scale.e_max)
     lead_a, lead_b = _split(draws, total, shape.scale, shape.scale)
-    plus = np.zeros_like(total)
-    scales = (number(shape.scale, plus, lead_a), number(shape.scale, plus, lead_b))
+    sign = draws.integers(0, 2, total.shape) if shape.scale.signed else np.zeros_like(total)
+    scales = (number(shape.scale, sign, lead_a), number(shape.scale, sign, lead_b))
     return products.lead - np.repeat(total, shape.block_size, axis=1)[:, : shape.K], *scales
 
 

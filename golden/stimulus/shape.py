@@ -90,6 +90,16 @@ class OperandShape:
         return replace(shape, a=model.a, b=model.b)
 
     @property
+    def carried(self) -> Self:
+        """The shape with the carriers of elements without fields, in which stimulus is made; itself if it has none."""
+        a, b = self.a.carried_by, self.b.carried_by
+        return self if a is self.a and b is self.b else replace(self, a=a, b=b)
+
+    def coded(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Codes of a and b next to codes of their carriers."""
+        return self.a.codes_of(a), self.b.codes_of(b)
+
+    @property
     def blocks(self) -> int:
         """Number of scales of A (and of B) in one row; 0 if unscaled."""
         return 0 if self.block_size is None else -(-self.K // self.block_size)

@@ -13,7 +13,7 @@ from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.format import Cls, Decoded, Format
 from golden.arithmetic.formats import FP32
 from golden.arithmetic.rounding import Mode
-from golden.arithmetic.specials import NAN, addend_special, combine, encode_special, product_special
+from golden.arithmetic.specials import NAN, addend_special, combine, encode_special, product_special, scaled_special
 from golden.arithmetic.specials import Special as SpecialResult
 from golden.operations import Operation
 from golden.operations.structure import C, Element, Structure
@@ -228,7 +228,7 @@ class _Parts(EventReader):
     def _scaling(self, name: str, before: Exact, alpha: Decoded, beta: Decoded, term: steps.Term) -> None:
         scale = self._operation.scale_format
         assert scale is not None
-        factors = [Exact(x.sig, x.exp - scale.man_bits) for x in (alpha, beta)]
+        factors = [Exact(steps.signed_sig(x), x.exp - scale.man_bits) for x in (alpha, beta)]
         self._parts.append(
             Scaling(name=name, before=before, alpha=factors[0], beta=factors[1], exact=exact_value(term), exp=term.exp)
         )
@@ -359,7 +359,10 @@ class _Parts(EventReader):
         if self._structure.nan == "cause":
             return self._causes(pairs)
         of_product = getattr(self._operation, "product_special", product_special)
-        return [*reasons_of(pairs, self._z, of_product), *self._reasons_of_scales(pairs)]
+        scales = self._scales()
+        signs = [alpha.sign ^ beta.sign for alpha, beta in scales] or [0] * len(pairs)
+        pairs = [(name, p._replace(sign=p.sign ^ sign), q) for (name, p, q), sign in zip(pairs, signs, strict=True)]
+        return [*reasons_of(pairs, self._z, of_product), *self._reasons_of_scales(pairs, scales)]
 
     def _causes(self, pairs: Sequence[tuple[str, Decoded, Decoded]]) -> list[tuple[str, SpecialResult]]:
         """The reasons where each cause has a NaN of its own: NaN factors, else invalid products, else all of them."""
@@ -369,16 +372,29 @@ class _Parts(EventReader):
         signs = {reason for _, reason in of_products}
         return of_products if NAN in signs or len(signs) > 1 else reasons
 
-    def _reasons_of_scales(self, pairs: Sequence[tuple[str, Decoded, Decoded]]) -> list[tuple[str, SpecialResult]]:
-        scale = self._operation.scale_format
-        if scale is None:
+    def _scales(self) -> list[tuple[Decoded, Decoded]]:
+        """The scales of each product of the step; none where the operation has none."""
+        scale, size = self._operation.scale_format, self._operation.block_size
+        if scale is None or size is None:
             return []
-        scales = [(f"{name}[{n}]", code) for name, codes in zip(("scale_a", "scale_b"), self._arguments[3:], strict=True)
-                  for n, code in enumerate(codes)]  # fmt: skip
-        reasons: list[tuple[str, SpecialResult]]
-        reasons = [(f"{name} is NaN", NAN) for name, code in scales if scale.decode(code).cls is Cls.NAN]
-        others = [reason for _, reason in reasons_of(pairs, self._z, product_special)] + [reason for _, reason in reasons]
-        if self._structure.scales_groups and any(reason != NAN for reason in others):
-            reasons += [(f"{name} is zero, under it an infinite product is 0·∞", NAN)
-                        for name, code in scales if scale.decode(code).cls is Cls.ZERO]  # fmt: skip
-        return reasons
+        alpha, beta = self._arguments[3:]
+        return [(scale.decode(alpha[k // size]), scale.decode(beta[k // size])) for k in range(len(self._x))]
+
+    def _reasons_of_scales(
+        self, pairs: Sequence[tuple[str, Decoded, Decoded]], scales: Sequence[tuple[Decoded, Decoded]]
+    ) -> list[tuple[str, SpecialResult]]:
+        size, found = self._operation.block_size, list[tuple[str, SpecialResult]]()
+        if size is None:
+            return []
+        products = [scaled_special((p, q, alpha._replace(sign=0), beta._replace(sign=0)))
+                    for (_, p, q), (alpha, beta) in zip(pairs, scales, strict=True)]  # fmt: skip
+        named = [(f"scale_{side}[{first // size}]", scales[first][n], combine(products[first : first + size]))
+                 for n, side in enumerate("ab") for first in range(0, len(scales), size)]  # fmt: skip
+        found += [(f"{name} is NaN", NAN) for name, scale, _ in named if scale.cls is Cls.NAN]
+        others = [reason for _, reason in [*reasons_of(pairs, self._z, product_special), *found]]
+        found += [(f"{name} is infinite", special) for name, scale, special in named
+                  if scale.cls is Cls.INFINITY and special is not None]  # fmt: skip
+        if any(reason != NAN for reason in others) or any(scale.cls is Cls.INFINITY for _, scale, _ in named):
+            found += [(f"{name} is zero, under it an infinite product is 0·∞", NAN)
+                      for name, scale, _ in named if scale.cls is Cls.ZERO]  # fmt: skip
+        return found

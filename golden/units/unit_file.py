@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from golden.arithmetic.conversion import rounding_to, spelled
-from golden.arithmetic.formats import E8M13, FIELDS, FORMATS, FP16, Format, fields_of, format_from_fields
+from golden.arithmetic.formats import FP16, Format
 from golden.arithmetic.rounding import MODES
 from golden.chains.chain import CONVERTED, ChainTable
 from golden.chains.sum_chain import SumTable
@@ -14,6 +14,7 @@ from golden.files import read_toml
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import format_of
 from golden.units.controls import controls_from_table
+from golden.units.own_formats import formats_of, own_formats, table_of, with_files
 from golden.units.unit import Array, Implementation, Unit
 
 
@@ -26,52 +27,10 @@ def load_unit(path: str | Path) -> Unit:
     """
     table = read_toml(path)
     try:
-        if "include" in table:
-            table = included(table, Path(path).parent)
+        table = with_files(table, Path(path).parent)
         return unit_from_table(table)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def included(table: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The table of a unit file with the formats of the file that its key `include` names, a path from its folder.
-
-    Raises:
-        ValueError: another value of the key, a file with other tables than [formats], or a format that both files have.
-        OSError: the file cannot be read.
-    """
-    own, name = dict(table), table["include"]
-    check_name("include", own.pop("include"))
-    other = read_toml(folder / name)
-    formats, more = own.get("formats", {}), other.pop("formats", None)
-    if not isinstance(more, dict) or other:
-        raise ValueError(f"include must be a file with tables [formats.NAME] alone; {name} has {listed(other) or 'none'}")
-    for twice in sorted(formats.keys() & more.keys()):
-        raise ValueError(f"[formats.{twice}] is both in the unit and in {name}: leave one out")
-    return own | {"formats": {**more, **formats}}
-
-
-def own_formats(table: Any) -> dict[str, Format]:
-    """The formats of the tables [formats.NAME] of a unit file.
-
-    Raises:
-        ValueError, TypeError: a table that describes no format, or golden's name of another format.
-    """
-    if not isinstance(table, dict):
-        raise ValueError(f"formats must hold tables [formats.NAME], got {table!r}")
-    found = {}
-    for name, given in table.items():
-        if not isinstance(given, dict):
-            raise ValueError(f"formats must hold tables [formats.NAME], got {name} = {given!r}")
-        for key in given:
-            if key not in FIELDS:
-                raise ValueError(f"[formats.{name}] {unknown('key', key, list(FIELDS))}")
-        if missing := [key for key, needed in FIELDS.items() if needed and key not in given]:
-            raise ValueError(f"[formats.{name}] is missing {listed(missing)}; its keys are {listed(FIELDS)}")
-        found[name] = format_from_fields(name, given)
-        if name in FORMATS and FORMATS[name] != found[name]:
-            raise ValueError(f"[formats.{name}]: golden has another format of that name; choose a name of your own")
-    return found
 
 
 def _with_formats(keys: dict[str, Any], formats: dict[str, Format]) -> dict[str, Any]:
@@ -167,7 +126,7 @@ def unit_to_toml(unit: Unit) -> str:
         lines += [f"{_quoted(control.port)} = {_toml_value(control.as_table())}" for control in unit.controls]
     for form in formats_of(unit.operation):
         lines += ["", f"[formats.{_quoted(form.name)}]"]
-        lines += [f"{key} = {_toml_value(value)}" for key, value in fields_of(form).items()]
+        lines += [f"{key} = {_toml_value(value)}" for key, value in table_of(form).items()]
     lines += ["", "[implementation]"]
     lines += [f"{key} = {_toml_value(value)}" for key, value in unit.implementation.as_table().items()]
     if unit.array is not None:
@@ -175,18 +134,10 @@ def unit_to_toml(unit: Unit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def formats_of(operation: Operation) -> list[Format]:
-    """The formats of an operation that golden does not have by their names."""
-    rho = operation.structure.rho
-    named = (operation.a, operation.b, operation.c, operation.scale_format, None if rho is None else rho.rounding_format)
-    own = [form for form in named if form is not None and form not in (FORMATS.get(form.name), E8M13)]
-    return list({form.name: form for form in own}.values())
-
-
 def _toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return f"[{', '.join(map(_toml_value, value))}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_quoted(key)} = {_toml_value(inner)}' for key, inner in value.items())}}}"

@@ -26,6 +26,8 @@ def variants(model: Model, failing: Rows, K: int) -> Iterator[Variant[Rows]]:
         failing: rows of the run on which the design and the model differ.
         K: number of products of a row.
     """
+    if model.operation.carried is not model.operation:  # no bit of a code is a sign or an exponent
+        return chain(key_variants(model), format_variants(model), step_variants(model), lane_variants(model, K))
     return chain(
         key_variants(model),
         format_variants(model),

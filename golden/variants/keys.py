@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from golden import Format, Operation
+from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, rounding_to, spelled
-from golden.arithmetic.formats import FORMATS, FP16, FP32
+from golden.arithmetic.formats import FORMATS, FP16, FP32, IntegerFormat
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS
 from golden.operations import OPERATIONS
@@ -39,8 +40,10 @@ def _own(model: Model, name: str) -> Format:
 
 
 def _others(own: Format) -> list[Format]:
-    """The other formats of the same width."""
-    return [other for other in FORMATS.values() if other.width == own.width and other is not own]
+    """The other formats of the same width, integers beside integers; beside an element without fields both."""
+    kinds = (True, False) if isinstance(own, CodedFormat) else (isinstance(own, IntegerFormat),)
+    others = (other for other in FORMATS.values() if isinstance(other, IntegerFormat) in kinds)
+    return [other for other in others if other.width == own.width and other is not own]
 
 
 def _read(model: Model, names: tuple[str, ...], own: Format) -> Iterator[Variant[Rows]]:

@@ -21,6 +21,7 @@ from golden.products.epilogue import OUTPUTS
 from golden.products.tiled import PromotedScales
 from golden.units.instruction import Instruction
 from golden.variants import Variant
+from mmau.testing.kernel_faults import usual_orders
 from mmau.testing.product_under_test import KernelProduct
 
 
@@ -95,7 +96,7 @@ def explanations(product: KernelProduct) -> Iterator[Change]:
     for output in OUTPUTS:
         if product.output.name != "fp64" and output != product.output.name:
             yield Change(f"the result is rounded to {output} first", partial(_rounded_through, output=output))
-    yield from _other_orders(product)
+    yield from (_changed(words, _in_order, order) for words, order in usual_orders(product).items())
     for lane in range(k):
         if lane != k // 2:
             yield _changed(f"lane {lane} of {k} missing", without_lane, lane)
@@ -106,22 +107,6 @@ def explanations(product: KernelProduct) -> Iterator[Change]:
                 yield on_operation(product, f"F = {other} in the place of {F}", product.model.operation.changed(F=other))
     if order.promote_every == 0 or same_scales_along_k(product):
         yield from _other_architectures(product)
-
-
-def _other_orders(product: KernelProduct) -> Iterator[Change]:
-    """Other promotions, splits and stripes that the instruction can have."""
-    order, k = product.order, product.k
-    tries: list[dict[str, Any]] = []
-    if product.scale_a is None or order.scale_at == "unit":
-        tries += [{"promote_every": every} for every in (1, 2, 4, 8) if every != order.promote_every]
-    if order.k_order == "ascending":
-        tries += [{"split_k": parts, "split_tile": 64, "split_sum": way} for parts in (1, 2, 3, 4, 5, 8)
-                  for way in ("fp32", "workspace", "in-place") if parts > 1 or order.split_k > 1]  # fmt: skip
-        tries += [{"stripes": (2, width)} for width in (32, 64) if order.stripes is None]
-        tries += [{"k_order": "reverse", "k_tile": tile} for tile in (k, 64) if order.stripes is None]
-    for keys in tries:
-        name = ", ".join(f"{key} = {value}" for key, value in keys.items())
-        yield _changed(name, _in_order, keys)
 
 
 def _other_architectures(product: KernelProduct) -> Iterator[Change]:
@@ -148,8 +133,8 @@ def _changed(words: str, change: Callable[..., KernelProduct], *how: Any) -> Cha
     return Change(words, lambda product: change(product, *how).d)
 
 
-def _in_order(product: KernelProduct, keys: dict[str, Any]) -> KernelProduct:
-    return product.changed(order=replace(product.order, **keys))
+def _in_order(product: KernelProduct, order: golden.GemmOrder) -> KernelProduct:
+    return product.changed(order=order)
 
 
 def _on_model(product: KernelProduct, model: golden.Instruction | golden.Unit) -> KernelProduct:

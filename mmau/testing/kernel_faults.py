@@ -14,7 +14,7 @@ import numpy as np
 from golden.arithmetic.formats import FORMATS, Format
 from golden.arrays import BitArray
 from golden.products.additions import Additions, widened
-from golden.products.gemm_order import split
+from golden.products.gemm_order import GemmOrder, split
 from golden.products.k_layout import k_widths
 from golden.units.instruction import Instruction
 from golden.variants import Variant
@@ -99,9 +99,35 @@ def _changes(change: Change, product: KernelProduct) -> bool:
         return False
 
 
+def usual_orders(product: KernelProduct) -> dict[str, GemmOrder]:
+    """Other promotions, splits and stripes that the instruction can have, by name; orders with the same sums have one."""
+    order, k = product.order, product.k
+    tries: list[dict[str, Any]] = []
+    if product.scale_a is None or order.scale_at == "unit":
+        tries += [{"promote_every": every} for every in (1, 2, 4, 8) if every != order.promote_every]
+    if order.k_order == "ascending":
+        tries += [{"split_k": parts, "split_tile": 64} | way for parts in (1, 2, 3, 4, 5, 8)
+                  for way in ({}, {"split_sum": "workspace"}, {"split_sum": "in-place"})
+                  if parts > 1 or order.split_k > 1]  # fmt: skip
+        tries += [{"stripes": (2, width)} for width in (32, 64) if order.stripes is None]
+        tries += [{"k_order": "reverse", "k_tile": tile} for tile in (k, 64) if order.stripes is None]
+    seen, found = {product.sums}, {}
+    for keys in tries:
+        try:
+            other = replace(order, **keys)
+            sums = product.changed(order=other).sums
+        except ValueError:  # keys that the order, or the instruction, cannot have
+            continue
+        if sums not in seen:
+            seen.add(sums)
+            found[", ".join(f"{key} = {value}" for key, value in keys.items())] = other
+    return found
+
+
 def _orders(product: KernelProduct) -> Iterator[Change]:
-    """Residue first, loads of several products, and splits up to 64."""
+    """Residue first, loads of several products, and splits up to 64 that are no usual order."""
     K, k, order = product.shape[2], product.k, product.order
+    usual = {product.changed(order=other).sums for other in usual_orders(product).values()}
     for tile in TILES:
         if tile % k == 0 and K % tile and order.residue == "last" and order.split_k == 1:
             yield _ordered(f"the residue first: residue = first, k_tile = {tile}", residue="first", k_tile=tile)
@@ -113,7 +139,8 @@ def _orders(product: KernelProduct) -> Iterator[Change]:
         return
     for parts, of_tile, pieces in _divisions(product, range(2, MOST_SLICES + 1), (64, 32, 128, 256, None, k)):
         words = _words_of(parts, of_tile)
-        yield _ordered(words, split_k=parts, split_tile=of_tile)
+        if product.changed(order=replace(order, split_k=parts, split_tile=of_tile)).sums not in usual:
+            yield _ordered(words, split_k=parts, split_tile=of_tile)
         if product.output.name == "fp32" and product.model.operation.d.name == "fp32":
             yield Change(f"{words}, each part rounded to fp16", _sum_of(pieces, FORMATS["fp16"]))
 

@@ -12,6 +12,7 @@ import golden
 from golden.arithmetic.formats import FP32, Format
 from golden.arrays import BitArray, bits_dtype, to_bits
 from golden.products.gemm_order import instruction_products
+from golden.products.k_layout import Gather, k_layout
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,6 +53,20 @@ class KernelProduct:
         scales = self.scale_a, self.scale_b
         codes: BitArray = golden.gemm(self.model, self.a, self.b, self.c, *scales, order=self.order)
         return codes
+
+    @property
+    def sums(self) -> object:
+        """Which products each sum of an element takes, and how the sums are added and rounded: the same for orders that say
+        the same of this K in other words."""
+        order, K = self.order, self.shape[2]
+        if order.k_order == "stream-k":
+            return order
+        layout = k_layout(self.model, order, K)
+        [(_, _, plan)] = order.regions(1, 1, layout.instructions, self.k, layout.pieces)
+        places = Gather.of(self.model, K, order.k_order, plan.taken, layout.places).order
+        rounded = len(plan.pieces) > 1 and self.output.name not in ("fp32", "fp64") and order.split_sum
+        taken = None if places is None else np.minimum(places, K).tobytes()
+        return plan.pieces, taken, rounded, order.promote_every, order.stripe_order, order.split_order
 
     def part(self, rows: Any, columns: Any) -> "KernelProduct":
         """The product of some rows and columns, for which their elements are what they are in the whole product.

@@ -118,6 +118,18 @@ def combine_specials(build: Build, specials: Iterable[Special], name: str = "spe
     return component.result
 
 
+def place_scale_special(
+    build: Build, k: int, scale: Format, product: Term, special: Special, alpha: Operand, beta: Operand
+) -> Special:
+    """The special of product k under its scales, by the component `scale_special_<k>`."""
+    component = ScaleSpecial(scale)
+    place_scaled(build, f"scale_special_{k}", component, alpha, beta)
+    build.drive(component.special, special)
+    if scale.infinity is not None:
+        build.assign(component.sign.eq(product.sign), component.zero.eq(~product.sig.any()))
+    return component.result
+
+
 def place_scaled(
     build: Build, name: str, component: ScaleProduct | ScaleGroup | ScaleSpecial, alpha: Operand, beta: Operand
 ) -> None:

@@ -10,10 +10,10 @@ from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused_records import AlignedTerms, Decoded, MaxExponent, SignedTotal, Terms
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps
-from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scaled
+from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scale_special, place_scaled
 from rtl.operations.t_fdpa import TruncatedDatapath
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.scale import ScaleGroup, ScaleSpecial
+from rtl.steps.scale import ScaleGroup
 from rtl.steps.step_record import COLUMNS, Record
 
 
@@ -110,10 +110,8 @@ class GSTFDPADatapath(TruncatedDatapath):
         scaled = []
         for k, special in enumerate(specials):
             block = k // operation.K_block
-            component = ScaleSpecial(operation.scale)
-            place_scaled(build, f"scale_special_{k}", component, decoded.alpha[block], decoded.beta[block])
-            build.drive(component.special, special)
-            scaled.append(component.result)
+            alpha, beta = decoded.alpha[block], decoded.beta[block]
+            scaled.append(place_scale_special(build, k, operation.scale, products[k], special, alpha, beta))
         special = combine_specials(build, [*scaled, c_special])
         return GroupProducts(products, c, decoded.alpha, decoded.beta, special)
 

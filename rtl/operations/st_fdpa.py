@@ -1,16 +1,15 @@
-"""ST-FDPA: T-FDPA under one power-of-two scale a block (golden: operations/st_fdpa.py)."""
+"""ST-FDPA: T-FDPA under one scale a block (golden: operations/st_fdpa.py)."""
 
 from dataclasses import dataclass
 
-from golden.arithmetic.formats import UE8M0
 from golden.operations import STFDPA
 from rtl.datapath import depths
 from rtl.datapath.fused_records import Decoded, Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
-from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scaled
+from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scale_special, place_scaled
 from rtl.operations.t_fdpa import TruncatedDatapath
 from rtl.steps.interfaces import Special, Term
-from rtl.steps.scale import ScaleProduct, ScaleSpecial
+from rtl.steps.scale import ScaleProduct
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +26,7 @@ class ScaledProducts(Terms):
 
 
 class STFDPADatapath(TruncatedDatapath):
-    """T-FDPA with the exponents of both scales added to each product's."""
+    """T-FDPA over products under both scales of their block."""
 
     operation: STFDPA
 
@@ -38,7 +37,7 @@ class STFDPADatapath(TruncatedDatapath):
         return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply))
 
     def multiply(self, build: Build, decoded: Decoded) -> ScaledProducts:
-        """Step multiply, and scale with it: exact products, the exponents of their block's scales added."""
+        """Step multiply, and scale with it: exact products under the scales of their block."""
         operation = self.operation
         # A zero product gets e_zero when it is scaled; which exponent it has before does not matter.
         products, specials = multiply_pairs(
@@ -49,11 +48,9 @@ class STFDPADatapath(TruncatedDatapath):
         for k, (product, special) in enumerate(zip(products, specials, strict=True)):
             block = k // operation.K_block
             alpha, beta = decoded.alpha[block], decoded.beta[block]
-            scale, scale_special = ScaleProduct(product.format, UE8M0, operation.e_zero), ScaleSpecial(UE8M0)
+            scale = ScaleProduct(product.format, operation.scale, operation.e_zero)
             place_scaled(build, f"scale_{k}", scale, alpha, beta)
-            place_scaled(build, f"scale_special_{k}", scale_special, alpha, beta)
             build.drive(scale.prod, product)
-            build.drive(scale_special.special, special)
             terms.append(scale.term)
-            scaled_specials.append(scale_special.result)
+            scaled_specials.append(place_scale_special(build, k, operation.scale, product, special, alpha, beta))
         return ScaledProducts(c, tuple(terms), combine_specials(build, [*scaled_specials, c_special]))

@@ -1,11 +1,13 @@
 """Step decode: a bit pattern split into sign, exponent, significand and class (golden: `Format.decode`)."""
 
+from collections.abc import Sequence
 from typing import Literal
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
-from golden.arithmetic.formats import Format
+from golden.arithmetic.coded_format import CodedFormat, IntegerElement
+from golden.arithmetic.formats import Cls, Format
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Operand, OperandSignature
 
@@ -36,6 +38,12 @@ class Decode(SharedComponent):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         fmt, x = self.operand, self.x
+        if isinstance(fmt, IntegerElement):
+            decode_integer(m, fmt, self.code, x)
+            return m
+        if isinstance(fmt, CodedFormat):
+            decode_by_table(m, fmt, self.code, x)
+            return m
         # 1. the fields:  sign | stored_exp (exp_bits) | man (man_bits) | pad (pad_bits)
         field = self.code[fmt.pad_bits :]
         man, stored_exp = field[: fmt.man_bits], field[fmt.man_bits : fmt.man_bits + fmt.exp_bits]
@@ -72,3 +80,29 @@ class Decode(SharedComponent):
                 zero = ~hidden & ~x.nan if flushes else ~self.code.any()
                 m.d.comb += [x.nan.eq(x.sign & ~field[:-1].any()), x.zero.eq(zero)]
         return m
+
+
+def decode_integer(m: Module, fmt: IntegerElement, code: Value, x: Operand) -> None:
+    """An integer as an element: its magnitude, at the exponent of its highest bit."""
+    negative = code[-1] if fmt.signed else Const(0, 1)
+    magnitude = Mux(negative, -code, code) if fmt.signed else code
+    m.d.comb += [x.sign.eq(negative), x.exp.eq(fmt.e_min), x.sig.eq(magnitude), x.zero.eq(~code.any())]
+
+
+def decode_by_table(m: Module, fmt: CodedFormat, code: Value, x: Operand) -> None:
+    """A code of a format by table, as gates of the codes that set each bit: what reads the Verilog knows no memories."""
+    places = [code == each for each in range(fmt.codes)]
+    values = [fmt.decode(each) for each in range(fmt.codes)]
+    m.d.comb += [
+        x.sign.eq(any_of(places, [value.sign for value in values])),
+        x.exp.eq(Cat(any_of(places, [value.exp >> bit & 1 for value in values]) for bit in range(len(x.exp)))),
+        x.sig.eq(Cat(any_of(places, [value.sig >> bit & 1 for value in values]) for bit in range(len(x.sig)))),
+        x.zero.eq(any_of(places, [value.cls is Cls.ZERO for value in values])),
+        x.inf.eq(any_of(places, [value.cls is Cls.INFINITY for value in values])),
+        x.nan.eq(any_of(places, [value.cls is Cls.NAN for value in values])),
+    ]
+
+
+def any_of(places: Sequence[Value], chosen: Sequence[int]) -> Value:
+    """Whether one of the chosen places is set."""
+    return Cat(place for place, is_chosen in zip(places, chosen, strict=True) if is_chosen).any()

@@ -1,6 +1,6 @@
 """Step scale: how scales change the terms of their block (golden: `STFDPA.terms`, `GSTFDPA.terms`)."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden.arithmetic.formats import Format
@@ -18,7 +18,7 @@ from rtl.steps.interfaces import (
 
 
 class ScaleProduct(SharedComponent):
-    """A product under two power-of-two scales: their exponents added, a zero at e_zero (golden: `STFDPA.terms`).
+    """A product under two scales: significands multiplied, exponents added, a zero at e_zero (golden: `STFDPA.scaled`).
 
     Args:
         product: what the product can be; a zero is one whose significand is 0.
@@ -35,7 +35,7 @@ class ScaleProduct(SharedComponent):
     term: Term
 
     def __init__(self, product: TermFormat, scale: Format, e_zero: int) -> None:
-        self.e_zero = e_zero
+        self.e_zero, self.scale = e_zero, scale
         self.format = scaled_format(product, scale, e_zero)
         super().__init__(
             "scale",
@@ -50,19 +50,28 @@ class ScaleProduct(SharedComponent):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        prod, term = self.prod, self.term
+        prod, term, alpha, beta = self.prod, self.term, self.alpha, self.beta
+        filled = prod.sig.any()
+        if self.scale.has_zero:
+            filled = filled & ~(alpha.zero | beta.zero)
         m.d.comb += [
-            term.sign.eq(prod.sign),
-            term.sig.eq(prod.sig),
-            term.exp.eq(Mux(prod.sig.any(), prod.exp + (self.alpha.exp + self.beta.exp), self.e_zero)),
+            term.sign.eq(signed_by(self.scale, prod.sign, alpha, beta)),
+            term.sig.eq(prod.sig * (alpha.sig * beta.sig) if self.scale.has_zero else prod.sig),
+            term.exp.eq(Mux(filled, prod.exp + (alpha.exp + beta.exp), self.e_zero)),
         ]
         return m
+
+
+def signed_by(scale: Format, sign: Value, alpha: Operand, beta: Operand) -> Value:
+    """The sign of a term under two scales."""
+    return sign ^ alpha.sign ^ beta.sign if scale.signed else sign
 
 
 def scaled_format(product: TermFormat, scale: Format, e_zero: int) -> TermFormat:
     """The format of a scaled product as a term."""
     exps = product.exps + exp_range(scale) + exp_range(scale)
-    return TermFormat(exps.including(e_zero), product.sig_bits, product.frac)
+    more = 2 * (scale.man_bits + 1) if scale.has_zero else 0  # a scale without a zero is a power of two
+    return TermFormat(exps.including(e_zero), product.sig_bits + more, product.frac + 2 * scale.man_bits)
 
 
 class ScaleGroup(SharedComponent):
@@ -86,7 +95,7 @@ class ScaleGroup(SharedComponent):
     term: Term
 
     def __init__(self, group: TermFormat, scale: Format, e_zero: int) -> None:
-        self.e_zero = e_zero
+        self.e_zero, self.scale = e_zero, scale
         self.format = scaled_group_format(group, scale, e_zero)
         super().__init__(
             "scale",
@@ -106,7 +115,7 @@ class ScaleGroup(SharedComponent):
         alpha, beta, term = self.alpha, self.beta, self.term
         empty = self.zero | alpha.zero | beta.zero
         m.d.comb += [
-            term.sign.eq(self.sign),
+            term.sign.eq(signed_by(self.scale, self.sign, alpha, beta)),
             term.sig.eq(self.total * (alpha.sig * beta.sig)),
             term.exp.eq(Mux(empty, self.e_zero, alpha.exp + beta.exp)),
         ]
@@ -124,18 +133,24 @@ class ScaleSpecial(SharedComponent):
 
     Members:
         special: In(SpecialSignature). alpha, beta: In(OperandSignature). result: Out(SpecialSignature).
+        sign, zero: In(1), of the product, where scales may be infinite; the sign too where they have one.
     """
 
     special: Special
     alpha: Operand
     beta: Operand
     result: Special
+    sign: Signal
+    zero: Signal
 
     def __init__(self, scale: Format) -> None:
+        self.scale = scale
+        of_product = {"sign": In(1), "zero": In(1)} if scale.infinity is not None else {}
         super().__init__(
             "scale_special",
             (scale,),
             {
+                **of_product,
                 "special": In(SpecialSignature()),
                 "alpha": In(OperandSignature.of(scale)),
                 "beta": In(OperandSignature.of(scale)),
@@ -146,10 +161,18 @@ class ScaleSpecial(SharedComponent):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         special, result, alpha, beta = self.special, self.result, self.alpha, self.beta
-        zero_times_infinity = (special.pos_inf | special.neg_inf) & (alpha.zero | beta.zero)
+        zero, positive, negative = alpha.zero | beta.zero, special.pos_inf, special.neg_inf
+        if self.scale.infinity is not None:
+            sign = signed_by(self.scale, self.sign, alpha, beta)
+            infinite = positive | negative | alpha.inf | beta.inf
+            zero, positive, negative = zero | self.zero, infinite & ~sign, infinite & sign
+        elif self.scale.signed:
+            flips = alpha.sign ^ beta.sign
+            positive, negative = Mux(flips, negative, positive), Mux(flips, positive, negative)
+        zero_times_infinity = (positive | negative) & zero
         m.d.comb += [
             result.nan.eq(special.nan | alpha.nan | beta.nan | zero_times_infinity),
-            result.pos_inf.eq(special.pos_inf),
-            result.neg_inf.eq(special.neg_inf),
+            result.pos_inf.eq(positive),
+            result.neg_inf.eq(negative),
         ]
         return m

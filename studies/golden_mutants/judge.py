@@ -86,7 +86,7 @@ IEEE = {"rho": None, "nan": "quiet", **EXACT}
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "T-FDPA": TRUNCATED,
-    "ST-FDPA": {"K_block": 32, **TRUNCATED},
+    "ST-FDPA": {"K_block": 32, "scale": "ue8m0", **TRUNCATED},
     "GST-FDPA": TRUNCATED,
     "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **EXACT},
     "TR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
@@ -161,7 +161,7 @@ def _constants(modules: Mapping[str, ModuleType]) -> Iterator[str]:
     for name, defaults in DEFAULTS.items():
         found = {key.name: key.default for key in fields(modules["golden.operations"].OPERATIONS[name])}
         for key, value in defaults.items():
-            if found[key] != value:
+            if getattr(found[key], "name", found[key]) != value:
                 yield f"the default of {key} of {name}"
 
 

@@ -123,7 +123,7 @@ def corner(rng: Random, name: str) -> int:
 
 def scales(rng: Random, name: str, count: int) -> list[int]:
     """Scales near each other, or anywhere, NaN rarely."""
-    if name == "ue4m3":
+    if name != "ue8m0":
         return vector(rng, name, count)
     centre = rng.choice((127, rng.randrange(255)))
     near = [min(max(centre + rng.randrange(-3, 4), 0), 254) for _ in range(count)]

@@ -10,6 +10,7 @@ from tests.golden.inputs import Operands, operands
 MULTIPLICANDS = ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee")
 INTEGERS = ("int8", "uint8", "int4", "uint4", "b1")
 ACCUMULATORS = ("fp32", "fp16", "bf16")
+SCALES = ("ue8m0", "ue4m3", "ue4m3", "fp16", "bf16", "fp32", "e5m2", "e4m3fnuz", "e4m3ieee", "e3m2", "e2m1")
 MODES = ("RZ", "RNE", "RD", "RU", "RO", "RNA")
 RHO = (*(f"{mode}-{d}" for mode in MODES for d in ("FP32", "FP16", "BF16")), "RZ-E8M13")
 TO_BF16 = "RNE-FP32-RZ-BF16"
@@ -142,8 +143,8 @@ KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         zero=st.sampled_from(("positive", "ieee")),
     ),
     "T-FDPA": keys(LOSING, **PAIR, **TRUNCATED, L=LENGTHS),
-    "ST-FDPA": keys(st_keys(), LOSING, **PAIR, **TRUNCATED),
-    "GST-FDPA": keys(gst_keys(), LOSING, **PAIR, **TRUNCATED, scale=st.sampled_from(("ue8m0", "ue4m3"))),
+    "ST-FDPA": keys(st_keys(), LOSING, **PAIR, **TRUNCATED, scale=st.just("ue8m0") | st.sampled_from(SCALES)),
+    "GST-FDPA": keys(gst_keys(), LOSING, **PAIR, **TRUNCATED, scale=st.sampled_from(SCALES)),
     "TR-FDPA": ROUNDED,
     "GTR-FDPA": ROUNDED,
     "OC-FDPA": keys(*HEADROOM, L=st.just(2) | st.integers(1, 9)),

@@ -121,7 +121,7 @@ CASES: list[tuple[str, Any, type[Exception], str]] = [
     ),
     (
         "d without a sign", lambda: Conversion("x", "RZ", UE4M3, UE4M3), ValueError,
-        "rounding_format of x must be a floating-point format with a sign, got ue4m3",
+        "rounding_format of x must be a floating-point format with fields and a sign, got ue4m3",
     ),
     (
         "unit of no operation", lambda: unit(name="u", operation="FMA"), TypeError,

@@ -39,10 +39,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_one_file_says_who_recorded_what_on_which_part(
     stand_in: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record, "origin", lambda: "https://host.example/a/mmau")
+    monkeypatch.setattr(record, "issues", lambda: "https://host.example/a/mmau/issues")
     assert main([str(tmp_path), "--who", "A. Volunteer"]) == 0
     printed = capsys.readouterr().out
-    assert f"Please send {tmp_path / FILE}: attach it to an issue of https://host.example/a/mmau. Its" in printed
+    assert f"Please send {tmp_path / FILE}: attach it to https://host.example/a/mmau/issues. Its" in printed
     found = contents(tmp_path)
     names = ["sm_90.mma.m16n8k4.f32.tf32.tf32.f32.npz", "sm_90.mma.m16n8k8.f32.tf32.tf32.f32.npz"]
     assert list(found) == ["README.txt", *(f"recordings/{name}" for name in names), "recordings/index.json", "conform.json"]
@@ -128,15 +128,29 @@ def test_this_machines_processor_is_recorded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("remote", "address"),
+    ("project", "address"),
     [
-        ("https://a:token@host.example/o/r.git", "https://host.example/o/r"),
-        ("git@host.example:o/r.git", "https://host.example/o/r"),
-        ("ssh://git@host.example:22/o/r/", "https://host.example/o/r"), ("/o/r", ""), ("../r", ""), ("file:///o/r", ""),
+        ('[project.urls]\nHomepage = "https://host.example"\nSource = "https://host.example/o/r"', "https://host.example/o/r"),
+        ('[project.urls]\nSource = "https://a.example/r"\nIssues = "https://a.example/r/issues"', "https://a.example/r/issues"),
+        ('[project]\nname = "mmau"', ""),
     ],
 )  # fmt: skip
-def test_address_is_that_of_the_clone_without_user_and_password(
-    remote: str, address: str, monkeypatch: pytest.MonkeyPatch
+def test_address_is_the_project_s_own_and_not_that_of_a_clone(
+    project: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "_git", lambda *words: str(commit.ROOT) if words[0] == "rev-parse" else remote)
-    assert commit.origin() == address
+    """A fork has the project's file too; where its clone came from is not asked."""
+    (tmp_path / "pyproject.toml").write_text(project, encoding="utf-8")
+    monkeypatch.setattr(commit, "ROOT", tmp_path)
+    monkeypatch.setattr(commit, "_git", lambda *words: "git@host.example:fork/mmau.git")
+    assert commit.issues() == address
+
+
+@pytest.mark.slow
+def test_without_an_address_the_last_line_names_the_project_and_no_fork(
+    stand_in: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "issues", lambda: "")
+    assert main([str(tmp_path)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "attach it to an issue of the project's own repository, not of a fork of it. Its README.txt" in last
+    assert "://" not in last

@@ -62,7 +62,7 @@ def grouped(rng: random.Random) -> dict[str, Any]:
     """The keys of GST-FDPA: one or two groups, a scale for each, for all, or for more than the unit sees."""
     group, groups = rng.choice([1, 2, 3]), rng.choice([1, 2])
     keys = {"G": group, "L": group * groups, "K_block": group * rng.choice([1, groups, 2 * groups])}
-    return truncated(rng) | keys | {"scale": rng.choice(["ue8m0", "ue4m3"])}
+    return truncated(rng) | keys | {"scale": rng.choice(["ue8m0", "ue4m3", "fp16", "e5m2", "e4m3fnuz"])}
 
 
 def headroom(rng: random.Random) -> dict[str, Any]:

@@ -84,8 +84,7 @@ def element_scales(operation: Any, scales: Sequence[int], K: int) -> list[Number
     """The scale of every product, none where the operation has no scales."""
     if operation.name not in ("ST-FDPA", "GST-FDPA"):
         return []
-    name = "ue8m0" if operation.name == "ST-FDPA" else operation.scale.name
-    return [decode(name, scales[k // operation.K_block]) for k in range(K)]
+    return [decode(operation.scale.name, scales[k // operation.K_block]) for k in range(K)]
 
 
 def same(operation: Any, got: int, expected: int) -> bool:

@@ -62,6 +62,10 @@ LAYOUTS: dict[str, Layout] = {
 """numerics.md, section 2; ue8m0 has a rule of its own in `decode`. e8m13 is the word that RZ-E8M13 rounds to."""
 
 
+VALUES: dict[str, "list[Number]"] = {}
+"""Numbers of formats without fields, by code."""
+
+
 class Number(NamedTuple):
     """A term of a sum. Finite: value = significand · 2^exponent, with the exponent as numerics.md, section 1, defines it.
 
@@ -95,6 +99,8 @@ def infinite(negative: bool) -> Number:
 
 def decode(name: str, code: int) -> Number:
     """The value of a code of the named format."""
+    if name in VALUES:
+        return VALUES[name][code]
     if name == "ue8m0":
         return NAN if code == 0xFF else Number("finite", False, Fraction(1), code - 127)
     layout = LAYOUTS[name]

@@ -139,7 +139,7 @@ typedef struct mmau_parameters {
     int32_t e_zero;     /* exponent of a term without a significand (T-, ST-, GST-, OC-, PS-FDPA) */
     int32_t K_block;    /* elements that share a scale (ST-, GST-FDPA) */
     int32_t G;          /* products of a group (GST-FDPA; PS-FDPA calls it P) */
-    int32_t scale;      /* enum mmau_format (GST-FDPA: MMAU_UE8M0 or MMAU_UE4M3; ST-FDPA: MMAU_UE8M0) */
+    int32_t scale;      /* enum mmau_format, of at most 32 bits (ST-, GST-FDPA) */
     int32_t sticky;        /* 1: rho sees that alignment dropped bits (T-, ST-, GST-FDPA; not with MMAU_RO) */
     int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (operations with a rho; OC- and PS-FDPA: as fp32) */
     int32_t flush_results; /* 1: so is a subnormal d (operations with a rho) */
@@ -256,7 +256,7 @@ typedef struct mmau_stimulus {
     int32_t d;          /* enum mmau_format: what a result is rounded to */
     int32_t d_man_bits; /* mantissa bits that a result keeps: d's, or 13 with RZ-E8M13; of integers 0 */
     int32_t K;          /* products of a row, 1 to 65,536 */
-    int32_t scale;      /* enum mmau_format: MMAU_UE8M0 or MMAU_UE4M3, ignored where K_block is 0 */
+    int32_t scale;      /* enum mmau_format, of at most 32 bits; ignored where K_block is 0 */
     int32_t K_block;    /* elements that share a scale; 0: there are no scales */
 } mmau_stimulus;
 

@@ -205,7 +205,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "e_zero must be from -1024 to 1024",
     "K_block must be from 1 to 1024, and divide L or be a multiple of it",
     "G must be from 1 to 1024 and divide L and K_block, in PS-FDPA from 1 to L and divide it",
-    "scale must be MMAU_UE8M0, or for GST-FDPA MMAU_UE4M3",
+    "scale must be a floating-point format of at most 32 bits without padding",
     "rows and columns must not be negative",
     "strides must not be negative",
     "threads must be from 0 to 1024",

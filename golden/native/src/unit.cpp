@@ -265,7 +265,6 @@ void load(const char* path, int K, mmau_unit& unit) {
     } else {
         read_rho(values, *rho);
     }
-    if (values[0] == MMAU_ST_FDPA) values[scale_word] = MMAU_UE8M0;
     values[order_word] = order_of(file);
     file.check_all_taken(operation);
     values[K_word] = K ? K : values[L_word];

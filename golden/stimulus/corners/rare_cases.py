@@ -4,6 +4,7 @@ products that fill the significand of a result, and the ends of the scales' rang
 
 import numpy as np
 
+from golden.arrays import bits_dtype
 from golden.stimulus.classes import normal
 from golden.stimulus.codes import GeneratorDraws, IntArray, fractions, infinities, nans, number, signs, zeros
 from golden.stimulus.corners.corner import GAPS, crossed
@@ -197,7 +198,8 @@ def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Op
     assert shape.scale is not None
     low, high, with_c, two_bits, uneven = crossed(case, 3, 3, 2, 2, 2)
     rows, scale = len(case), shape.scale
-    smallest, normal_ones = (1, 1 << scale.man_bits) if scale.subnormals else (0, 1)
+    smallest = 1 if scale.has_zero else 0
+    normal_ones = max(1 << scale.man_bits, 1 + smallest) if scale.subnormals else 1 + smallest
     ends = np.array([smallest, normal_ones, scale.max_finite])
     block = np.arange(shape.blocks)
     split = draws.integers(0, shape.blocks, (rows, 1))
@@ -218,7 +220,7 @@ def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Op
     a = np.where(none, zeros(shape.a, sign), a)
     c_lead = np.full(rows, min(2 * scale.e_max, shape.c.e_max))
     c = np.where(with_c == 1, number(shape.c, sign[:, 0], c_lead), zeros(shape.c, sign[:, 0]))
-    return Operands(a, b, c, scale_a.astype(np.uint8), scale_b.astype(np.uint8))
+    return Operands(a, b, c, *(scales.astype(bits_dtype(scale)) for scales in (scale_a, scale_b)))
 
 
 def scale_gaps(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

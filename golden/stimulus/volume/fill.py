@@ -5,7 +5,7 @@ The table is one block of memory, the same for C++ and a device (stimulus/corner
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -154,6 +154,10 @@ def tiles(shape: OperandShape, m: int, n: int, seed: int, first: int, count: int
     check_least("first", first, 0)
     check_least("count", count, 0)
     native.check_available()
+    if shape.carried is not shape:
+        made, label = tiles(shape.carried, m, n, seed, first, count)
+        a, b = shape.coded(made.a, made.b)
+        return replace(made, a=a, b=b), label
     scales: list[Any] = [None, None]
     if shape.scale is not None:
         scales = [np.empty((count, size, shape.blocks), bits_dtype(shape.scale)) for size in (m, n)]

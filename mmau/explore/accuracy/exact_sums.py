@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.formats import Format, IntegerFormat
 from golden.arrays import bits_dtype
 from golden.stimulus import Operands, OperandShape
@@ -55,6 +56,8 @@ def _table(operand: Format) -> Parts:
 
 
 def _split(operand: Format, codes: Codes) -> Parts:
+    if isinstance(operand, CodedFormat):
+        return _split(operand.carrier, operand.carried_codes(codes))
     if isinstance(operand, IntegerFormat):
         value = codes.astype(np.int64)
         sig = np.where(value > operand.max_finite, value - operand.codes, value)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from golden.arithmetic.coded_format import CodedFormat, IntegerElement
 from golden.arithmetic.formats import Format, IntegerFormat
 from golden.arrays import bits_dtype
 from golden.checks import check_choice, listed, unknown
@@ -85,6 +86,10 @@ def rounded(values: Floats, operand: Format, rounding: str = "RNE", rng: np.rand
     Args:
         rounding: one of `ROUNDINGS`. rng: the random numbers of stochastic rounding.
     """
+    if isinstance(operand, IntegerElement):
+        return rounded(np.ldexp(values, operand.integer.fraction), operand.integer, rounding, rng)
+    if isinstance(operand, CodedFormat):
+        raise ValueError(f"numbers are not rounded to a format by table, got {operand}: give operands in a file")
     if isinstance(operand, IntegerFormat):
         whole = _whole(np.abs(values), values < 0, rounding, rng)
         clipped = np.clip(np.where(values < 0, -whole, whole), operand.lowest, operand.max_finite).astype(np.int64)

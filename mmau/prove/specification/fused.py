@@ -94,15 +94,16 @@ def t_fdpa(terms: Terms, operation: TFDPA, ports: Mapping[str, Bits], observer: 
 
 
 def st_fdpa(terms: Terms, operation: STFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """ST-FDPA (golden: `STFDPA.terms`): a product's exponent has those of its block's scales added."""
+    """ST-FDPA (golden: `STFDPA.terms`): products under the scales of their block."""
     parts = decoded_operands(terms, operation, ports, observer)
     pairs = products(operation, parts, observer, operation.product_exp_min)
     c = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
     scaled = []
     for k, (product, special) in enumerate(pairs):
         alpha, beta = parts.alpha[k // operation.K_block], parts.beta[k // operation.K_block]
-        term = scaled_product(product, alpha, beta, operation.e_zero)
-        scaled.append(observer.term(f"scale_{k}", term, scaled_special(special, alpha, beta), f"scale_special_{k}"))
+        term = scaled_product(product, alpha, beta, operation.scale, operation.e_zero)
+        of_term = scaled_special(product, special, alpha, beta, operation.scale)
+        scaled.append(observer.term(f"scale_{k}", term, of_term, f"scale_special_{k}"))
     scaled.append(c)
     special = observer.value("specials", combine([s for _, s in scaled]))
     observer.when(special.finite)
@@ -116,8 +117,11 @@ def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observ
     c, c_special = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
     blocks = [k // operation.K_block for k in range(operation.L)]
     specials = [
-        observer.value(f"scale_special_{k}", scaled_special(special, parts.alpha[block], parts.beta[block]))
-        for k, ((_, special), block) in enumerate(zip(pairs, blocks, strict=True))
+        observer.value(
+            f"scale_special_{k}",
+            scaled_special(product, special, parts.alpha[block], parts.beta[block], operation.scale),
+        )
+        for k, ((product, special), block) in enumerate(zip(pairs, blocks, strict=True))
     ]
     special = observer.value("specials", combine([*specials, c_special]))
     observer.when(special.finite, [*parts.alpha, *parts.beta])
@@ -144,7 +148,8 @@ def scaled_group(
     frac, sig = F - highest + 2 * operation.scale.man_bits, total.total * (alpha.sig * beta.sig)
     bits = total.total.bits.width + 2 * (operation.scale.man_bits + 1)  # of all three significands
     sig = sig.loosened(0, (1 << bits) - 1)
-    term = Term(total.sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
+    sign = total.sign ^ alpha.sign ^ beta.sign if operation.scale.signed else total.sign
+    term = Term(sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
     return observer.value(f"scale_{name}", term)
 
 

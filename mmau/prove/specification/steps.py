@@ -1,11 +1,13 @@
 """The steps that sums are made of (golden: `Format.decode`, golden/arithmetic/steps.py, golden/arithmetic/specials.py)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from bitwuzla import Kind
 
-from golden.arithmetic.formats import Format
+from golden.arithmetic.coded_format import CodedFormat, IntegerElement
+from golden.arithmetic.formats import Cls, Format
 from golden.arithmetic.rounding import Mode
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.numbers import Flag, Number, any_of, choose, largest, total, width_of
@@ -25,6 +27,8 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
 
     The exponent and the significand of infinity and NaN come from their fields, in the widths of finite operands.
     """
+    if isinstance(fmt, CodedFormat):
+        return _decode_element(terms, fmt, code)
     low = fmt.pad_bits + fmt.man_bits
     field = terms.part(code, low + fmt.exp_bits - 1, low)
     stored = Number.read(terms, field, 0, (1 << fmt.exp_bits) - 1, signed=False)
@@ -65,6 +69,29 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
     flushed = is_low & ~empty
     kept_sign = sign if subnormals == "±0" else sign & ~flushed
     return Operand(kept_sign, exp, choose(flushed, Number.constant(terms, 0), sig), zero | flushed, inf, nan, bounded, True)
+
+
+def _decode_element(terms: Terms, fmt: CodedFormat, code: Bits) -> Operand:
+    """An integer as an element, in two's complement if it has a sign; or a code of a table, compared with all codes."""
+    none, number = no(terms), Number.constant
+    if isinstance(fmt, IntegerElement):
+        low, high = fmt.integer.lowest, fmt.integer.max_finite
+        value = Number.read(terms, code, low, high, signed=fmt.signed)
+        negative = value < 0 if fmt.signed else none
+        sig = choose(negative, -value, value).within(0, max(-low, high)).loosened(0, fmt.codes - 1)
+        exp = number(terms, fmt.e_min)
+        exp = replace(exp, bits=Bits(exp.bits.term, exp.bits.width))  # not folded, as later steps do not fold its wires
+        return Operand(negative, exp, sig, value.is_zero(), none, none, bounded=True)
+    place = Number.read(terms, code, 0, fmt.codes - 1, signed=False)
+    chosen = [(place.equals(k), fmt.decode(k)) for k in range(fmt.codes)]
+    exp, sig = number(terms, fmt.e_min), number(terms, 0)
+    for here, x in chosen:
+        exp, sig = choose(here, number(terms, x.exp), exp), choose(here, number(terms, x.sig), sig)
+    sign = any_of([none, *(here for here, x in chosen if x.sign)])
+    zero, inf, nan = (
+        any_of([none, *(here for here, x in chosen if x.cls is cls)]) for cls in (Cls.ZERO, Cls.INFINITY, Cls.NAN)
+    )
+    return Operand(sign, exp, sig.loosened(0, (2 << fmt.man_bits) - 1), zero, inf, nan, bounded=True)
 
 
 def _mantissa(terms: Terms, fmt: Format, code: Bits) -> Number:
@@ -111,18 +138,27 @@ def addend(z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
     return Term(z.sign, exp, z.sig, c.man_bits), Special(z.nan, z.inf & ~z.sign, z.inf & z.sign)
 
 
-def scaled_product(product: Term, alpha: Operand, beta: Operand, e_zero: int) -> Term:
-    """Step scale: a product with the exponents of its block's scales added, a zero product at e_zero (golden:
-    `STFDPA.scaled`)."""
-    exp = choose(product.sig.is_zero(), Number.constant(product.exp.terms, e_zero), product.exp + (alpha.exp + beta.exp))
-    return Term(product.sign, exp, product.sig, product.frac)
+def scaled_product(product: Term, alpha: Operand, beta: Operand, scale: Format, e_zero: int) -> Term:
+    """Step scale: a product under its block's scales, a zero one at e_zero (golden: `STFDPA.scaled`)."""
+    zero, exp = Number.constant(product.exp.terms, e_zero), product.exp + (alpha.exp + beta.exp)
+    if not scale.has_zero:  # powers of two
+        return Term(product.sign, choose(product.sig.is_zero(), zero, exp), product.sig, product.frac)
+    sig = product.sig * (alpha.sig * beta.sig)
+    sig = sig.loosened(0, (1 << product.sig.bits.width + 2 * (scale.man_bits + 1)) - 1)
+    exp = choose(product.sig.is_zero() | alpha.zero | beta.zero, zero, exp)
+    return Term(product.sign ^ alpha.sign ^ beta.sign, exp, sig, product.frac + 2 * scale.man_bits)
 
 
-def scaled_special(special: Special, alpha: Operand, beta: Operand) -> Special:
-    """The flags of a product that is not finite, after scaling. A NaN scale gives NaN, and so does an infinity under a
-    zero scale (golden: `GSTFDPA.special`, `specials.sum_special`)."""
-    zero_times_infinity = (special.pos_inf | special.neg_inf) & (alpha.zero | beta.zero)
-    return Special(special.nan | alpha.nan | beta.nan | zero_times_infinity, special.pos_inf, special.neg_inf)
+def scaled_special(product: Term, special: Special, alpha: Operand, beta: Operand, scale: Format) -> Special:
+    """The flags of a product under its scales, if it is not finite then. A NaN scale gives NaN, and so do a zero and an
+    infinity among the four factors (golden: `specials.scaled_special`)."""
+    infinite, zero = special.pos_inf | special.neg_inf, alpha.zero | beta.zero
+    if scale.infinity is not None:
+        infinite, zero = infinite | alpha.inf | beta.inf, zero | product.sig.is_zero()
+    nan, sign = special.nan | alpha.nan | beta.nan | (infinite & zero), product.sign ^ alpha.sign ^ beta.sign
+    if scale.infinity is None and not scale.signed:
+        return Special(nan, special.pos_inf, special.neg_inf)
+    return Special(nan, infinite & ~sign, infinite & sign)
 
 
 def combine(specials: Sequence[Special]) -> Special:

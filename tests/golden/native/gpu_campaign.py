@@ -1,5 +1,6 @@
-"""The kernels of matrix products on GPUs at volume, on the host: 10^7 elements of D of every instruction that one call
-computes, of its chains, and of products with promotion, residue, split-K and scales, beside the native engine, bit for bit.
+"""The kernels of matrix products on GPUs at volume, on the host: each kernel's own text, compiled for its plan, with threads
+and barriers as on a GPU (gpu_host.py), beside the native engine, bit for bit. 10^7 elements of D of a step of every
+operation, of its chain, of products with promotion, residue, split-K and scales at promotion; then of other instructions.
 
     python -m tests.golden.native.gpu_campaign STORE [SECONDS]
 
@@ -11,8 +12,9 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain as joined
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,66 +22,98 @@ from unittest import mock
 import numpy as np
 
 import golden
-from golden import GemmOrder
+from golden import GemmOrder, Instruction
 from golden.chains.chain import Chain
 from golden.engines import engine
 from golden.native.cuda import INCLUDE, _headers
-from tests.golden.native.gpu_host import host_product
-from tests.golden.native.test_gpu_products import EVERY, MANY_ROWS, check, matrices
+from tests.golden.native.gpu_host import kernel_product
+from tests.golden.native.test_gpu_products import EVERY, MANY_ROWS, by_the_engine, matrices
 
 ORDERS = {
     "promoted": GemmOrder(promote_every=2),
     "residue first": GemmOrder(residue="first", k_tile=64),
-    "split": GemmOrder(split_k=3, split_sum="workspace"),
     "scaled at promotion": GemmOrder(promote_every=2, scale_at="promotion", scale_block=(1, 128)),
+    "split": GemmOrder(split_k=3, split_sum="workspace"),
 }
 """Orders of products; K is no multiple of their instructions."""
+
+ORDERED = (golden.instruction("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3"),
+           golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32"))  # fmt: skip
+"""The instructions of these products."""
 
 SIDE = 3168
 """Rows and columns of D of a product under an order: 10^7 elements."""
 
+Unit = tuple[str, Callable[[], int]]
+"""Name and work: it compares, raises AssertionError where something differs, and returns how many elements."""
 
-def units(rows: int = MANY_ROWS, side: int = SIDE) -> Iterator[tuple[str, Callable[[], int]]]:
-    """Name and work of each: it compares, raises AssertionError where something differs, and returns how many elements."""
-    for i in EVERY:
-        name = f"{i.arch} {i.name}"
-        yield f"step {name}", partial(stepped, i, i.k, rows)
+
+def first_of_each() -> list[Instruction]:
+    """Of every operation the instruction that takes most scales and products, and makes chains."""
+    found: dict[str, Instruction] = {}
+    for i in sorted(EVERY, key=lambda i: (not i.chain.is_plain, -(i.operation.block_size or 0), -i.k)):
+        found.setdefault(i.operation.name, i)
+    return list(found.values())
+
+
+def units(rows: int = MANY_ROWS, side: int = SIDE) -> Iterator[Unit]:
+    """All of them: what tells most comes first."""
+    first = first_of_each()
+    yield from joined(steps(first, rows), chains(first, rows), orders(ORDERED[:1], side))
+    others = [i for i in EVERY if i not in first]
+    yield from joined(orders(ORDERED[1:], side), steps(others, rows), chains(others, rows))
+
+
+def steps(instructions: Sequence[Instruction], rows: int) -> Iterator[Unit]:
+    for i in instructions:
+        yield f"step {i.operation.name} {i.arch} {i.name}", partial(compared, i, i.k, rows)
+
+
+def chains(instructions: Sequence[Instruction], rows: int) -> Iterator[Unit]:
+    """Five steps each: parts of K that are full, and a last one that is not."""
+    for i in instructions:
         if i.chain.is_plain and "c" in i.operation.operands:
-            yield f"chain {name}", partial(stepped, i, 5 * max(i.operation.length, i.operation.block_size or 1), rows)
-    for key, order in ORDERS.items():
-        for model in (golden.instruction("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3"),
-                      golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")):  # fmt: skip
-            yield f"{key} {model.arch} {model.name}", partial(ordered, model, order, side)
+            K = 5 * max(i.operation.length, i.operation.block_size or 1)
+            yield f"chain {i.operation.name} {i.arch} {i.name}", partial(compared, i, K, rows)
 
 
-def stepped(instruction: Any, K: int, rows: int) -> int:
+def orders(models: Sequence[Instruction], side: int) -> Iterator[Unit]:
+    for model in models:
+        for key, order in ORDERS.items():
+            yield f"{key} {model.operation.name} {model.arch} {model.name}", partial(ordered, model, order, side)
+
+
+def compared(instruction: Instruction, K: int, rows: int) -> int:
     operands = matrices(instruction, K, rows, seed=12)
-    check(instruction.chain, operands, (False,))
-    return int(operands[2].size)
+    expected = by_the_engine(instruction.chain, operands)
+    check_equal(kernel_product(instruction.chain, *operands), expected)
+    return int(expected.size)
 
 
-def ordered(model: Any, order: GemmOrder, side: int) -> int:
+def check_equal(found: Any, expected: Any) -> None:
+    different = int((found != expected).sum())
+    assert not different, f"{different} of {found.size} differ"
+
+
+def ordered(model: Instruction, order: GemmOrder, side: int) -> int:
     """golden.gemm with the kernel in the place of the cuda engine's launch."""
     rng, K = np.random.default_rng(13), 5 * model.k - 3
     a, b = (rng.integers(0, model.a.codes, shape).astype(f"uint{model.a.storage_bits}") for shape in ((side, K), (K, side)))
     c = rng.integers(0, model.c.codes, (side, side)).astype(f"uint{model.c.storage_bits}")
     scales: dict[str, Any] = {}
     if order.scale_at == "promotion":
-        of = {"scale_a": (side, 3), "scale_b": (3, -(-side // 128))}
+        of = {"scale_a": (side, -(-K // 128)), "scale_b": (-(-K // 128), -(-side // 128))}
         scales = {key: rng.standard_normal(shape, np.float32) for key, shape in of.items()}
     expected = golden.gemm(model, a, b, c, **scales, engine="native", order=order)
     with mock.patch.dict(engine.ENGINES, native=on_host):
         found = golden.gemm(model, a, b, c, **scales, engine="native", order=order)
-    assert (found == expected).all(), f"{int((found != expected).sum())} of {found.size} differ"
+    check_equal(found, expected)
     return int(expected.size)
 
 
 def on_host(chain: Chain, batch: engine.Batch) -> Any:
     """A call by the kernel that a GPU would run; additions, which are rows, by the native engine."""
-    if not batch.columns:
-        return engine.run_native(chain, batch)
-    found = host_product(chain, *batch[:5], quick=True)
-    return host_product(chain, *batch[:5]) if found is None else found
+    return kernel_product(chain, *batch[:5]) if batch.columns else engine.run_native(chain, batch)
 
 
 def kernels() -> str:

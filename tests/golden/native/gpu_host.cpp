@@ -21,7 +21,8 @@ void each_tile(const mmau::Product<Planned>& product, bool descending) {
     std::vector<uint64_t> words(Way::bytes(plan_of_call) / sizeof(uint64_t) + 3);
     auto* memory = reinterpret_cast<unsigned char*>(reinterpret_cast<uintptr_t>(words.data() + 1) / 16 * 16);
     for (int64_t number = 0; number < product.tiles(); ++number) {
-        std::fill(words.begin(), words.end(), 0xA5A5A5A5A5A5A5A5u);  // what an earlier block left is nobody's
+        // what an earlier block left is nobody's: words that no quick way takes, or zeros, which every way does
+        std::fill(words.begin(), words.end(), descending ? 0 : 0xA5A5A5A5A5A5A5A5u);
         plan_of_call.narrow ? Way::template compute<int64_t>(product, number, memory, *block)
                             : Way::template compute<mmau::Widest>(product, number, memory, *block);
     }

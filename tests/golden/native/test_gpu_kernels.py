@@ -1,9 +1,11 @@
-"""What the kernels of matrix products ask of a GPU: they compile for every architecture, and a block of each fits registers
-and shared memory, as the compiled code says."""
+"""What the kernels of matrix products ask of a GPU: they compile for every architecture; a block of each fits registers and
+shared memory, and barriers keep what it writes there from what it reads, as the compiled code says."""
 
 import re
+import shutil
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -12,6 +14,7 @@ import golden
 from golden.native import hip
 from golden.native.cuda import INCLUDE, PRODUCT, ROWS, THREADS, binary, cubin, product_source, source
 from golden.native.hip import assembly
+from hwtests.nvidia.disassembly import sass
 from tests.hwtests.compilers import needs_amd_compiler, needs_cuda_compiler
 
 NVIDIA = ("sm_80", "sm_90", "sm_100", "sm_120")
@@ -66,6 +69,30 @@ def resources_of_cubin(binary: bytes) -> Resources:
     return Resources(registers, sections[f".nv.shared.{PRODUCT}"][5], own)
 
 
+KINDS = {
+    "B": r"BAR\.SYNC|s_barrier(?!_signal)", "W": r"STS|ds_(?:write|store)", "R": r"LDS|ds_(?:read|load)",
+    "T": r"s_wait\w*.*(?:lgkmcnt\(0\)|dscnt 0x0)",
+}  # fmt: skip
+"""What instructions begin with that concern the memory of a block: a barrier, a write, a read, AMD's wait until all writes
+are there."""
+
+ORDERLY = {"nvidia": r"B*(W+B+R+B+)+", "amd": r"[TB]*(W[WT]*TB[TB]*R[RT]*B[TB]*)+"}
+"""The order of these in a kernel: a barrier lies between the writes of a part and its reads, another before the next."""
+
+
+def order_of(instructions: list[str]) -> str:
+    """The kinds of a listing's instructions, one letter each."""
+    return "".join(kind for line in instructions for kind, begins in KINDS.items() if re.match(begins, line))
+
+
+def order_of_sass(binary: bytes) -> str:
+    return order_of([mnemonic for mnemonic, _ in sass(binary)])
+
+
+def order_of_assembly(text: str) -> str:
+    return order_of([line.strip() for line in text.splitlines()])
+
+
 def source_of(model: tuple[str, str]) -> str:
     instruction = golden.instruction(*model)
     return product_source(instruction.chain, 64 * instruction.k)
@@ -76,10 +103,40 @@ def source_of(model: tuple[str, str]) -> str:
 @pytest.mark.parametrize("target", NVIDIA)
 @pytest.mark.parametrize("model", MODELS, ids="-".join)
 def test_block_fits_an_nvidia_gpu(model: tuple[str, str], target: str) -> None:
-    found = resources_of_cubin(cubin(source_of(model), target, INCLUDE))
+    binary = cubin(source_of(model), target, INCLUDE)
+    found = resources_of_cubin(binary)
     print(f"{' '.join(model)} on {target}: {found}")
+    assert re.fullmatch(ORDERLY["nvidia"], order_of_sass(binary))
     assert 1 <= REGISTERS // (found.registers * THREADS) <= 8
     assert 0 < found.shared <= SHARED + RESERVED
+
+
+def without_barriers(folder: Path) -> Path:
+    """The headers, in which no thread of a GPU waits for another."""
+    include = folder / "include"
+    shutil.copytree(INCLUDE, include)
+    header = include / "mmau" / "gpu" / "block.hpp"
+    text = header.read_text()
+    assert text.count("own);\n        barrier();") == 1
+    header.write_text(text.replace("own);\n        barrier();", "own);"))
+    return include
+
+
+@needs_cuda_compiler
+@pytest.mark.kernels
+@pytest.mark.attack("a kernel of matrix products without barriers, by its machine code")
+def test_nvidia_kernel_without_barriers_is_found(tmp_path: Path) -> None:
+    binary = cubin(source_of(MODELS[3]), "sm_90", without_barriers(tmp_path))
+    assert not re.fullmatch(ORDERLY["nvidia"], order_of_sass(binary))
+
+
+@needs_amd_compiler
+@pytest.mark.kernels
+@pytest.mark.attack("a kernel of matrix products without barriers, by its machine code")
+@pytest.mark.parametrize("arch", AMD)
+def test_amd_kernel_without_barriers_is_found(arch: str, tmp_path: Path) -> None:
+    text = assembly(source_of(MODELS[3]), arch, AMD[arch], without_barriers(tmp_path))
+    assert not re.fullmatch(ORDERLY["amd"], order_of_assembly(text))
 
 
 @needs_amd_compiler
@@ -104,5 +161,6 @@ def test_block_fits_an_amd_gpu(model: tuple[str, str], arch: str) -> None:
     names = ("vgpr_count", "group_segment_fixed_size", "private_segment_fixed_size")
     found = Resources(*(int(re.findall(rf"^ *(?:- )?\.{name}: +(\d+)$", text, re.M)[0]) for name in names))
     print(f"{' '.join(model)} on {arch}: {found}")
+    assert re.fullmatch(ORDERLY["amd"], order_of_assembly(text))
     assert found.registers <= 512 if arch.startswith("gfx9") else found.registers <= 256
     assert found.shared <= SHARED

@@ -55,10 +55,14 @@ def matrices(model: Any, K: int, rows: int, seed: int) -> tuple[Any, ...]:
     return drawn.a, drawn.b, c, drawn.scale_a, drawn.scale_b
 
 
+def by_the_engine(chain: Chain, operands: tuple[Any, ...]) -> Any:
+    a, b, c, scale_a, scale_b = operands
+    return engine.compute(chain, a, b, c, scale_a, scale_b, len(b))
+
+
 def check(chain: Chain, operands: tuple[Any, ...], orders: tuple[bool, ...] = (False, True), **keys: Any) -> None:
     """The kernels that take a chain give every bit of the native engine's, their threads in both orders."""
-    a, b, c, scale_a, scale_b = operands
-    expected = engine.compute(chain, a, b, c, scale_a, scale_b, len(b))
+    expected = by_the_engine(chain, operands)
     for quick, descending in itertools.product((False, True), orders):
         found = host_product(chain, *operands, quick=quick, descending=descending, **keys)
         if found is not None:
@@ -236,6 +240,29 @@ FAULTS = {
         "Accumulated& own) { part.load(thread);",
     ),
     "the last part as long as the others": ("product.hpp", "smaller(layout.depth, product.K - start)", "layout.depth"),
+    "a part that is loaded over the one before, which others still read": (
+        "product.hpp", "accumulate_part<Int>(part, thread, own); });",
+        "accumulate_part<Int>(part, thread, own);\n"
+        "const int next = start + layout.depth, count = smaller(layout.depth, product.K - next);\n"
+        "if (count > 0) Part<Planned>{product, layout, corner, next, count, memory}.load(thread); });",
+    ),
+    "a part that is loaded once, and stale after": (
+        "product.hpp", "part.load(thread); });", "if (!start) part.load(thread); });",
+    ),
+    "a part of the quick way that is loaded once, and stale after": (
+        "quick.hpp", "part.load(thread); });", "if (!start) part.load(thread); });",
+    ),
+    "a part of the quick way that is read in the phase that loads it": (
+        "quick.hpp",
+        "QuickAccumulated&) { part.load(thread); });\n        block.each([&](int thread, QuickAccumulated& own) {",
+        "QuickAccumulated& own) { part.load(thread);",
+    ),
+    "the last column of D left out": (
+        "block.hpp", "corner.column + place.column < product.columns();",
+        "corner.column + place.column < product.columns() - 1;",
+    ),
+    "the row before the last in the place of the last": ("block.hpp", "product.rows() - 1);", "product.rows() - 2);"),
+    "no tile that D ends within": ("block.hpp", "(rows() + tile_side - 1) / tile_side", "rows() / tile_side"),
     "the format of c in every step": ("product.hpp", "part.start + k ? plan.d : plan.c", "plan.c"),
 }  # fmt: skip
 """Faults of the kernels: a header of mmau/gpu, its text, and what stands there instead."""

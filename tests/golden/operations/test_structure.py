@@ -145,7 +145,10 @@ class Reading:
         return [scale.decode(codes[k // block]) for codes in self.scales]
 
     def scaled(self, product: Term, k: int) -> Term:
-        return product._replace(exp=product.exp + sum(x.exp for x in self.factors(k)))
+        scale, (alpha, beta) = self.operation.scale_format, self.factors(k)
+        assert scale is not None
+        sig, frac = product.sig * steps.signed_sig(alpha) * steps.signed_sig(beta), product.frac + 2 * scale.man_bits
+        return Term(sig, product.exp + alpha.exp + beta.exp, frac)
 
     def scaled_group(self, group: Term, number: int) -> Term:
         places, scale = self.structure.leaves[number], self.operation.scale_format
@@ -154,7 +157,7 @@ class Reading:
         frac = 2 * scale.man_bits + group.frac - group.exp
         if not alpha.sig or not beta.sig or all(not (self.x[k].sig and self.y[k].sig) for k in places):
             return Term(0, self.structure.last.floor or 0, frac)
-        return Term(group.sig * alpha.sig * beta.sig, alpha.exp + beta.exp, frac)
+        return Term(group.sig * steps.signed_sig(alpha) * steps.signed_sig(beta), alpha.exp + beta.exp, frac)
 
     def rounded(self, total: int, lsb: int, rounding: Rounding, negative: bool) -> int:
         d, structure = self.operation.d, self.structure

@@ -1,12 +1,15 @@
 """Units with formats of their own, by name, as texts of unit files: every kind of special values, with and without
 subnormals and sign, biases far from the usual, and results in formats that have no infinity."""
 
+import json
 import tomllib
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table
-from tests.twin.twin_numbers import LAYOUTS, Layout
+from tests.twin.twin_numbers import LAYOUTS, NAN, VALUES, Layout, Number, exponent_of, infinite, two_to
 
 E3M4 = '[formats.e3m4]\nexp_bits = 3\nman_bits = 4\nbias = 3\nspecials = "ieee"\n'
 P4 = '[formats.p4]\nexp_bits = 4\nman_bits = 3\nbias = 8\nspecials = "p3109"\n'
@@ -15,8 +18,40 @@ LOW = '[formats.low]\nexp_bits = 3\nman_bits = 2\nbias = -70\nspecials = "fn"\n'
 FAR = '[formats.far]\nexp_bits = 3\nman_bits = 2\nbias = 300\nspecials = "fnuz"\n'
 DLFLOAT = '[formats.dl]\nexp_bits = 6\nman_bits = 9\nbias = 31\nspecials = "merged"\nsubnormals = false\n'
 FP22 = '[formats.fp22]\nexp_bits = 8\nman_bits = 13\nbias = 127\nspecials = "ieee"\n'
+UE5M3 = '[formats.ue5m3]\nexp_bits = 5\nman_bits = 3\nbias = 15\nspecials = "fn"\nsigned = false\n'
 LEAST = '[formats.least]\nexp_bits = 1\nman_bits = 1\nbias = 0\nspecials = "finite"\n'
+MXINT8 = "[formats.mxint8]\nbits = 8\nfraction = 6\n"
+UINT5 = "[formats.uint5]\nbits = 5\nsigned = false\n"
+INT16 = "[formats.int16]\nbits = 16\nfraction = 15\n"
+FEW = '[formats.few]\nvalues = ["-0", "3*2^-9", "-96", "0.75", "inf", "nan", "-inf", "0"]\n'
+LOGS = '[formats.logs]\nvalues = ["1", "-2", "1/2", "1"]\n'
 _ALIGNED = 'operation = "T-FDPA"\nL = 4\nF = 16\ne_zero = -133\n'
+
+HIF8_DOTS = (("11", 4), ("10", 3), ("01", 2), ("001", 1), ("0001", 0), ("0000", -1))
+"""Prefixes of HiF8, and the bits of exponent that follow; -1 stands for numbers without a hidden one."""
+
+
+def hif8() -> list[str]:
+    """The values of HiF8 by code, as its definition has them (arXiv 2409.16626, table 2): below the sign a prefix says how
+    many bits of exponent follow, the first of which is its sign and whose leading one is hidden; the rest is mantissa."""
+    values = []
+    for code in range(256):
+        bits = f"{code:08b}"
+        if bits in ("10000000", "01101111", "11101111"):
+            values.append({"10000000": "nan", "01101111": "inf", "11101111": "-inf"}[bits])
+            continue
+        prefix, width = next((p, w) for p, w in HIF8_DOTS if bits[1:].startswith(p))
+        exponent, mantissa = bits[1 + len(prefix) :][: max(width, 0)], bits[1 + len(prefix) + max(width, 0) :]
+        sign = "-" if code & 128 else ""
+        if width < 0:  # without a hidden one: 2^(mantissa - 23)
+            values.append(f"{sign}1*2^{int(mantissa, 2) - 23}" if int(mantissa, 2) else "0")
+            continue
+        power = int("1" + exponent[1:], 2) * (-1 if exponent[0] == "1" else 1) if width else 0
+        values.append(f"{sign}{int('1' + mantissa, 2)}*2^{power - len(mantissa)}")
+    return values
+
+
+HIF8 = f"[formats.hif8]\nvalues = {json.dumps(hif8())}\n"
 
 TEXTS = {
     "e3m4": f'{_ALIGNED}a = "e3m4"\nb = "e3m4"\nc = "fp32"\nrho = "RNE-FP32"\n{E3M4}',
@@ -40,6 +75,42 @@ TEXTS = {
         'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 2\nscale = "ue4m3"\nF = 22\ne_zero = -139\n'
         f'a = "least"\nb = "e3m4"\nc = "fp16"\nrho = "RZ-FP16"\n{LEAST}{E3M4}'
     ),
+    "groups under ue5m3": (
+        'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 4\nscale = "ue5m3"\nF = 22\ne_zero = -139\n'
+        f'a = "e2m1"\nb = "e5m2"\nc = "fp32"\nrho = "RNE-FP32"\n{UE5M3}'
+    ),
+    "groups under fp16": (
+        'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 2\nscale = "fp16"\nF = 30\ne_zero = -60\n'
+        'a = "e2m1"\nb = "e4m3"\nc = "fp32"\nrho = "RZ-FP32"\n'
+    ),
+    "products under e5m2": (
+        'operation = "ST-FDPA"\nL = 2\nK_block = 1\nscale = "e5m2"\nF = 22\ne_zero = -139\n'
+        'a = "e4m3"\nb = "e5m2"\nc = "fp16"\nrho = "RNE-FP16"\ntruncation = "RD"\n'
+    ),
+    "products under p3109": (
+        f'operation = "ST-FDPA"\nL = 2\nK_block = 2\nscale = "p4"\nF = 12\ne_zero = -50\n'
+        f'a = "e2m1"\nb = "e3m2"\nc = "bf16"\nrho = "RNE-BF16"\nsticky = true\n{P4}'
+    ),
+    "hif8": f'{_ALIGNED}a = "hif8"\nb = "hif8"\nc = "fp32"\nrho = "RNE-FP32"\n{HIF8}',
+    "tables": (
+        f'operation = "E-FDPA"\nL = 3\na = "few"\nb = "logs"\nc = "fp16"\nrho = "RNE-FP16"\nzero = "ieee"\n{FEW}{LOGS}'
+    ),
+    "table flushed": f'{_ALIGNED}a = "few"\nb = "e5m2"\nc = "fp16"\nrho = "RZ-FP16"\nflush_inputs = true\n{FEW}',
+    "table rounded": f'operation = "TR-FDPA"\nL = 4\nF = 24\nF2 = 31\na = "few"\nb = "bf16"\nc = "fp32"\n{FEW}',
+    "mxint8": (
+        'operation = "ST-FDPA"\nL = 4\nK_block = 2\nF = 25\ne_zero = -133\na = "mxint8"\nb = "mxint8"\nc = "fp32"\n'
+        f'rho = "RZ-FP32"\n{MXINT8}'
+    ),
+    "int4 groups": (
+        'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 4\nscale = "ue4m3"\nF = 22\ne_zero = -139\n'
+        f'a = "int4"\nb = "uint5"\nc = "fp32"\nrho = "RNE-FP32"\n{UINT5}'
+    ),
+    "int16": f'operation = "E-FDPA"\nL = 2\na = "int16"\nb = "uint5"\nc = "fp32"\nrho = "RNE-FP32"\n{INT16}{UINT5}',
+    "weights": f'{_ALIGNED}a = "e4m3"\nb = "int4"\nc = "fp32"\nrho = "RNE-FP32"\ntruncation = "RO"\n',
+    "headroom of integers": (
+        'operation = "PS-FDPA"\nL = 4\nP = 2\nF = 26\nh = 2\ne_zero = -126\na = "int8"\nb = "mxint8"\nc = "fp32"\n'
+        f'rho = "RNE-FP32"\n{MXINT8}'
+    ),
     "multiply": f'operation = "MUL"\na = "fp22"\nb = "fp22"\nrho = "RD-fp22"\n{FP22}',
     "add": f'operation = "ADD"\na = "p4"\nb = "p4"\noverflow = "saturate"\n{P4}',
     "fused": f'operation = "FMA"\na = "p4"\nb = "p4"\nc = "p4"\nflush_inputs = true\nflush_results = true\n{P4}',
@@ -59,7 +130,32 @@ SPECIALS: dict[str, Any] = {
 def own_unit(name: str) -> Unit:
     """The unit of that name. Its formats become known to the twin, from the text alone."""
     table = tomllib.loads(f'name = "own"\n{TEXTS[name]}')
+    for integer in ("int4", "int8"):
+        VALUES.setdefault(integer, list(numbers_of({"bits": int(integer[3:])})))
     for key, given in table.get("formats", {}).items():
+        if "bits" in given or "values" in given:
+            VALUES[key] = list(numbers_of(given))
+            continue
         fields = (given["exp_bits"], given["man_bits"], given["bias"], SPECIALS[given["specials"]])
         LAYOUTS[key] = Layout(*fields, signed=given.get("signed", True), subnormals=given.get("subnormals", True))
     return unit_from_table(table)
+
+
+def numbers_of(given: dict[str, Any]) -> Iterator[Number]:
+    """The numbers of a format without fields, by code: of an integer at the exponent of its highest bit."""
+    bits = given.get("bits")
+    if bits is not None:
+        exponent = bits - 1 - given.get("fraction", 0)
+        for code in range(2**bits):
+            value = code - 2**bits if given.get("signed", True) and code >= 2 ** (bits - 1) else code
+            yield Number("finite", value < 0, Fraction(value, 2 ** (bits - 1)), exponent)
+        return
+    for text in given["values"]:
+        negative, plain = text.startswith("-"), text.removeprefix("-")
+        if plain in ("nan", "inf"):
+            yield NAN if plain == "nan" else infinite(negative)
+            continue
+        factor, _, power = plain.partition("*2^")
+        value = Fraction(factor) * two_to(int(power or 0)) * (-1 if negative else 1)
+        exponent = exponent_of(value) if value else 0
+        yield Number("finite", negative, value / two_to(exponent), exponent)

@@ -2,18 +2,21 @@
 unit are one."""
 
 import json
+import re
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from golden.native.library import library
 from golden.stimulus import OperandShape, generate
-from golden.units.unit_file import unit_from_table, unit_to_toml
+from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
 from golden.variants.keys import one_off
-from tests.golden.units.own_formats import TEXTS, own_unit
+from tests.golden.units.own_formats import TEXTS, numbers_of, own_unit
 from tests.twin import twin
+from tests.twin.twin_numbers import Number
 
 ENGINES = ("reference", "native") if library() is not None else ("reference",)
 
@@ -63,3 +66,102 @@ def test_trace_and_neighbours_of_a_unit(name: str) -> None:
     changed = [other for _, other in one_off(unit.operation)]
     differs = [(replace(unit, operation=other).dot(*given) != d).any() for other in changed]
     assert any(differs)
+
+
+HIF8 = Path(__file__).parents[3] / "examples" / "units" / "hif8.toml"
+
+
+@pytest.mark.parametrize("name", ["hif8", "tables", "mxint8", "int16", "int4 groups"])
+def test_every_code_of_an_element_without_fields(name: str) -> None:
+    unit = own_unit(name)
+    for key, given in tomllib.loads(TEXTS[name])["formats"].items():
+        own = next(form for form in (unit.a, unit.b) if form.name == key)
+        for code, number in enumerate(numbers_of(given)):
+            x = own.decode(code)
+            sig = (
+                Number("finite", bool(x.sign), number.significand, x.exp).value if x.cls.name in ("ZERO", "NORMAL") else None
+            )
+            assert own.value(code) == (number.value if number.kind == "finite" else None)
+            if sig:
+                assert (sig, x.exp, x.sign) == (number.value, number.exponent, number.negative)
+
+
+def test_file_of_a_table_is_the_definition() -> None:
+    assert load_unit(HIF8).a == own_unit("hif8").a
+
+
+BY_TABLE = TEXTS["hif8"].split("[formats")[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("0,1\n1,2\n1,nan", "[formats.hif8] t.csv gives code 0x1 twice: 2 and nan"),
+        ("code,value\n0,0\n2,nan\n3,1", "hif8 must give a value for every code to 0x3; 0x1 has none, 3 have"),
+        (
+            "0,0\n1,1/3",
+            "the value of code 0x1 of hif8 must be an integer over a power of two, as 0.75, 3/4 or 3*2^-2, or "
+            "nan, inf or -inf; got '1/3'",
+        ),
+        (
+            "0,0\n1,x",
+            "the value of code 0x1 of hif8 must be an integer over a power of two, as 0.75, 3/4 or 3*2^-2, or "
+            "nan, inf or -inf; got 'x'",
+        ),
+        ("0,0\n1", "a line of t.csv must be code,value, as 0x3c,1.5; got '1'"),
+        ("0,0\n1,-0", "hif8 must have a number other than zero"),
+        ("0,0\n256,1", "codes of hif8 must be 0 to at most 0xff, got 0x100"),
+        (
+            "0,1\n1,1*2^-2000",
+            "values of hif8 must have at most 24 significant bits and exponents from -1000 to 1000, got 1 bits "
+            "and exponents from -2000 to 0",
+        ),
+    ],
+)  # fmt: skip
+def test_file_that_is_no_table(lines: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(lines)
+    unit = tmp_path / "unit.toml"
+    unit.write_text(f'name = "u"\n{BY_TABLE}[formats.hif8]\ntable = "t.csv"\n')
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{unit}: {said}')}$"):
+        load_unit(unit)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "said"),
+    [
+        (
+            "mxint8", {"flush_inputs": True},
+            "flush_inputs must be false where a is an integer, which has no subnormals; got true",
+        ),
+        ("mxint8", {"a": "int32"}, "bits of int32 as an element must be an integer from 2 to 16, got 32"),
+        ("mxint8", {"c": "int8"}, "c must be a floating-point format with fields, got int8, as a and b alone may be"),
+        ("hif8", {"c": "hif8"}, "c must be a floating-point format with fields, got hif8, as a and b alone may be"),
+        (
+            "hif8", {"rho": "RNE-hif8"},
+            "rounding_format of RNE-hif8 must be a floating-point format with fields and a sign, got hif8",
+        ),
+        ("int4 groups", {"scale": "int8"}, "scale must be a format with fields, at most 32 bits and no padding, got int8"),
+        (
+            "mxint8", {"formats": {"mxint8": {"bits": 8, "fraction": 9}}},
+            "fraction of mxint8 must be an integer from 0 to 8, got 9",
+        ),
+        (
+            "mxint8", {"formats": {"mxint8": {"bits": 8, "bias": 9}}},
+            "[formats.mxint8] key must be one of bits, fraction, signed; got 'bias'",
+        ),
+        (
+            "hif8", {"formats": {"hif8": {"values": ["0", 1]}}},
+            "values of [formats.hif8] must be a list of texts, one for each code; got ['0', 1]",
+        ),
+        (
+            "tables", {"operation": "MUL", "a": "few", "b": "few"},
+            "a of MUL must be a floating-point format with fields, got few, as a and b alone may be",
+        ),
+    ],
+)  # fmt: skip
+def test_elements_that_are_refused(name: str, changed: dict[str, Any], said: str) -> None:
+    table = tomllib.loads(f'name = "own"\n{TEXTS[name]}') | changed
+    if changed.get("operation") == "MUL":
+        table = {key: table[key] for key in ("name", "operation", "a", "b", "formats")}
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        unit_from_table(table)

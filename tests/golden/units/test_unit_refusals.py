@@ -128,7 +128,10 @@ KINDS = ", ".join(golden.OPERATIONS)
         (GST_FDPA | {"G": 3}, ValueError, "G must divide L; got G=3, L=16"),
         (GST_FDPA | {"K_block": 24}, ValueError, "K_block must divide L or be a multiple of it; got K_block=24, L=16"),
         (GST_FDPA | {"G": 16, "K_block": 8}, ValueError, "G must divide K_block; got G=16, K_block=8"),
-        (GST_FDPA | {"scale": "e4m3"}, ValueError, "scale must be one of ue8m0, ue4m3; got 'e4m3' (did you mean 'ue4m3'?)"),
+        (
+            GST_FDPA | {"scale": "fp64"}, ValueError,
+            "scale must be a format with fields, at most 32 bits and no padding, got fp64",
+        ),
         (TR_FDPA | {"F2": 0}, ValueError, "F2 must be an integer from 1 to 128, got 0"),
         (TR_FDPA | {"c": "bf16"}, ValueError, "c must be one of fp32; got 'bf16'"),
         (FTZ | {"P": 3}, ValueError, "P must be a power of two, got 3"),

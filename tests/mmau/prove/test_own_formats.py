@@ -4,13 +4,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from amaranth import Module, Mux, Value
 
 from golden import Format, Implementation
+from golden.arithmetic.coded_format import CodedFormat, IntegerElement
 from golden.arithmetic.conversion import Conversion
 from mmau.prove.design_proof import prove
 from rtl.designs.unit_design import UnitDesign
 from rtl.steps.decode import Decode, Subnormals
 from rtl.steps.encode import Encode
+from rtl.steps.interfaces import Operand
+from rtl.steps.scale import ScaleSpecial
 from tests.golden.units.own_formats import TEXTS, own_unit
 
 WIDE = ("biases", "fnuz by mode")
@@ -44,6 +48,55 @@ def test_decoder_without_infinities_is_refuted(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Decode, "__init__", without)
     assert prove(UnitDesign(own_unit("p3109 saturates")), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+@pytest.mark.parametrize("name", ["products under e5m2", "groups under fp16"])
+def test_scales_without_their_sign_are_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtl.steps.scale.signed_by", lambda scale, sign, alpha, beta: sign)
+    assert prove(UnitDesign(own_unit(name)), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+def test_infinite_scales_as_numbers_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As fn, whose NaN is the largest code alone, the infinities of e5m2 are numbers."""
+    made = ScaleSpecial.__init__
+
+    def without(self: ScaleSpecial, scale: Format) -> None:
+        made(self, scale)
+        self.scale = replace(scale, specials="fn")
+
+    monkeypatch.setattr(ScaleSpecial, "__init__", without)
+    assert prove(UnitDesign(own_unit("products under e5m2")), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+def test_table_with_one_wrong_value_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Decode.__init__
+
+    def wrong(self: Decode, operand: Format, subnormals: Subnormals = "kept") -> None:
+        made(self, operand, subnormals)
+        if isinstance(operand, CodedFormat):
+            self.operand = replace(
+                operand, carried=(*operand.carried[:0x41], operand.carried[0x40], *operand.carried[0x42:])
+            )
+
+    monkeypatch.setattr(Decode, "__init__", wrong)
+    assert prove(UnitDesign(own_unit("hif8")), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+def test_integers_in_ones_complement_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def inverted(m: Module, fmt: IntegerElement, code: Value, x: Operand) -> None:
+        negative = code[-1]
+        m.d.comb += [x.sign.eq(negative), x.exp.eq(fmt.e_min), x.sig.eq(Mux(negative, ~code, code)), x.zero.eq(~code.any())]
+
+    monkeypatch.setattr("rtl.steps.decode.decode_integer", inverted)
+    assert prove(UnitDesign(own_unit("mxint8")), seconds=300).verdict == "refuted"
 
 
 @pytest.mark.slow

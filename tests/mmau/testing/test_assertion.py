@@ -11,6 +11,7 @@ import golden
 from mmau.testing import assert_gemm, probe_data
 from mmau.testing.assertion import explained
 from mmau.testing.changes import explanations, wrong_kernels
+from mmau.testing.kernel_faults import usual_orders
 from mmau.testing.product_under_test import kernel_product
 
 WGMMA = golden.instruction("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3")
@@ -167,7 +168,7 @@ def test_each_wrong_kernel_is_named(name: str) -> None:
 @pytest.mark.parametrize(
     ("keys", "name"),
     [
-        ({"split_k": 4, "split_tile": 64}, "split_k = 4, split_tile = 64, split_sum = fp32"),
+        ({"split_k": 4, "split_tile": 64}, "split_k = 4, split_tile = 64"),
         ({"stripes": (2, 32)}, "stripes = (2, 32)"),
         ({"promote_every": 1}, "promote_every = 1"),
         ({"k_order": "reverse", "k_tile": 64}, "k_order = reverse, k_tile = 64"),
@@ -178,6 +179,46 @@ def test_other_orders_are_named(keys: dict[str, Any], name: str) -> None:
     product = kernel_product("sm_80", MMA.name, {"a": a, "b": b}, None)
     d = golden.gemm(MMA, a, b, np.zeros((8, 12), np.uint32), order=golden.GemmOrder(**keys))
     assert name in explained(product, d)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("K", "keys"), [(512, {"split_k": 4}), (128, {"split_k": 2}), (512, {"split_k": 8, "output": "bf16"})]
+)
+def test_orders_that_say_the_same_division_have_one_name(K: int, keys: dict[str, Any]) -> None:
+    """split_k = 4 and 5 of tiles of 64 cut 512 alike, and fp32 sums are rounded to fp32 in every way of adding parts."""
+    a, b = operands(K=K)
+    order = golden.GemmOrder(output=keys.get("output"))
+    product = kernel_product("sm_80", MMA.name, {"a": a, "b": b}, order)
+    found = explained(product, golden.gemm(MMA, a, b, np.zeros((8, 12), np.uint32), order=golden.GemmOrder(**keys)))
+    splits = [words for words in found if words.startswith("split_k")]
+    assert "output" in keys or splits == [f"split_k = {keys['split_k']}, split_tile = 64"]
+    orders = usual_orders(product)
+    sums = [product.changed(order=other).sums for other in orders.values()]
+    assert len(set(sums)) == len(sums) > 4
+    ways = [words for words in orders if "workspace" in words]
+    assert bool(ways) == ("output" in keys)
+
+
+def test_orders_with_the_same_sums_give_the_same_bits() -> None:
+    """Else the name of one would hide the other."""
+    a, b = operands(K=300)
+    product = kernel_product("sm_80", MMA.name, {"a": a, "b": b}, golden.GemmOrder(output="bf16"))
+    tries: list[dict[str, Any]] = [
+        {"split_k": parts, "split_tile": tile, "split_sum": way}
+        for parts in range(1, 12)
+        for tile in (8, 16, 64, None)
+        for way in ("fp32", "workspace", "in-place")
+    ]
+    tries += [{"k_order": "reverse", "k_tile": tile} for tile in (16, 32, 304)]
+    tries += [{"residue": "first", "k_tile": tile} for tile in (16, 32, 48)]
+    tries += [{"stripes": (number, width)} for number in (1, 2, 4) for width in (16, 32, 160)]
+    made: dict[object, set[bytes]] = {}
+    for keys in tries:
+        other = product.changed(order=golden.GemmOrder(output="bf16", **keys))
+        made.setdefault(other.sums, set()).add(other.d.tobytes())
+    assert all(len(results) == 1 for results in made.values())
+    assert 40 < len(made) < len(tries) - 40
 
 
 @pytest.mark.slow

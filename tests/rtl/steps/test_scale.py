@@ -8,7 +8,7 @@ import pytest
 
 from golden import FORMATS, Cls, Format
 from golden.arithmetic.formats import Decoded
-from golden.arithmetic.specials import NAN
+from golden.arithmetic.specials import NAN, sum_special
 from golden.arithmetic.steps import Term, multiply
 from golden.operations import GSTFDPA, STFDPA
 from rtl.steps.interfaces import ExpRange, TermFormat
@@ -89,7 +89,7 @@ def test_scaled_group_equals_golden_for_all_scales(scale: str) -> None:
         assert significand(as_term(term, part.format)) == significand(expected), (x, y, alpha, beta)
 
 
-@pytest.mark.parametrize("scale", ["ue4m3", "ue8m0"])
+@pytest.mark.parametrize("scale", ["ue4m3", "ue8m0", "e5m2", "e4m3fnuz"])
 def test_scales_change_a_products_special_as_in_golden(scale: str) -> None:
     keys: dict[str, Any] = {"a": "e5m2", "b": "e5m2", "c": "fp32", "L": 1, "F": 25, "rho": "RZ-FP32", "e_zero": E_ZERO}
     scale_format, e5m2 = FORMATS[scale], FORMATS["e5m2"]
@@ -105,11 +105,14 @@ def test_scales_change_a_products_special_as_in_golden(scale: str) -> None:
     c = FORMATS["fp32"].decode(0)
     rows, expected = [], []
     for (x, y), alpha, beta in cases:
-        unscaled = operation.special([x], [y], c, [one], [one])
+        unscaled = sum_special([x], [y], c)
         flags = (unscaled == NAN, unscaled == 0, unscaled == 1)
-        rows.append((*flags, *operand_fields(alpha), *operand_fields(beta)))
+        of_product = (x.sign ^ y.sign, not (x.sig and y.sig) and Cls.INFINITY not in (x.cls, y.cls))
+        product = of_product if scale_format.infinity is not None else ()
+        rows.append((*product, *flags, *operand_fields(alpha), *operand_fields(beta)))
         expected.append(operation.special([x], [y], c, [alpha], [beta]))
-    ports = [*members(part.special), *members(part.alpha), *members(part.beta)]
+    own = [part.sign, part.zero] if scale_format.infinity is not None else []
+    ports = [*own, *members(part.special), *members(part.alpha), *members(part.beta)]
     seen = run_part(part, ports, members(part.result), rows)
     for case, (nan, *infinities), special in zip(cases, seen, expected, strict=True):
         assert nan == (special == NAN), case

@@ -51,6 +51,8 @@ struct Format {
     MMAU_FN constexpr bool has_infinity() const { return specials == Specials::ieee || specials == Specials::p3109; }
     /// Code of +Inf, where there is one.
     MMAU_FN constexpr uint64_t infinity() const { return (max_field() + 1) << pad_bits; }
+    /// Whether every number is a power of two, as those of ue8m0.
+    MMAU_FN constexpr bool is_power_of_two() const { return !man_bits && !is_signed && !subnormals; }
     /// Code of −0, 0 where there is none.
     MMAU_FN constexpr uint64_t negative_zero() const {
         return specials == Specials::fnuz || specials == Specials::p3109 ? 0 : sign_bit();

@@ -78,6 +78,15 @@ MMAU_FN constexpr bool lanes_add(int format) {
     return is_accumulator(format) || format == MMAU_FP64 || format == MMAU_E8M13 || format == MMAU_INT32;
 }
 
+/// A format that scales may have, and whether lanes know those of an operation, if it has any.
+MMAU_FN constexpr bool is_scale(int format) {
+    return is_number_format(format) && format_of(format).width() <= 32 && !format_of(format).pad_bits;
+}
+MMAU_FN constexpr bool lanes_scale(const mmau_parameters& p) {
+    if (!has_scales(p.operation) || p.scale == MMAU_UE8M0) return true;
+    return p.operation == MMAU_GST_FDPA && p.scale == MMAU_UE4M3;
+}
+
 /// A format that a sum may have: with a sign, and all of its word.
 MMAU_FN constexpr bool is_addend(int format) {
     return is_number_format(format) && format_of(format).is_signed && !format_of(format).pad_bits;
@@ -132,8 +141,8 @@ MMAU_FN constexpr int check_lengths(const mmau_parameters& p) {
 MMAU_FN constexpr int check_scales(const mmau_parameters& p) {
     const int L = fitted_length(p);
     if (!within(p.K_block, 1, max_length) || (p.K_block % L && L % p.K_block)) return MMAU_BAD_K_BLOCK;
-    if (p.operation == MMAU_ST_FDPA) return p.scale == MMAU_UE8M0 ? MMAU_OK : MMAU_BAD_SCALE;
-    if (p.scale != MMAU_UE8M0 && p.scale != MMAU_UE4M3) return MMAU_BAD_SCALE;
+    if (!is_scale(p.scale)) return MMAU_BAD_SCALE;
+    if (p.operation == MMAU_ST_FDPA) return MMAU_OK;
     return within(p.G, 1, max_length) && L % p.G == 0 && p.K_block % p.G == 0 ? MMAU_OK : MMAU_BAD_G;
 }
 
@@ -211,9 +220,10 @@ MMAU_FN constexpr int fixed_point_bits(const Format& format) {
 MMAU_FN constexpr bool sum_fits(const mmau_parameters& p) {
     const Format a = format_of(p.a), b = format_of(p.b), c = format_of(p.c), d = format_of(p.d);
     const int products = fixed_point_bits(a) + fixed_point_bits(b), carries = ceil_log2(fitted_length(p) + 1);
-    if (p.operation == MMAU_GST_FDPA) {
+    if (has_scales(p.operation)) {
         const int scales = 2 * (format_of(p.scale).man_bits + 1);
-        return products + carries + scales <= widest_sum && a.man_bits + b.man_bits + 2 + scales <= 62;
+        const bool sums_groups = p.operation == MMAU_GST_FDPA;
+        return (!sums_groups || products + carries + scales <= widest_sum) && a.man_bits + b.man_bits + 2 + scales <= 62;
     }
     if (p.operation != MMAU_E_FDPA) return true;
     const int product_lsb = a.e_min() + b.e_min() - a.man_bits - b.man_bits;
@@ -279,8 +289,8 @@ MMAU_FN constexpr int sum_bits(const Plan& plan) {
     switch (plan.operation) {
         case MMAU_OC_FDPA:
         case MMAU_PS_FDPA:
-        case MMAU_T_FDPA:
-        case MMAU_ST_FDPA: return plan.F + 2 + carries;
+        case MMAU_T_FDPA: return plan.F + 2 + carries;
+        case MMAU_ST_FDPA: return plan.F + (plan.scale.is_power_of_two() ? 2 : 4) + carries;
         case MMAU_GST_FDPA: {
             const int aligned = larger(group_bits(plan) - group_frac(plan), 1) + plan.F;
             return larger(group_bits(plan), aligned + ceil_log2(plan.L / plan.G + 1));
@@ -326,7 +336,7 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     const bool new_mode = plan.rho.mode == Mode::RO || plan.rho.mode == Mode::RNA;
     const bool flushes_any = plan.flush_inputs || plan.flush_results;
     const bool known_formats = lanes_multiply(p.a) && lanes_multiply(p.b) && lanes_add(p.c) && (!rounds || lanes_add(p.d)) &&
-                               (!rounds || lanes_add(rounded_to(p))) && !mixes_formats(p);
+                               (!rounds || lanes_add(rounded_to(p))) && !mixes_formats(p) && lanes_scale(p);
     const bool other_numbers = !known_formats || new_mode || plan.ieee_zero || plan.sticky || flushes_any ||
                                plan.overflow != MMAU_INFINITY;
     plan.is_usual = known_formats;

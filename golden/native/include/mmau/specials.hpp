@@ -24,6 +24,12 @@ struct Special {
         if (c.cls == Cls::infinity) infinite[c.sign] = true;
     }
     MMAU_FN void add_scale(const Decoded& scale) { nan = nan || scale.cls == Cls::nan; }
+    /// A product that is not finite, or one of whose scales is not: 0·∞ of any of the four is NaN.
+    MMAU_FN void add_scaled(const Decoded& x, const Decoded& y, const Decoded& alpha, const Decoded& beta) {
+        const auto any = [&](Cls cls) { return x.cls == cls || y.cls == cls || alpha.cls == cls || beta.cls == cls; };
+        if (any(Cls::nan) || (any(Cls::infinity) && any(Cls::zero))) nan = true;
+        else if (any(Cls::infinity)) infinite[x.sign ^ y.sign ^ alpha.sign ^ beta.sign] = true;
+    }
 
     /// The result's code in d: the infinity of the terms' sign; where that is none, or NaN, `nan_code`.
     MMAU_FN uint64_t encode(const Format& d, uint64_t nan_code) const {
@@ -31,12 +37,6 @@ struct Special {
         return (infinite[1] ? d.sign_bit() : 0) | d.infinity();
     }
 };
-
-/// Whether a scale of product k is zero: an infinite product under it is 0·∞.
-template <class Operands>
-MMAU_FN bool is_under_zero_scale(const Operands& operands, int k) {
-    return operands.scale_a(k).cls == Cls::zero || operands.scale_b(k).cls == Cls::zero;
-}
 
 /// The special terms of c + Σ a_k·b_k under its scales.
 template <class Operands>
@@ -46,9 +46,9 @@ MMAU_FN Special sum_special(const Operands& operands, const Decoded& c) {
     special.add_term(c);
     for (int k = 0; k < plan.L; ++k) {
         const Decoded x = operands.a(k), y = operands.b(k);
-        special.add_product(x, y);
-        const bool infinite = x.cls == Cls::infinity || y.cls == Cls::infinity;
-        if (infinite && plan.operation == MMAU_GST_FDPA && is_under_zero_scale(operands, k)) special.nan = true;
+        const bool any = x.cls >= Cls::infinity || y.cls >= Cls::infinity || plan.scale.has_infinity();
+        if (has_scales(plan.operation) && any) special.add_scaled(x, y, operands.scale_a(k), operands.scale_b(k));
+        else special.add_product(x, y);
     }
     for (int k = 0; k < plan.L && has_scales(plan.operation); k += smaller(plan.L, plan.K_block)) {
         special.add_scale(operands.scale_a(k));

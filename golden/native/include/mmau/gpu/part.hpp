@@ -40,8 +40,17 @@ MMAU_FN constexpr PartLayout layout_of(const Plan& plan) {
     return layout;
 }
 
-/// Whether a step's operands fit the memory of a block; longer ones are read, and decoded, where they are used.
-MMAU_FN constexpr bool fits_parts(const Plan& plan) { return layout_of(plan).bytes <= most_shared_bytes; }
+/// Whether every decoded operand of a format fits a word.
+MMAU_FN constexpr bool fits_word(const Format& format) {
+    return format.man_bits < 12 && format.e_min() >= -(1 << 15) && format.e_limit() < 1 << 15;
+}
+
+/// Whether a step's operands fit the memory of a block, decoded ones a word each; others are read, and decoded, where they are
+/// used.
+MMAU_FN constexpr bool fits_parts(const Plan& plan) {
+    const bool words = holds_codes(plan) || (fits_word(plan.a) && fits_word(plan.b));
+    return layout_of(plan).bytes <= most_shared_bytes && words && (!has_scales(plan.operation) || fits_word(plan.scale));
+}
 
 /// Memory that a block of a plan shares; an array of none is not allowed.
 MMAU_FN constexpr int shared_bytes(const Plan& plan) { return fits_parts(plan) ? layout_of(plan).bytes : 1; }

@@ -14,7 +14,7 @@ MMAU_FN Term<Int> group_term(const Operands& operands, int first, Observer& see)
     const Decoded alpha = operands.scale_a(first), beta = operands.scale_b(first);
     // Subnormal exponents are the smallest, so every product is an integer in units of 2^(lowest − product_frac).
     const int lowest = plan.a.e_min() + plan.b.e_min();
-    const auto scale_sig = static_cast<int64_t>(alpha.sig * beta.sig);
+    const int64_t scale_sig = signed_sig(alpha) * signed_sig(beta);
     Int sum(0);
     bool any_product = false;
     for (int k = first; k < first + plan.G; ++k) {

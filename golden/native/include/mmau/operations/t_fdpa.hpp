@@ -6,12 +6,18 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// An exact product; in ST-FDPA the exponents of its block's scales are added to a non-zero one.
+/// An exact product; in ST-FDPA its block's scales are factors of it.
 template <class Operands>
 MMAU_FN Term<int64_t> scaled_product(const Operands& operands, int k) {
     const Plan& plan = operands.plan();
     Term<int64_t> product = multiply(operands.a(k), operands.b(k), product_frac(plan), plan.e_zero);
-    if (plan.operation == MMAU_ST_FDPA && product.sig) product.exp += operands.scale_a(k).exp + operands.scale_b(k).exp;
+    if (plan.operation != MMAU_ST_FDPA || !product.sig) return product;
+    const Decoded alpha = operands.scale_a(k), beta = operands.scale_b(k);
+    product.exp += alpha.exp + beta.exp;
+    if (plan.scale.is_power_of_two()) return product;
+    product.sig *= signed_sig(alpha) * signed_sig(beta);
+    product.frac += 2 * plan.scale.man_bits;
+    if (!product.sig) product.exp = plan.e_zero;
     return product;
 }
 

@@ -176,7 +176,7 @@ MMAU_FN uint64_t scale_at(const Plan& plan, const Corners& corners, const Header
         return shifted(plan.scale, stored, row_shift(h, side, row_word(h, side, i)));
     }
     const uint32_t frac = random & 1 ? (random >> 1) & ((1U << plan.scale.man_bits) - 1) : 0;
-    const uint64_t code = number<uint32_t>(plan.scale, 0, scale_lead(plan, h, side, block), frac);
+    const uint64_t code = number<uint32_t>(plan.scale, random >> 31, scale_lead(plan, h, side, block), frac);
     return h.special_odds ? special_or(plan.scale, h, code, side.special_scale, place) : code;
 }
 

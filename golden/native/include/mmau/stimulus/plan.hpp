@@ -90,7 +90,7 @@ MMAU_FN constexpr int check(const mmau_stimulus& s) {
     if (s.d_man_bits < 1 || s.d_man_bits > format_of(s.d).man_bits) return MMAU_BAD_FORMAT;
     if (s.K < 1 || s.K > max_K) return MMAU_BAD_K;
     if (s.K_block < 0 || s.K_block > max_K) return MMAU_BAD_K_BLOCK;
-    return is_number_format(s.scale) ? MMAU_OK : MMAU_BAD_SCALE;
+    return is_number_format(s.scale) && (!s.K_block || format_of(s.scale).width() <= 32) ? MMAU_OK : MMAU_BAD_SCALE;
 }
 
 /// Whether tiles of m rows of A and n columns of B fit the counters.

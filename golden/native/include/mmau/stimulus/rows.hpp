@@ -142,10 +142,11 @@ MMAU_FN void fill_sides(const Plan& plan, const Corners& corners, const Header& 
     }
 }
 
-MMAU_FN void fill_scales(const Plan& plan, const Corners& corners, const Header& h, const Side& side, int rows, uint8_t* out) {
+MMAU_FN void fill_scales(const Plan& plan, const Corners& corners, const Header& h, const Side& side, int rows, int64_t first,
+                         void* out) {
     for (int i = 0; i < rows; ++i) {
         for (int block = 0; block < plan.blocks; ++block) {
-            *out++ = static_cast<uint8_t>(scale_at(plan, corners, h, side, i, block));
+            store(plan.scale.format, out, first++, scale_at(plan, corners, h, side, i, block));
         }
     }
 }
@@ -191,8 +192,8 @@ MMAU_FN void fill_tiles(const Plan& plan, const Corners& corners, uint64_t seed,
             as_stored(plan.b.format, out.b, tile * n * plan.K, [&](auto* codes) { fill(b, n, codes); });
         });
         if (plan.K_block) {
-            fill_scales(plan, corners, h, a, m, static_cast<uint8_t*>(out.scale_a) + tile * m * plan.blocks);
-            fill_scales(plan, corners, h, b, n, static_cast<uint8_t*>(out.scale_b) + tile * n * plan.blocks);
+            fill_scales(plan, corners, h, a, m, tile * m * plan.blocks, out.scale_a);
+            fill_scales(plan, corners, h, b, n, tile * n * plan.blocks, out.scale_b);
         }
         fill_addends(plan, corners, h, m, n, tile * m * n, out.c);
         if (out.label) out.label[tile] = static_cast<uint8_t>(h.label);
