@@ -1,8 +1,8 @@
-"""Operands as arrays of NumPy, CuPy or PyTorch: conversion to and from bit patterns, and the checks of dtype, shape and code
-range.
+"""Operands and results as arrays of NumPy, CuPy or PyTorch: bit patterns, and checks of dtype, shape and code range.
 
 An operand is an array of unsigned integers of the format's storage width, or of the format's float dtype, whose bit patterns
-are read without conversion.
+are read without conversion. Results come back as the caller's kind of array, on the caller's device. Packed arrays with two
+codes in a byte are unpacked.
 """
 
 import sys

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from cosim.bench.products import Bits, Element, FixedPoint, Raised, Returned, heading
+from cosim.bench.operand_widths import FixedPoint
+from cosim.bench.products import Bits, Element, Raised, Returned, heading
 from golden import Cls, Format
 
 UNDEFINED = "undefined"

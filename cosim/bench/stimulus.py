@@ -12,19 +12,8 @@ import numpy as np
 
 import golden
 from cosim.bench.coverage import with_pairs
-from cosim.bench.products import (
-    THE_UNITS,
-    Bits,
-    Chunk,
-    DotProducts,
-    Element,
-    Mask,
-    OperandWidths,
-    Vector,
-    packed,
-    with_fixed_results,
-    without_idle,
-)
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths, with_fixed_results
+from cosim.bench.products import Bits, Chunk, DotProducts, Element, Mask, Vector, packed, without_idle
 from cosim.bench.waits import class_numbers
 from golden import Format, Instruction, Unit
 from golden.arithmetic.flags import selected

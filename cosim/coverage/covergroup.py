@@ -1,5 +1,8 @@
-"""Covergroups: properties of samples that are crossed, with a bin for each combination of their values. `Seen` has what they
-take samples from: rows of operands, and the native engine's records of their steps."""
+"""Covergroups: properties of samples that are crossed, with a bin for each combination of their values.
+
+A `Covergroup` counts the samples in each bin, and gives the reason for each bin that no operands can reach. `Seen` has what
+samples are taken from: rows of operands, with their classes and the native engine's records of their steps.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.dut.description import INPUT_SIGNALS, Dut
 from cosim.dut.elaborate import Port, Range
 from golden import Format

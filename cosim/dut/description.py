@@ -8,7 +8,7 @@ from typing import Any
 
 from cosim.bench.assumed import assumed_of
 from cosim.bench.comparison_rules import Compare, is_hexadecimal
-from cosim.bench.products import THE_UNITS, FixedPoint, OperandWidths
+from cosim.bench.operand_widths import THE_UNITS, FixedPoint, OperandWidths
 from cosim.bench.protocol import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.files_read import VHDL, FileRead
 from cosim.dut.sequence import MARKS, Beats, Matrix, beats_of, matrix_of, product_design

@@ -1,9 +1,9 @@
-"""Conditions of a circuit that random vectors hardly ever meet: conditions that fix many bits, however they are written,
-and registers
-that count by themselves.
+"""Conditions of a circuit that random vectors hardly ever meet: those that fix many bits, however they are written, and
+registers that count by themselves.
 
-What a condition fixes is found on gates: a gate of which some pins are known fixes each other pin that has one value in all
-rows of its table that are left. Sums and orders are gates where one operand is constant; other arithmetic fixes nothing.
+`_Gates` turns the cells of a circuit into gates of one bit; sums and orders with a constant operand are gates too, other
+arithmetic fixes nothing. `_Fixed` follows a condition through them and through registers: if some pins of a gate are known,
+each other pin with one value in all remaining rows of the gate's table is fixed too. `_conditions` chooses the conditions.
 """
 
 from collections import Counter, defaultdict

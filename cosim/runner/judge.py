@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.scoreboard import Outcome, Selection
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of

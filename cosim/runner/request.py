@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cosim.bench.comparison_rules import Compare
-from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import specification_of

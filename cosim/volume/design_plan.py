@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.mismatch import BUCKETS
-from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
 from cosim.bench.stimulus import LENGTHS
 from golden import Format, Operation

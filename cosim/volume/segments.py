@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from cosim.bench.coverage import SAMPLE
-from cosim.bench.products import THE_UNITS, OperandWidths
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
 from cosim.bench.schedule import NATIVE, Schedule, schedule
 from cosim.bench.scoreboard import Selection

@@ -6,7 +6,7 @@ from pathlib import Path
 import golden
 import rtl
 from cosim import ElaborationError, SimulationError
-from cosim.bench.products import THE_UNITS
+from cosim.bench.operand_widths import THE_UNITS
 from cosim.dut.description import EACH, START_DONE
 from cosim.dut.operand_formats import load_formats
 from cosim.runner.vhdl_circuit import circuit_of

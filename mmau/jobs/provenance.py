@@ -1,7 +1,9 @@
-"""The provenance of a result: the project's commit, digests of the code that ran, the tools and the machine."""
+"""The provenance of a result: the project's commit, digests of the code that ran, the tools and the machine; and tables that
+hold a digest of themselves, so that an edited one is noticed."""
 
 import ast
 import hashlib
+import json
 import platform
 import re
 from collections.abc import Mapping, Sequence
@@ -9,10 +11,12 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from golden.cache import cached_text
 from golden.commit import commit
 from golden.native.library import MODULE, isa
+from golden.text import canonical
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ("golden/**/*.py", "golden/**/*.toml", "golden/native/**/*.hpp", "golden/native/**/*.cpp", "golden/native/**/*.h",
@@ -126,3 +130,41 @@ def _text(node: object) -> str:
 def _is_docstring(node: object) -> bool:
     """Whether a node is a statement that consists of a string."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+SEAL = "digest"
+"""The key of a sealed table whose value is the digest of all other keys and values."""
+
+
+def sealed(table: Mapping[str, Any]) -> str:
+    """A table as JSON with a digest of itself, each element of a list on a separate line."""
+    lines = [f" {json.dumps(key)}: {_lines(value)}" for key, value in {SEAL: seal_of(table), **table}.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _lines(value: Any) -> str:
+    if not isinstance(value, list) or not value:
+        return json.dumps(value)
+    return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+
+
+def unsealed(text: str | bytes) -> dict[str, Any]:
+    """The table that `sealed` wrote.
+
+    Raises:
+        ValueError: the text is something else, or was changed since.
+    """
+    try:
+        table = json.loads(text)
+        seal = table.pop(SEAL)
+        is_whole = seal == seal_of(table)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"it is no outcome with a digest of itself: {error!r}") from None
+    if not is_whole:
+        raise ValueError("its content does not match its digest: it was changed after it was written")
+    return dict(table)
+
+
+def seal_of(table: Mapping[str, Any]) -> str:
+    """The digest of a table without its seal."""
+    return hashlib.sha256(canonical(table)).hexdigest()

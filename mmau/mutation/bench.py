@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cosim.bench.products import THE_UNITS
+from cosim.bench.operand_widths import THE_UNITS
 from cosim.bench.schedule import schedule
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import Specification, specification_of

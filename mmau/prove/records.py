@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from golden import Operation
 from golden.cache import cached_text
-from mmau.jobs.provenance import ROOT, digest_of_sources
-from mmau.jobs.store import unsealed
+from mmau.jobs.provenance import ROOT, digest_of_sources, unsealed
 from rtl.designs.identity import design_key, operation_key
 
 if TYPE_CHECKING:

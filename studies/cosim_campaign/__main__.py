@@ -21,7 +21,7 @@ from golden.files import check_output, write_atomically
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table
 from mmau.jobs import Record, Store, engine_for, program, run
-from mmau.jobs.store import sealed, unsealed
+from mmau.jobs.provenance import sealed, unsealed
 from mmau.prove.proof_identity import operation_specification_digest
 from mmau.prove.records import made_of
 from mmau.report import markdown

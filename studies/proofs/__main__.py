@@ -21,8 +21,7 @@ from typing import Any
 from golden.files import check_output, write_atomically
 from golden.text import mmau_version
 from mmau.jobs import Record, Store, program, run
-from mmau.jobs.provenance import provenance
-from mmau.jobs.store import sealed, unsealed
+from mmau.jobs.provenance import provenance, sealed, unsealed
 from mmau.prove.datapath.unit_questions import Question
 from mmau.prove.proof_identity import Identity
 from mmau.prove.records import PACKAGES as VERILOG_PACKAGES

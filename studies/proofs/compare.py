@@ -15,7 +15,7 @@ from typing import Any
 
 from golden.files import check_output, write_atomically
 from mmau.jobs import Record, program
-from mmau.jobs.store import sealed, unsealed
+from mmau.jobs.provenance import sealed, unsealed
 from mmau.prove.records import TEXTS, asked_by, made_of
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import STORE, obligations

@@ -18,7 +18,7 @@ from typing import Any
 from golden.files import check_output, write_atomically
 from mmau import DIFFERED, OK
 from mmau.jobs import program
-from mmau.jobs.store import sealed, unsealed
+from mmau.jobs.provenance import sealed, unsealed
 from mmau.prove.datapath.unit_questions import Question
 from mmau.prove.solvers.installed import PACKAGES, solver_version
 from rtl.tools import MissingTool

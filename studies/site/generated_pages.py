@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import golden
 from golden.catalogue import ARCHITECTURES, marketing_names
 from golden.units.instruction import EVIDENCE, Instruction
-from mmau.jobs.store import unsealed
+from mmau.jobs.provenance import unsealed
 from mmau.prove.records import PROOFS
 from mmau.report.markdown import document, table
 from studies.explorer.catalogue import describe

@@ -11,7 +11,7 @@ from cosim.coverage import file as coverage_file
 from golden.recordings.recording import read
 from hwtests.conform.campaign import load_report
 from mmau.explore.space_file import load_space
-from mmau.jobs.store import unsealed
+from mmau.jobs.provenance import unsealed
 from mmau.probe.device_under_test import dut_of
 from mmau.probe.journal import Journal
 from mmau.prove.records import proof_of, proof_rows

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from cosim.bench.coverage import _classes_of_results
-from cosim.bench.products import Bits, FixedPoint, FixedPointProducts, OperandWidths, finite, fixed_result, packed
+from cosim.bench.operand_widths import FixedPoint, FixedPointProducts, OperandWidths, finite, fixed_result
+from cosim.bench.products import Bits, packed
 from cosim.bench.stimulus import specification_of
 from golden import FORMATS, Cls, Format, Unit
 from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT32

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import golden
 from cosim.coverage import covergroup as seen_module
 from cosim.coverage.coverage_model import Counts, Model, count, covergroups, report, results, whole
-from cosim.coverage.unreachable import ARGUED_ALONE
 from cosim.regressions.coverage_job import coverage_units
 from golden.native.observe import Observation, observe
 from golden.operations import OCFDPA, PSFDPA, TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
 from rtl.designs.sample_units import sample_units
+from studies.coverage_table import ARGUED_ALONE
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of, missed, operands, wrongly_unreachable
 from tests.golden.native.native_rows import needs_native
 from tests.golden.strategies import operations, products

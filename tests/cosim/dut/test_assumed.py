@@ -8,7 +8,7 @@ import pytest
 
 import cosim
 from cosim.bench.assumed import CLASSES, Assumed, Taken, assumed_of
-from cosim.bench.products import OperandWidths
+from cosim.bench.operand_widths import OperandWidths
 from cosim.bench.stimulus import specification_of
 from cosim.volume.segments import DIRECTED
 from golden import Unit

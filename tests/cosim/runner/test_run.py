@@ -10,7 +10,7 @@ import pytest
 
 import cosim
 import golden
-from cosim.bench.products import FixedPoint, OperandWidths
+from cosim.bench.operand_widths import FixedPoint, OperandWidths
 from cosim.build.power_up import PowerUp
 from cosim.regressions.coverage_job import main_units
 from cosim.runner import run as runner

@@ -12,7 +12,7 @@ import rtl
 from golden import Implementation, Unit, instruction
 from golden.units.unit_file import unit_from_table
 from mmau.cli import list_catalogue, main
-from mmau.jobs.store import sealed
+from mmau.jobs.provenance import sealed
 from mmau.prove import records
 from mmau.prove.proof_identity import operation_specification_digest, put_together
 from mmau.prove.records import asked_by, changes, committed, made_of

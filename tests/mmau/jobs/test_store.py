@@ -13,7 +13,7 @@ import pytest
 
 import mmau.jobs.store
 from mmau.jobs import Outcome, Record, Store, Task, run
-from mmau.jobs.store import sealed, unsealed
+from mmau.jobs.provenance import sealed, unsealed
 from tests.docs.documents import ROOT
 from tests.mmau.jobs import works
 

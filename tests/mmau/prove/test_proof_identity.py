@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from golden.operations import TFDPA
-from mmau.jobs.provenance import ROOT, sources
-from mmau.jobs.store import unsealed
+from mmau.jobs.provenance import ROOT, sources, unsealed
 from mmau.prove import proof_identity, records
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, Question
 from mmau.prove.proof_identity import identity, operation_specification_digest, questions_digest

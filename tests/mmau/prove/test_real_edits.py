@@ -25,7 +25,7 @@ from golden import Implementation, Unit
 from golden.operations import TFDPA
 from mmau.prove.records import Records, asked_by, made_of
 from mmau.jobs.provenance import ROOT
-from mmau.jobs.store import sealed
+from mmau.jobs.provenance import sealed
 from rtl import to_verilog
 from rtl.designs.identity import operation_key, unit_key, verilog_digest
 from rtl.designs.unit_design import UnitDesign

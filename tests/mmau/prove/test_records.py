@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from golden import Implementation, Unit
-from mmau.jobs.store import sealed
+from mmau.jobs.provenance import sealed
 from mmau.prove import proof_identity, records
 from mmau.prove.datapath.unit_questions import Question
 from mmau.prove.proof_identity import Identity, identity, specification_digest

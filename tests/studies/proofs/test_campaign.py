@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, catalogue_units
 from golden.units.unit import ENCODINGS
-from mmau.jobs.store import sealed
+from mmau.jobs.provenance import sealed
 from mmau.prove.datapath.unit_questions import Question
 from mmau.prove.decision import OPEN, PROVED, REFUTED
 from mmau.prove.proof_identity import Identity, operation_specification_digest, questions_digest

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mmau.jobs import Record, Task
-from mmau.jobs.store import sealed, unsealed
+from mmau.jobs.provenance import sealed, unsealed
 from mmau.prove.proof_identity import Identity, identity
 from mmau.prove.records import TEXTS, asked_by, made_of
 from rtl.designs.unit_design import UnitDesign

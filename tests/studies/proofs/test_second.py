@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mmau.jobs import Record, Task
-from mmau.jobs.store import sealed, unsealed
+from mmau.jobs.provenance import sealed, unsealed
 from mmau.prove.datapath.unit_questions import Question
 from mmau.prove.proof_identity import identity
 from mmau.prove.solvers.installed import solver_version

@@ -151,7 +151,7 @@ ORDER = {
     ),
     "items told to be parallel by a comment": Wrong(
         "logic [31:0] x; always_comb case (1'b1) /* synthesis parallel_case */ a[0]: x = 1; a[1]: x = 2; default: x = 3;\n"
-        "endcase assign d = r ^ x ^ (a[0] ? 32'd1 : a[1] ? 32'd2 : 32'd3);",
+        "endcase assign d = r ^ x ^ (a[0] ? 32'd1 : a[1] ? 32'd2 : 32'd3); // no full_case is promised here",
         "promises synthesis",
     ),
     "one name of two packages": Wrong(
