@@ -1,18 +1,19 @@
 """The number formats of the models, by name: those of `formats.toml` beside this file (numerics.md, section 2)."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from golden.arithmetic.format import Cls, Decoded, Format, power_of_two
-from golden.arithmetic.format_fields import storage_for
+from golden.arithmetic.format_fields import STORAGE_BITS, storage_for
 from golden.arithmetic.integer_format import IntegerFormat, integer
 
 __all__ = [
     "B1", "BF16", "E2M1", "E2M3", "E3M2", "E4M3", "E4M3FNUZ", "E4M3IEEE", "E5M2", "E5M2FNUZ", "E8M13", "FORMATS", "FP16",
     "FP32", "FP64", "INT4", "INT8", "INT32", "INTEGERS", "TF32", "UE4M3", "UE8M0", "UINT4", "UINT8", "Cls", "Decoded",
-    "Format", "IntegerFormat", "power_of_two",
+    "Format", "IntegerFormat", "named_integer", "power_of_two",
 ]  # fmt: skip
 
 
@@ -44,6 +45,15 @@ FORMATS: dict[str, Format] = {
 
 INTEGERS: dict[str, IntegerFormat] = {name: f for name, f in FORMATS.items() if isinstance(f, IntegerFormat)}
 """The formats of the operations on integers."""
+
+
+def named_integer(name: str) -> IntegerFormat | None:
+    """The integer of a name: one of `INTEGERS`, or intN or uintN of N bits; None of another name."""
+    found = re.fullmatch(r"(u?)int([1-9]\d?)", name)
+    if name in INTEGERS or found is None or int(found[2]) > STORAGE_BITS[-1] or (not found[1] and found[2] == "1"):
+        return INTEGERS.get(name)
+    return integer(name, int(found[2]), signed=not found[1])
+
 
 E8M13 = FORMATS.pop("e8m13")
 """The result format of RZ-E8M13."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from golden.arithmetic import specials, steps
 from golden.arithmetic.coded_format import CodedFormat, integer_element
-from golden.arithmetic.formats import FORMATS, INTEGERS, Format, IntegerFormat
+from golden.arithmetic.formats import FORMATS, Format, IntegerFormat, named_integer
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.operations import ieee
 from golden.operations.structure import Structure
@@ -75,7 +75,7 @@ class Operation(ABC):
     def __post_init__(self) -> None:
         for key, choices in (("a", self._multiplicands()), ("b", self._multiplicands()), ("c", self._accumulators())):
             if key in self.operands:
-                object.__setattr__(self, key, format_of(key, getattr(self, key), choices))
+                object.__setattr__(self, key, self._format(key, choices))
         if "c" in self.operands:
             check_addend("c", self.c)
         if not self.is_one_product and self.a.man_bits + self.b.man_bits > MAX_PRODUCT:
@@ -83,6 +83,10 @@ class Operation(ABC):
                 f"a and b of {self.name} must have at most {MAX_PRODUCT} fraction bits together, got a={self.a}, b={self.b}"
             )
         self._validate()
+
+    def _format(self, key: str, choices: Collection[str] | None) -> Format:
+        """The format of an operand that is given by itself or by its name."""
+        return format_of(key, getattr(self, key), choices)
 
     def _multiplicands(self) -> Collection[str] | None:
         """The formats of a and b; None if any floating-point format is taken."""
@@ -244,7 +248,7 @@ def format_of(key: str, value: Format | str, choices: Collection[str] | None) ->
         ValueError: another format, or no format at all; the message names the key and the choices.
     """
     if choices is None:
-        value = INTEGERS.get(value, value) if isinstance(value, str) else value
+        value = named_integer(value) or value if isinstance(value, str) else value
         if isinstance(value, IntegerFormat):
             return integer_element(value)
         if isinstance(value, Format):

@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
-from golden.arithmetic.formats import B1, INT32, Decoded, Format
+from golden.arithmetic.coded_format import MAX_ELEMENT_BITS
+from golden.arithmetic.formats import B1, Decoded, Format, IntegerFormat, named_integer
 from golden.arithmetic.steps import Term
-from golden.checks import check_choice
+from golden.checks import check_choice, check_int
 from golden.operations.base import Operation, check_length
 from golden.operations.structure import C, Structure, exact, products
 
 BeyondRange = Literal["wrap", "saturate"]
 
 BEYOND_RANGE: tuple[BeyondRange, ...] = ("wrap", "saturate")
-"""Results of a sum beyond int32: its low 32 bits (wrap), or the nearest end of the range (saturate)."""
+"""Results of a sum beyond the range of c: its low bits (wrap), or the nearest end of the range (saturate)."""
+
+MAX_ACCUMULATOR_BITS = 48
+"""Upper limit of the width of c (bits)."""
 
 
 Combination = Literal["multiply", "xor"]
@@ -26,13 +30,13 @@ COMBINATIONS: tuple[Combination, ...] = ("multiply", "xor")
 
 @dataclass(frozen=True, kw_only=True)
 class IDPA(Operation):
-    """d = c + Σ a_k·b_k in exact integers; the sum is wrapped or saturated to int32 once, at the end of a step.
+    """d = c + Σ a_k·b_k in exact integers; the sum is wrapped or saturated to c's format once, at the end of a step.
 
     Attributes:
-        a, b: int8, uint8, int4, uint4, or both b1.
-        c: int32; d has it too.
+        a, b: integers of at most 16 bits (published: int8, uint8, int4, uint4, or both b1).
+        c: an integer with a sign, of 8 to 48 bits (published: int32); d has it too.
         L: products per step.
-        overflow: the result of a sum beyond int32, `wrap` or `saturate`.
+        overflow: the result of a sum beyond the range of c, `wrap` or `saturate`.
         combination: what is added of a pair of elements: `multiply`, of b1 the and of both; `xor` of b1 alone.
     """
 
@@ -44,11 +48,16 @@ class IDPA(Operation):
     overflow: BeyondRange = "wrap"
     combination: Combination = "multiply"
 
-    def _multiplicands(self) -> Collection[str]:
-        return ("int8", "uint8", "int4", "uint4", "b1")
-
-    def _accumulators(self) -> Collection[str]:
-        return ("int32",)
+    def _format(self, key: str, choices: Collection[str] | None) -> Format:
+        given = getattr(self, key)
+        form = named_integer(given) if isinstance(given, str) else given
+        widths = (8, MAX_ACCUMULATOR_BITS) if key == "c" else (1, MAX_ELEMENT_BITS)
+        if not isinstance(form, IntegerFormat) or form.fraction:
+            raise ValueError(f"{key} must be an integer without fraction, as int8; got {given!r}")
+        check_int(f"bits of {key}", form.bits, *widths)
+        if key == "c" and not form.signed:
+            raise ValueError(f"c must be an integer with a sign, got {form}")
+        return form
 
     def _validate(self) -> None:
         check_length(self.L)
@@ -59,7 +68,7 @@ class IDPA(Operation):
 
     @property
     def d(self) -> Format:
-        return INT32
+        return self.c
 
     @property
     def length(self) -> int:
@@ -80,7 +89,7 @@ class IDPA(Operation):
         products = [self.combined(p, q) for p, q in zip(x, y, strict=True)]
         # 2. accumulate
         total, _ = self.exact_sum([*products, self.addend(z, self.c, 0)])
-        # 3. into the range of int32
+        # 3. into the range of c
         return self.narrowed(total)
 
     def combined(self, x: Decoded, y: Decoded) -> Term:
@@ -89,5 +98,5 @@ class IDPA(Operation):
         return product if self.combination == "multiply" else product._replace(sig=x.sig + y.sig - 2 * product.sig)
 
     def narrowed(self, total: int) -> int:
-        """The code of a sum, wrapped or saturated if it is beyond int32."""
-        return total % INT32.codes if self.overflow == "wrap" else INT32.encode_scaled(total, 0, "RZ")
+        """The code of a sum, wrapped or saturated if it is beyond the range of c."""
+        return total % self.c.codes if self.overflow == "wrap" else self.c.encode_scaled(total, 0, "RZ")

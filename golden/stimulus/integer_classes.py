@@ -1,4 +1,4 @@
-"""The six classes for integer operands (int8, uint8, int32), under the same names as for floats."""
+"""The six classes for integer operands (int8, uint16, int32 …), under the same names as for floats."""
 
 from collections.abc import Callable
 from typing import Any
@@ -48,7 +48,12 @@ def bits(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Opera
 
 def normal(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Elements of up to any number of bits, the same for a row; c of up to any number of bits."""
-    return _of_magnitudes(shape, draws, tile, *(_power(draws, rows, high) for high in (8, 8, 32)))
+    return _of_magnitudes(
+        shape,
+        draws,
+        tile,
+        *(_power(draws, rows, high) for high in (max(8, shape.a.width), max(8, shape.b.width), shape.c.width)),
+    )
 
 
 def tiny(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
@@ -105,7 +110,7 @@ def huge(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Opera
         return codes(operand, np.where(chosen == 1, operand.lowest + near, operand.max_finite - near))
 
     a, b = ends(shape.a, (*lead_a, shape.K)), ends(shape.b, (*lead_b, shape.K))
-    below = draws.integers(0, 1 << 20, (rows, *tile))
+    below = draws.integers(0, 1 << max(1, shape.c.width - 12), (rows, *tile))
     at_top = draws.integers(0, 2, (rows, *tile)) == 1
     c_format: Any = shape.c
     c = codes(c_format, np.where(at_top, c_format.max_finite - below, c_format.lowest + below))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from golden.arithmetic.coded_format import CodedFormat, IntegerElement, table_format, values_of
-from golden.arithmetic.formats import E8M13, FIELDS, FORMATS, Format, fields_of, format_from_fields
+from golden.arithmetic.formats import E8M13, FIELDS, FORMATS, Format, fields_of, format_from_fields, named_integer
 from golden.arithmetic.integer_format import IntegerFormat, integer
 from golden.checks import check_name, listed, unknown
 from golden.files import read_toml
@@ -130,7 +130,8 @@ def formats_of(operation: Operation) -> list[Format]:
 
 
 def _stored(form: Format) -> Format:
-    return form.integer if isinstance(form, IntegerElement) else form
+    stored = form.integer if isinstance(form, IntegerElement) else form
+    return FORMATS.get(form.name, stored) if stored == named_integer(form.name) else stored
 
 
 def table_of(form: Format) -> dict[str, Any]:

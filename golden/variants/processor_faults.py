@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from golden.arithmetic.formats import FORMATS, FP32, INT32, Cls, Decoded, Format
+from golden.arithmetic.formats import FORMATS, FP32, Cls, Decoded, Format
 from golden.arithmetic.rounding import MODES
 from golden.arithmetic.specials import addend_special, combine, encode_special, first_nan, invalid_nan, product_special
 from golden.arithmetic.steps import Term, addend, align, exact_sum, flushed, multiply
@@ -190,9 +190,9 @@ def integer_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
         yield f"product {k} lost", _with_sum(operation, lambda parts, k=k: sum(parts) - parts[k])  # type: ignore[misc]
     yield "c lost", _with_sum(operation, lambda parts: sum(parts[:-1]))
     yield "products of 15 bits", _with_sum(operation, lambda parts: sum(_wrapped(x, 15) for x in parts[:-1]) + parts[-1])
-    for bit in range(1, INT32.width):
+    for bit in range(1, operation.c.width):
         yield f"carry lost at {bit}", _with_sum(operation, partial(_carry_into_c_lost, bit))
-    limit = 1 << INT32.width - 1
+    limit = 1 << operation.c.width - 1
     for name, low, high in (
         ("the largest one too small", -limit, limit - 2),
         ("the smallest one too large", 1 - limit, limit - 1),
@@ -200,7 +200,7 @@ def integer_faults(operation: Any) -> Iterator[tuple[str, Operation]]:
         ("wraps below", None, limit - 1),
     ):
         if operation.overflow == "saturate":
-            yield name, operation.with_steps(narrowed=staticmethod(partial(_narrowed, low, high)))
+            yield name, operation.with_steps(narrowed=staticmethod(partial(_narrowed, operation.c.codes, low, high)))
 
 
 def _wrapped(value: int, bits: int) -> int:
@@ -212,9 +212,9 @@ def _carry_into_c_lost(bit: int, parts: Sequence[int]) -> int:
     return without_carry(sum(parts[:-1]), parts[-1], bit)
 
 
-def _narrowed(low: int | None, high: int | None, total: int) -> int:
+def _narrowed(codes: int, low: int | None, high: int | None, total: int) -> int:
     clipped = total if low is None else max(total, low)
-    return (clipped if high is None else min(clipped, high)) % INT32.codes
+    return (clipped if high is None else min(clipped, high)) % codes
 
 
 def _with_sum(operation: Operation, summed: Callable[[Sequence[int]], int]) -> Operation:

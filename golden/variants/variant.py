@@ -181,6 +181,7 @@ def field(codes: Codes, operand: Format) -> Codes:
 
 def is_zero(codes: Codes, operand: Format) -> Mask:
     """True for codes that are a zero of either sign; a NaN whose field is zero is not."""
+    codes, operand = operand.carried_codes(codes), operand.carried_by
     zero = field(codes, operand) == 0
     if operand.nan == operand.sign_bit:
         zero &= codes == 0
@@ -188,13 +189,16 @@ def is_zero(codes: Codes, operand: Format) -> Mask:
 
 
 def is_subnormal(codes: Codes, operand: Format) -> Mask:
-    """True for codes that are subnormal numbers."""
+    """True for codes that are subnormal numbers, of which an element without fields has none."""
+    if operand.carried_by is not operand:
+        return np.zeros(codes.shape, bool)
     fields = field(codes, operand)
     return (fields != 0) & (fields < 1 << operand.man_bits) & operand.subnormals
 
 
 def is_infinity(codes: Codes, operand: Format) -> Mask:
     """True for codes that are infinities."""
+    codes, operand = operand.carried_codes(codes), operand.carried_by
     if operand.infinity is None:
         return np.zeros(codes.shape, bool)
     return field(codes, operand) == operand.infinity >> operand.pad_bits
@@ -202,13 +206,16 @@ def is_infinity(codes: Codes, operand: Format) -> Mask:
 
 def is_nan(codes: Codes, operand: Format) -> Mask:
     """True for codes that are NaN."""
+    codes, operand = operand.carried_codes(codes), operand.carried_by
     if operand.specials == "ieee" and operand.infinity is not None:
         return field(codes, operand) > operand.infinity >> operand.pad_bits
     return (codes == operand.nan) if operand.nan is not None else np.zeros(codes.shape, bool)
 
 
 def zeros_of_sign(codes: Codes, operand: Format) -> Codes:
-    """A zero of each code's sign; +0 if the format has no −0."""
+    """A zero of each code's sign; +0 if the format has no −0, and the same one of all codes where they have no fields."""
+    if operand.carried_by is not operand:
+        return np.full_like(codes, operand.negative_zero)
     zeros: Codes = codes & codes.dtype.type(operand.negative_zero)
     return zeros
 

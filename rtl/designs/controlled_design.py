@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from golden import Unit
-from golden.arithmetic.flags import selected
+from golden.arithmetic.flags import FLAGS, selected
+from golden.arithmetic.rounding import Mode
 from golden.checks import listed
 from golden.operations import FMA
 from golden.operations.exact_sum import ExactSum
+from golden.units.controls import MASK, Source
+from golden.units.unit import Choice
 from golden.units.unit_file import unit_from_table, unit_to_toml
-from rtl.datapath.base import Datapath, ModeInput, check_placed
+from rtl.datapath.base import Datapath, ModeInput, check_placed, has_flags
+from rtl.datapath.chosen_operands import ChosenOperands, Selection
 from rtl.designs.design import VECTORS, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import CLOCK, HANDSHAKE, Echo, Port, step_operands
+from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Port, step_operands
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.lengths import check_range
 
@@ -63,20 +67,25 @@ class ControlledDesign(OfUnit):
         sent, flagged = dict(transfer), [echo for echo in self.echoes if echo.flags]
         if not flagged:
             return sent
+        choice, codes = self.chosen(sent)
+        assert isinstance(choice.unit.operation, ExactSum)
+        raised = choice.unit.operation.flags_of(codes["a"], codes.get("b", [0]), codes.get("c", [0])[0])
+        return sent | {echo.port: selected(raised, echo.flags) for echo in flagged}
+
+    def chosen(self, sent: Mapping[str, int]) -> tuple[Choice, dict[str, list[int]]]:
+        """What the codes of the inputs of one vector choose, and the codes of its operands, those of idle products 0."""
         choice = next(c for c in self.choices if all(sent[port] == code for port, code in c.codes.items()))
-        operation, codes = choice.unit.operation, dict[str, list[int]]()
-        for name, elements in step_operands(operation).items():
+        codes = dict[str, list[int]]()
+        for name, elements in step_operands(choice.unit.operation).items():
             if name != "d":
                 source, kind = choice.source(name), elements.format
                 sign = kind.negative_zero if source.is_negated else 0
                 places = range(0, elements.width, kind.width)
                 codes[name] = [(sent[source.port] >> low & (1 << kind.width) - 1) ^ sign for low in places]
         if self.mask:
-            for name in ("a", "b"):
+            for name in codes.keys() & {"a", "b"}:
                 codes[name] = [code if sent[self.mask] >> k & 1 else 0 for k, code in enumerate(codes[name])]
-        assert isinstance(operation, ExactSum)
-        raised = operation.flags_of(codes["a"], codes["b"], codes.get("c", [0])[0])
-        return sent | {echo.port: selected(raised, echo.flags) for echo in flagged}
+        return choice, codes
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -91,6 +100,8 @@ class ControlledDesign(OfUnit):
                 found.append(Port("output" if name == "d" else "input", name, elements.width, meaning, elements.count))
             else:
                 found.append(Port("input", name, widths[name], meaning, widths[name] if name == self.mask else 1))
+        if has_flags(self.operation) and not self.echoes:  # those of a user design are echoes
+            found.append(Port("output", "flags", len(FLAGS), FLAG_BITS))
         return tuple(found)
 
     @property
@@ -103,27 +114,38 @@ class ControlledDesign(OfUnit):
         return (("Unit:", *unit_lines(self.unit)), ports, (one_a_cycle(self.latency),))
 
     def component(self) -> Datapath:
-        operation, (control, *others) = self.operation, self.unit.controls
-        if others or control.key != "rho" or control.has_constants or not isinstance(operation, FMA) or self.echoes:
-            got = listed(f"{each.port} ({each.key})" for each in self.unit.controls)
+        operation, controls, name = self.operation, self.unit.controls, self.name
+        rounded = [control for control in controls if control.key == "rho"]
+        others = [c for c in controls if c.key not in ("rho", "operation", MASK) or c.has_constants]
+        if others or len(rounded) > 1 or (rounded and not isinstance(operation, FMA)) or self.echoes:
+            got = listed(f"{each.port} ({each.key})" for each in controls)
             raise ValueError(
-                f'{self.name}: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL or ADD; '
-                f"got {operation.name} with {got}: give a design that has them with --dut"
+                f"{name}: [controls] of a datapath have numbers as values, and choose the rounding mode of FMA, MUL or ADD "
+                f"(one port), signs and ports of operands, or a mask; got {operation.name} with {got}: give a design that "
+                "has them with --dut"
             )
-        if operation.flags:
-            raise ValueError(f"{self.name}: a datapath has [controls] or flags, not both: set flags = false")
-        table = []
+        table, places = dict[int, Mode](), dict[tuple[tuple[str, int], ...], tuple[tuple[str, Source], ...]]()
         for choice in self.choices:
-            (code,) = choice.codes.values()
-            assert isinstance(choice.unit.operation, FMA)  # as the unit's own
-            rho = choice.unit.operation.conversion
-            if rho.rounding_format != operation.conversion.rounding_format or rho.mode == "RO":
-                raise ValueError(f"{self.name}: {choice.name}: an input chooses RNE, RZ, RD, RU or RNA of one format")
-            table.append((code, rho.mode))
+            chosen = choice.unit.operation
+            if (chosen.changed(rho=operation.rho) if rounded and isinstance(operation, FMA) else chosen) != operation:
+                raise ValueError(
+                    f"{name}: {choice.name}: an input of a datapath chooses no other operation, format or key: give a "
+                    "design that has them with --dut"
+                )
+            codes = dict(choice.codes)
+            for control in rounded:
+                rho, own = (each.conversion for each in (chosen, operation) if isinstance(each, FMA))
+                if rho.rounding_format != own.rounding_format or rho.mode == "RO":
+                    raise ValueError(f"{name}: {choice.name}: an input chooses RNE, RZ, RD, RU or RNA of one format")
+                table[codes.pop(control.port)] = rho.mode
+            if choice.places:
+                places[tuple(codes.items())] = tuple(choice.places.items())
         check_placed(self.implementation)
         check_range(operation)
-        modes = ModeInput(control.port, control.width, tuple(table))
-        return DATAPATHS[type(operation)](operation, self.implementation, modes)
+        modes = [ModeInput(control.port, control.width, tuple(table.items())) for control in rounded]
+        datapath = DATAPATHS[type(operation)](operation, self.implementation, *modes)
+        inputs = tuple((port, width) for port, width in self.inputs if port not in [mode.name for mode in modes])
+        return ChosenOperands(datapath, Selection(inputs, tuple(places.items()), self.mask)) if inputs else datapath
 
     def as_table(self) -> dict[str, Any]:
         echoes = [[*echo[:-1], list(echo.flags)] for echo in self.echoes]

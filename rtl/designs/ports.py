@@ -9,6 +9,7 @@ from amaranth.hdl import Shape
 from amaranth.lib.wiring import Flow, Signature
 
 from golden import Format, Instruction, Operation
+from golden.arithmetic.flags import FLAGS
 
 OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
 """Every port that a design may have, except clock and handshake."""
@@ -23,6 +24,9 @@ HANDSHAKE = {
     "out_ready": "it is taken at this clock edge",
 }
 """Ports of a component with registers: name to meaning."""
+
+FLAG_BITS = "exception flags: " + ", ".join(f"{bit} {name}" for bit, name in enumerate(FLAGS))
+"""The meaning of a port `flags`."""
 
 CONTROL_INPUTS = ("rst", "in_valid", "out_ready")
 """The inputs of a component with registers that are neither operands nor the clock."""

@@ -4,16 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from golden import Unit
-from golden.arithmetic.flags import FLAGS
 from golden.units.unit_file import unit_to_toml
 from rtl.datapath.base import Datapath, has_flags
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import VECTORS, Design, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
+from rtl.designs.ports import FLAG_BITS
 from rtl.designs.product_design import SumsDesign
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit import unit_datapath
-
-FLAG_BITS = "exception flags: " + ", ".join(f"{bit} {name}" for bit, name in enumerate(FLAGS))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class IntegerTotal(Record):
 
 
 class IDPADatapath(Datapath):
-    """d = c + Σ a_k·b_k. The sum has all its bits if it saturates, and its low 32 bits if it wraps around.
+    """d = c + Σ a_k·b_k. The sum has all its bits if it saturates, and those of c if it wraps around.
 
     The keys `reduction` and `stages` of an implementation apply; the other keys are about floating-point numbers.
     """

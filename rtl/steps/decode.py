@@ -1,6 +1,5 @@
 """Step decode: a bit pattern split into sign, exponent, significand and class (golden: `Format.decode`)."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
@@ -90,19 +89,24 @@ def decode_integer(m: Module, fmt: IntegerElement, code: Value, x: Operand) -> N
 
 
 def decode_by_table(m: Module, fmt: CodedFormat, code: Value, x: Operand) -> None:
-    """A code of a format by table, as gates of the codes that set each bit: what reads the Verilog knows no memories."""
-    places = [code == each for each in range(fmt.codes)]
-    values = [fmt.decode(each) for each in range(fmt.codes)]
+    """A code of a format by table: the parts of all codes, each in a word, of which each bit of the code leaves half."""
+    exp_bits, sig_bits = len(x.exp), len(x.sig)
+    width = exp_bits + sig_bits + 4
+    words: list[Value | int] = []
+    for value in map(fmt.decode, range(fmt.codes)):
+        flags = value.sign | (value.cls is Cls.ZERO) << 1 | (value.cls is Cls.INFINITY) << 2 | (value.cls is Cls.NAN) << 3
+        words.append(value.exp % (1 << exp_bits) | value.sig << exp_bits | flags << exp_bits + sig_bits)
+    for bit in code:
+        pairs = zip(words[0::2], words[1::2], strict=True)
+        words = [_chosen(bit, one, zero, width) for zero, one in pairs]
+    word = Signal(width)
     m.d.comb += [
-        x.sign.eq(any_of(places, [value.sign for value in values])),
-        x.exp.eq(Cat(any_of(places, [value.exp >> bit & 1 for value in values]) for bit in range(len(x.exp)))),
-        x.sig.eq(Cat(any_of(places, [value.sig >> bit & 1 for value in values]) for bit in range(len(x.sig)))),
-        x.zero.eq(any_of(places, [value.cls is Cls.ZERO for value in values])),
-        x.inf.eq(any_of(places, [value.cls is Cls.INFINITY for value in values])),
-        x.nan.eq(any_of(places, [value.cls is Cls.NAN for value in values])),
-    ]
+        word.eq(words[0]), x.exp.eq(word[:exp_bits]), x.sig.eq(word[exp_bits : exp_bits + sig_bits]),
+        Cat(x.sign, x.zero, x.inf, x.nan).eq(word[exp_bits + sig_bits :]),
+    ]  # fmt: skip
 
 
-def any_of(places: Sequence[Value], chosen: Sequence[int]) -> Value:
-    """Whether one of the chosen places is set."""
-    return Cat(place for place, is_chosen in zip(places, chosen, strict=True) if is_chosen).any()
+def _chosen(bit: Value, one: Value | int, zero: Value | int, width: int) -> Value | int:
+    if isinstance(one, int) and one == zero:
+        return one
+    return Mux(bit, *(Const(word, width) if isinstance(word, int) else word for word in (one, zero)))

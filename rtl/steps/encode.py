@@ -8,11 +8,11 @@ from amaranth.lib.wiring import In, Out
 
 from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.flags import Tininess
-from golden.arithmetic.rounding import Overflow, overflows_to_largest
+from golden.arithmetic.rounding import Mode, Overflow, overflows_to_largest
 from golden.arithmetic.specials import nvidia_nan, quiet_nan
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Special, SpecialSignature
-from rtl.steps.round import increment
+from rtl.steps.round import chosen_increment, increment
 
 Underflow = Literal["gradual", "flush-subnormal", "flush-tiny"]
 """Treatments of a result below the normal numbers.
@@ -50,13 +50,14 @@ class Encode(SharedComponent):
         e_norm: the shape of e_norm.
         rules: see `ResultRules`.
         result_exp: how the exponent takes up a carry out of rounding; as in `golden.Implementation`.
-        chosen: whether the rounding mode is chosen, by which results overflow to the largest finite number.
+        modes: the rounding modes one of which is chosen, by which results overflow to the largest finite number.
         norm_bits: bits of norm, if flags are raised: at least man_bits + 3.
 
     Members:
         norm: In(norm_bits). sticky: In(1), both as in `Round`; with flags only.
         sign: In(1). hidden: In(1), the top bit of norm. e_norm: In. sig: In, from `Round`.
-        special: In(SpecialSignature). d: Out(width of d), 3 bits more with flags. to_largest: In(1), if the mode is chosen.
+        special: In(SpecialSignature). d: Out(width of d), 3 bits more with flags.
+        to_largest: In(1), if the mode is chosen; with flags also chosen: In, one bit for each mode, as in `Round`.
     """
 
     sign: Signal
@@ -68,6 +69,7 @@ class Encode(SharedComponent):
     sticky: Signal
     d: Signal
     to_largest: Signal
+    chosen: Signal
 
     def __init__(
         self,
@@ -75,10 +77,10 @@ class Encode(SharedComponent):
         e_norm: Shape,
         rules: ResultRules,
         result_exp: str = "serial",
-        chosen: bool = False,
+        modes: tuple[Mode, ...] = (),
         norm_bits: int = 0,
     ) -> None:
-        self.rho, self.rules, self.result_exp, self.chosen = rho, rules, result_exp, chosen
+        self.rho, self.rules, self.result_exp, self.modes = rho, rules, result_exp, modes
         self.nan = 0 if rho.d.nan is None else nvidia_nan(rho.d) if rules.canonical else quiet_nan(rho.d)
         raises = rules.tininess is not None
         members = {
@@ -91,10 +93,11 @@ class Encode(SharedComponent):
         }
         super().__init__(
             "encode",
-            (rho, e_norm.width, rules, result_exp, chosen, norm_bits),
+            (rho, e_norm.width, rules, result_exp, modes, norm_bits),
             members
             | ({"norm": In(norm_bits), "sticky": In(1)} if raises else {})
-            | ({"to_largest": In(1)} if chosen else {}),
+            | ({"to_largest": In(1)} if modes else {})
+            | ({"chosen": In(len(modes))} if modes and raises else {}),
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -159,14 +162,15 @@ class Encode(SharedComponent):
             is_tiny, flushed = is_tiny & self.hidden, flushed & self.hidden
         else:
             ones = self.norm[low - 1 : -1].all()
-            up = increment(self.rho.mode, self.sign, Const(1, 1), following, below)
+            last = self.sign, Const(1, 1), following, below
+            up = chosen_increment(self.modes, self.chosen, *last) if self.modes else increment(self.rho.mode, *last)
             is_tiny = ~self.hidden if tininess == "before" else ~self.hidden & ~(ones & up)
         inexact = guard | following | below | overflows | flushed
         return Cat(inexact, inexact & is_tiny, overflows)
 
     def _magnitude(self, infinite: Value, overflows: Value, finite: Value, infinity: int) -> Value:
         """The field of an infinite, an overflowing or a finite result. The largest finite number is one below infinity."""
-        if self.chosen:
+        if self.modes:
             return Mux(infinite, infinity, Mux(overflows, Mux(self.to_largest, infinity - 1, infinity), finite))
         beyond = [infinity - self._to_largest(negative) for negative in (False, True)]
         if beyond == [infinity, infinity]:
@@ -180,7 +184,7 @@ class Encode(SharedComponent):
 
     def _becomes_nan(self) -> Value:
         """Whether a result beyond the largest finite number becomes the one NaN, which has no place above that number."""
-        if self.chosen:
+        if self.modes:
             return ~self.to_largest
         positive, negative = (Const(not self._to_largest(is_negative), 1) for is_negative in (False, True))
         return Mux(self.sign, negative, positive)
@@ -196,6 +200,13 @@ class Encode(SharedComponent):
         ]
         return tiny
 
+    @property
+    def _stored_bits(self) -> int:
+        """Bits of a stored exponent: those of the format, and of each that e_norm may give, after a carry too."""
+        shape, fmt = self.e_norm.shape(), self.rho.rounding_format
+        highest = (1 << shape.width - shape.signed) - 1
+        return max(shape.width, fmt.exp_bits, (highest + fmt.bias + 1).bit_length())
+
     def _serial(self, m: Module) -> Signal:
         """The field: the rounded significand added to the stored exponent, whose place begins at the hidden bit.
 
@@ -209,7 +220,7 @@ class Encode(SharedComponent):
         then negative, and from −1 it gets to 1 by its c.
         """
         fmt = self.rho.rounding_format
-        exp_bits = max(len(self.e_norm), fmt.exp_bits)
+        exp_bits = self._stored_bits
         stored_below = Signal(signed(exp_bits + 1) if self.rules.underflow == "flush-tiny" else exp_bits)
         field = Signal(len(stored_below) + fmt.man_bits + 1)
         placed = Cat(Const(0, fmt.man_bits), stored_below)
@@ -223,7 +234,7 @@ class Encode(SharedComponent):
         """The field of the result, with an exponent selected from two that do not wait for the rounding: without and with a
         carry."""
         fmt = self.rho.rounding_format
-        exp_bits = max(len(self.e_norm), fmt.exp_bits)
+        exp_bits = self._stored_bits
         uncarried = Signal(exp_bits)
         carried = Signal(exp_bits)
         stored_exp = Signal(exp_bits)

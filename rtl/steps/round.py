@@ -4,6 +4,8 @@ A compound rounding forms both significands, as a compound adder does: N. Quach,
 (Stanford, CSL-TR-91-459, 1991).
 """
 
+from collections.abc import Sequence
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
@@ -63,8 +65,13 @@ class Round(SharedComponent):
         """High if rounding adds one in the last place of the magnitude."""
         if not isinstance(self.mode, tuple):
             return increment(self.mode, self.sign, odd, guard, below)
-        ones = [increment(mode, self.sign, odd, guard, below) & self.chosen[n] for n, mode in enumerate(self.mode)]
-        return Cat(*ones).any()
+        return chosen_increment(self.mode, self.chosen, self.sign, odd, guard, below)
+
+
+def chosen_increment(modes: Sequence[Mode], chosen: Value, sign: Value, odd: Value, guard: Value, below: Value) -> Value:
+    """High if rounding adds one, in that of several modes whose bit of `chosen` is set."""
+    ones = [increment(mode, sign, odd, guard, below) & chosen[n] for n, mode in enumerate(modes)]
+    return Cat(*ones).any()
 
 
 def increment(mode: Mode, sign: Value, odd: Value, guard: Value, below: Value) -> Value:

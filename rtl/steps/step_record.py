@@ -113,4 +113,9 @@ class Modes(Record):
 
     def is_any(self, modes: Collection[Mode]) -> Value:
         """High where one of these modes is chosen."""
-        return Cat(*(self.code == code for code, mode in self.table if mode in modes)).any()
+        return Cat(*(is_code(self.code, code) for code, mode in self.table if mode in modes)).any()
+
+
+def is_code(value: Value, code: int) -> Value:
+    """High where a value is a code: of 0 without Yosys' `!`, at whose width Verilator takes offence."""
+    return value == code if code else ~value.any()

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tests.twin.twin_numbers import LAYOUTS, decode, encode
-from tests.twin.x86_twin import BITS
+from tests.twin.x86_twin import bits_of
 
 STYLES = ("bits", "near", "near", "near", "tiny", "huge", "corners")
 """How the codes of one vector are drawn; `near` counts most, for there the terms overlap."""
@@ -38,10 +38,12 @@ def operands(rng: Random, operation: Any, K: int, a: str | None = None, b: str |
     """Operands of a dot product of K products; `a` and `b` name the formats where they are not the operation's."""
     a, b, c = a or operation.a.name, b or operation.b.name, operation.c.name
     if operation.name == "IDPA":
-        return integers(rng, a, b, K)
+        return integers(rng, a, b, bits_of(c), K)
     x, y = vector(rng, a, K), vector(rng, b, K)
     if rng.randrange(3) == 0:
         cancel_pairs(rng, b, x, y)
+    if operation.name == "CVT":
+        return Operands(x, [0], 0, [], [])
     if operation.name in ("MUL", "ADD"):  # without c; the sum of a and b may cancel too
         opposite = 2 ** (LAYOUTS[b].mantissa_bits + LAYOUTS[b].exponent_bits)
         y = [x[0] ^ opposite ^ rng.choice((0, 0, 1))] if operation.name == "ADD" and rng.randrange(4) == 0 else y
@@ -54,17 +56,17 @@ def operands(rng: Random, operation: Any, K: int, a: str | None = None, b: str |
     return Operands(x, y, z, scales(rng, scale, blocks), scales(rng, scale, blocks))
 
 
-def integers(rng: Random, a: str, b: str, K: int) -> Operands:
-    """Integers, any, small, or at an end; c any, or such that the sum lies about an end of int32."""
-    x, y = ([integer(rng, BITS[name]) for _ in range(K)] for name in (a, b))
-    sums = [-value if rng.randrange(2) else value for value in (1 << 31, (1 << 31) - 1)]
+def integers(rng: Random, a: str, b: str, c_bits: int, K: int) -> Operands:
+    """Integers, any, small, or at an end; c any, or such that the sum lies about an end of its range."""
+    x, y = ([integer(rng, bits_of(name)) for _ in range(K)] for name in (a, b))
+    sums = [-value if rng.randrange(2) else value for value in (1 << c_bits - 1, (1 << c_bits - 1) - 1)]
     signed = [
-        [code - (1 << BITS[name]) * (name.startswith("int") and code >> BITS[name] - 1) for code in codes]
+        [code - (1 << bits_of(name)) * (name.startswith("int") and code >> bits_of(name) - 1) for code in codes]
         for name, codes in ((a, x), (b, y))
     ]
     total = sum(p * q for p, q in zip(*signed, strict=True))
     near = rng.choice((0, *sums)) - total + rng.randrange(-2, 3)
-    return Operands(x, y, rng.choice((near, near, rng.randrange(1 << 32))) % (1 << 32), [], [])
+    return Operands(x, y, rng.choice((near, near, rng.randrange(1 << c_bits))) % (1 << c_bits), [], [])
 
 
 def integer(rng: Random, bits: int) -> int:

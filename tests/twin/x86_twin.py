@@ -200,12 +200,18 @@ def signed(code: int, bits: int) -> int:
 
 
 def integer_sum(
-    a_signed: bool, b_signed: bool, a: Sequence[int], b: Sequence[int], c: int, bits: tuple[int, int] = (8, 8)
+    a_signed: bool,
+    b_signed: bool,
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    bits: tuple[int, int] = (8, 8),
+    c_bits: int = 32,
 ) -> int:
-    """Σ a·b + c, exact; c is an int32, a and b have so many bits."""
+    """Σ a·b + c, exact; a, b and c have so many bits, c with a sign."""
     x = [signed(code, bits[0]) if a_signed else code for code in a]
     y = [signed(code, bits[1]) if b_signed else code for code in b]
-    return sum(p * q for p, q in zip(x, y, strict=True)) + signed(c, 32)
+    return sum(p * q for p, q in zip(x, y, strict=True)) + signed(c, c_bits)
 
 
 def wrapped(a_signed: bool, b_signed: bool) -> Callable[[Sequence[int], Sequence[int], int], int]:
@@ -231,21 +237,23 @@ def operation_step(operation: Any, a: Sequence[int], b: Sequence[int], c: int) -
     return integer_step(operation, a, b, c)
 
 
-BITS = {"int8": 8, "uint8": 8, "int4": 4, "uint4": 4, "b1": 1}
+def bits_of(name: str) -> int:
+    """The width of an integer, which its name says."""
+    return 1 if name == "b1" else int(name.split("int")[1])
 
 
 def integer_step(operation: Any, a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """IDPA of any integers: the exact sum, wrapped or brought into the range of int32 once; of bits that are counted where
+    """IDPA of any integers: the exact sum, wrapped or brought into the range of c once; of bits that are counted where
     they differ, the count."""
-    kinds = operation.a.name, operation.b.name
+    kinds, c_bits = (operation.a.name, operation.b.name), bits_of(operation.c.name)
     if operation.combination == "xor":
-        total = sum(p != q for p, q in zip(a, b, strict=True)) + signed(c, 32)
+        total = sum(p != q for p, q in zip(a, b, strict=True)) + signed(c, c_bits)
     else:
         a_signed, b_signed = (kind.startswith("int") for kind in kinds)
-        total = integer_sum(a_signed, b_signed, a, b, c, (BITS[kinds[0]], BITS[kinds[1]]))
+        total = integer_sum(a_signed, b_signed, a, b, c, (bits_of(kinds[0]), bits_of(kinds[1])), c_bits)
     if operation.overflow == "saturate":
-        total = max(-(1 << 31), min((1 << 31) - 1, total))
-    return total % (1 << 32)
+        total = max(-(1 << c_bits - 1), min((1 << c_bits - 1) - 1, total))
+    return total % (1 << c_bits)
 
 
 RULES: dict[str, Callable[[Sequence[int], Sequence[int], int], int]] = {

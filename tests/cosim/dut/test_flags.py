@@ -1,6 +1,7 @@
 """`[flags]` of a dut.toml: exception flags beside d, compared in both modes and in proofs; and those of generated units."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ from cosim.dut.connection import PortMismatch
 from cosim.dut.description import Dut, dut_from_table
 from cosim.dut.reference import reference_of
 from golden import Unit
+from golden.arithmetic.flags import FLAGS
 from golden.arithmetic.formats import BF16, FP16, FP32
 from golden.operations import FMA, MUL, TFDPA
+from golden.units.controls import controls_from_table
 from golden.units.unit_file import unit_from_table
 from mmau.prove.decision import PROVED, REFUTED
-from mmau.prove.user_design.proof import prove_user_design
+from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
 from rtl import UnitDesign
 from rtl.verilog.emit import to_verilog
 
@@ -48,7 +51,32 @@ WRONG = {
 }  # fmt: skip
 """A fault, by macro, and how a difference that it makes is called."""
 
+E5M2 = unit_from_table({"name": "moded", "operation": "FMA", "a": "e5m2", "b": "e5m2", "c": "e5m2", "overflow": "by-mode"})
+
 NAMES: dict[str, Any] = {"status_o": ["NX", "UF", "OF", "DZ"], "nv_o": ["NV"]}
+
+
+MODES = ("RNE", "RZ", "RD", "RU", "RNA")
+
+TWO = ("RNE", "RU")
+
+MODED = """
+module moded(
+  input clk, rst_n, in_valid, input [7:0] a, b, c, input [2:0] rnd_mode_i,
+  output out_valid, output [7:0] d, output [4:0] status_o);
+  logic v; logic [2:0] rm; logic [7:0] ra, rb, rc;
+  always_ff @(posedge clk or negedge rst_n) if (!rst_n) v <= 0; else v <= in_valid;
+  always_ff @(posedge clk) if (in_valid) {rm, ra, rb, rc} <= {rnd_mode_i, a, b, c};
+  wire [4:0] own, other; wire [2:0] mode = `ifdef FLAGS_OF_RNE 0 `elsif FLAGS_OF_THE_NEXT rnd_mode_i `else rm `endif;
+  after_it u0(.a(ra), .b(rb), .c(rc), .rm(rm), .d, .flags(own));
+  `ifdef UF_BEFORE before_it `else after_it `endif u1(.a(ra), .b(rb), .c(rc), .rm(mode), .d(), .flags(other));
+  assign out_valid = v, status_o = {own[4:3], other[2:1], `ifdef NX_LOST own[0] && rm != 3 `else other[0] `endif};
+endmodule
+"""
+
+WRONG_MODED = {
+    "FLAGS_OF_RNE": "without OF", "FLAGS_OF_THE_NEXT": "without OF", "UF_BEFORE": "UF too many", "NX_LOST": "without NX"
+}  # fmt: skip
 
 
 def described(folder: Path, text: str, **keys: Any) -> Dut:
@@ -64,6 +92,64 @@ def flagged(folder: Path, *macros: str) -> Dut:
         reset={"name": "rst_n", "active": "low", "asynchronous": True}, defines=dict.fromkeys(macros, ""),
         controls={"op_i": {"key": "operation", "values": {"0": "FMA", "1": "MUL"}}},
     )  # fmt: skip
+
+
+def moded(folder: Path, *macros: str, modes: Sequence[str] = MODES) -> Dut:
+    """A design whose input chooses the rounding mode of d and of the flags beside it, as that of CVFPU's fpnew_fma."""
+    values = {str(code): f"{mode}-E5M2" for code, mode in enumerate(MODES)}
+    parts = [
+        to_verilog(
+            Unit(
+                name="u", operation=E5M2.operation.changed(flags=True, tininess=tininess),
+                controls=controls_from_table({"rm": {"key": "rho", "values": values}}),
+            ),
+            f"{tininess}_it",
+        )
+        for tininess in ("after", "before")
+    ]  # fmt: skip
+    return described(
+        folder, "\n".join([MODED, *parts]), top="moded", protocol="valid", clock="clk", flags={"status_o": list(FLAGS)},
+        reset={"name": "rst_n", "active": "low", "asynchronous": True}, defines=dict.fromkeys(macros, ""),
+        controls={"rnd_mode_i": {"key": "rho", "values": {k: v for k, v in values.items() if v[: v.index("-")] in modes}}},
+    )  # fmt: skip
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+def test_flags_of_the_chosen_mode_pass(tmp_path: Path, mode: str) -> None:
+    report = cosim.run(E5M2, dut=moded(tmp_path), vectors=2000 if mode == "cocotb" else 40_000, mode=mode)
+    assert report.failures == ()
+    assert (report.not_compared, report.controls["rnd_mode_i"]["missed"]) == ((), [])
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("dut")
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("macro", WRONG_MODED)
+def test_flags_of_a_wrong_mode_are_noticed(tmp_path: Path, macro: str, mode: str) -> None:
+    report = cosim.run(E5M2, dut=moded(tmp_path, macro), vectors=3000 if mode == "cocotb" else 24_000, mode=mode)
+    assert {row.products for row in report.differing} == {"flags status_o"}
+    assert WRONG_MODED[macro] in {group.distance for group in report.groups}
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+def test_flags_are_proved_for_each_mode(tmp_path: Path) -> None:
+    found = decided_by_solvers(E5M2, moded(tmp_path, modes=TWO), 600.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+    names = ["rnd_mode_i = 0 (RNE-E5M2)", "rnd_mode_i = 3 (RU-E5M2)"]
+    proved = {line.partition(": ")[0] for line in found.decided[1:]}
+    assert proved == {*names, *(f"{name}, status_o" for name in names)}
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("proof")
+@pytest.mark.parametrize("macro", WRONG_MODED)
+def test_flags_of_a_wrong_mode_are_refuted(tmp_path: Path, macro: str) -> None:
+    assert prove_user_design(E5M2, moded(tmp_path, macro, modes=TWO), 300.0).verdict == REFUTED
 
 
 @pytest.mark.simulator
@@ -114,7 +200,7 @@ endmodule
         (
             ["NX", "UF", "OF", "DZ", "NV"],
             Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=24, rho="RZ-FP32", e_zero=-132)),
-            "flags are defined for plain steps of FMA, MUL, ADD and E-FDPA (numerics.md, section 14), not for T-FDPA",
+            "flags are defined for plain steps of FMA, MUL, ADD, CVT and E-FDPA (numerics.md, section 14), not for T-FDPA",
         ),
     ],
 )

@@ -76,7 +76,8 @@ def test_units_of_every_operation_are_read(tmp_path: Path) -> None:
 def test_examples_are_read(path: Path) -> None:
     found = loaded(path)
     unit = load_unit(path)
-    if unit.sums is not None or unit.chain.adds or unit.chain.convert is not None:
+    has_fields = unit.operation.carried is unit.operation
+    if unit.sums is not None or unit.chain.adds or unit.chain.convert is not None or not has_fields:
         assert isinstance(found, str)
         assert "golden" in found
     else:
@@ -101,7 +102,8 @@ def changed() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.slow
 def test_what_golden_refuses_is_refused(tmp_path: Path) -> None:
-    """Every key of every operation is left out, given twice and given wrong values: both readers agree on each text."""
+    """Every key of every operation is left out, given twice and given wrong values: both readers agree on each text, but for
+    elements that are integers."""
     path, accepted, refused = tmp_path / "unit.toml", 0, 0
     for name, text in changed():
         path.write_text(text)
@@ -113,6 +115,9 @@ def test_what_golden_refuses_is_refused(tmp_path: Path) -> None:
             assert found.startswith(f"{path}: ")
             refused += 1
         else:
+            if unit.operation.carried is not unit.operation:  # golden alone computes elements without fields
+                assert isinstance(found, str), f"{name}: {text}"
+                continue
             check_equal(found, unit, unit.operation.length)
             accepted += 1
     assert accepted > 100

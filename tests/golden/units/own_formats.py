@@ -111,6 +111,9 @@ TEXTS = {
         'operation = "PS-FDPA"\nL = 4\nP = 2\nF = 26\nh = 2\ne_zero = -126\na = "int8"\nb = "mxint8"\nc = "fp32"\n'
         f'rho = "RNE-FP32"\n{MXINT8}'
     ),
+    "int16 sums": 'operation = "IDPA"\nL = 5\na = "int8"\nb = "uint8"\nc = "int16"\noverflow = "saturate"\n',
+    "flexpoint": 'operation = "IDPA"\nL = 4\na = "int16"\nb = "int16"\nc = "int48"\n',
+    "int24 sums": 'operation = "IDPA"\nL = 3\na = "uint11"\nb = "int5"\nc = "int24"\n',
     "multiply": f'operation = "MUL"\na = "fp22"\nb = "fp22"\nrho = "RD-fp22"\n{FP22}',
     "add": f'operation = "ADD"\na = "p4"\nb = "p4"\noverflow = "saturate"\n{P4}',
     "fused": f'operation = "FMA"\na = "p4"\nb = "p4"\nc = "p4"\nflush_inputs = true\nflush_results = true\n{P4}',

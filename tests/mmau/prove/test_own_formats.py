@@ -10,7 +10,10 @@ from golden import Format, Implementation
 from golden.arithmetic.coded_format import CodedFormat, IntegerElement
 from golden.arithmetic.conversion import Conversion
 from mmau.prove.design_proof import prove
+from rtl.datapath.fused_records import Code
+from rtl.datapath.step import Build
 from rtl.designs.unit_design import UnitDesign
+from rtl.operations.idpa import IDPADatapath, IntegerTotal
 from rtl.steps.decode import Decode, Subnormals
 from rtl.steps.encode import Encode
 from rtl.steps.interfaces import Operand
@@ -97,6 +100,16 @@ def test_integers_in_ones_complement_are_refuted(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("rtl.steps.decode.decode_integer", inverted)
     assert prove(UnitDesign(own_unit("mxint8")), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+def test_sums_that_wrap_in_place_of_saturating_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wraps(self: IDPADatapath, build: Build, total: IntegerTotal) -> Code:
+        return Code(total.total[: self.operation.d.width])
+
+    monkeypatch.setattr(IDPADatapath, "encode", wraps)
+    assert prove(UnitDesign(own_unit("int16 sums")), seconds=300).verdict == "refuted"
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from golden import Implementation, Unit
-from golden.operations import ADD, FMA, TFDPA, Operation
+from golden.operations import ADD, FMA, MUL, TFDPA, Operation
 from golden.units.controls import controls_from_table
 from mmau.prove import prove
 from mmau.prove.decision import PROVED, REFUTED
@@ -17,6 +17,7 @@ from mmau.prove.design_proof import answered
 from mmau.prove.pipeline.pipeline_replay import expected
 from mmau.prove.pipeline.questions import pipeline_questions
 from rtl import ControlledDesign, to_verilog
+from rtl.verilog.lint import readers, write_and_lint
 
 MODES = ("RNE", "RZ", "RD", "RU", "RNA")
 
@@ -34,12 +35,25 @@ def fma(fmt: str, **keys: Any) -> FMA:
 
 
 HALF = unit(fma("fp16"), stages=2)
+FLAGGED = unit(fma("fp16", flags=True), stages=2)
+SMALL = unit(fma("e5m2", flags=True))
 SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # type: ignore[arg-type]
 
 
 @pytest.mark.simulator
 @pytest.mark.slow
-@pytest.mark.parametrize("chosen", [HALF, SUM, unit(fma("bf16", flush_results=True))], ids=["FMA", "ADD", "flushed"])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        HALF,
+        SUM,
+        unit(fma("bf16", flush_results=True)),
+        FLAGGED,
+        unit(fma("bf16", flags=True, tininess="before", flush_results=True)),
+        unit(MUL(a="fp16", b="fp16", flags=True, tininess="before")),  # type: ignore[arg-type]
+    ],
+    ids=["FMA", "ADD", "flushed", "flags", "flags, flushed", "flags of MUL"],
+)
 def test_unit_rounds_as_its_input_says(chosen: Unit) -> None:
     report = cosim.run(chosen, vectors=1000)
     assert report.failures == ()
@@ -49,11 +63,88 @@ def test_unit_rounds_as_its_input_says(chosen: Unit) -> None:
 @pytest.mark.simulator
 @pytest.mark.slow
 @pytest.mark.attack("generator")
+def test_circuit_with_flags_of_another_mode_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In UF alone: whether a tiny sum rounds up to a normal number is decided downwards where it is to be upwards."""
+    wrong = flags_of_another_mode(to_verilog(ControlledDesign.of(SMALL), "unit"))
+    monkeypatch.setattr("cosim.dut.generated.to_verilog", lambda *of: wrong)
+    report = cosim.run(SMALL, vectors=2000)
+    assert {row.products for row in report.differing} == {"flags flags"}
+    assert {group.distance for group in report.groups} <= {"without UF", "UF too many"}
+
+
+def flags_of_another_mode(verilog: str) -> str:
+    """A circuit whose step encode takes RD for RU, and RU for RD."""
+    wrong, count = re.subn(
+        r"(sum_encode_chosen\[\d\] = rm == 2'h)([23])", lambda found: f"{found[1]}{5 - int(found[2])}", verilog
+    )
+    assert count == 2
+    return wrong
+
+
+def lanes(value: str = "-c", stages: int = 0) -> ControlledDesign:
+    """Three products that a mask leaves out, and an input that changes the sign or the port of an operand."""
+    operation = TFDPA(a="e2m1", b="e3m2", c="fp16", L=3, F=9, rho="RNE-FP16", e_zero=-20)  # type: ignore[arg-type]
+    table = {
+        "mask_i": {"key": "mask"},
+        "op_i": {"key": "operation", "values": {"0": {}, "1": {value[-1]: value}}},
+    }
+    controls = controls_from_table(table)
+    return ControlledDesign.of(
+        Unit(name="lanes", operation=operation, implementation=Implementation(stages=stages), controls=controls)
+    )
+
+
+MAPS = {
+    "neg": {"key": "operation", "values": {"0": {}, "1": {"a": "-a"}, "2": {"a": "c", "c": "a"}}},
+    "sub": {"key": "operation", "values": {"0": {}, "1": {"c": "-c"}}},
+}
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "chosen",
+    [lanes(), lanes(stages=2), ControlledDesign.of(unit(fma("e5m2", flags=True, nan="first"), 1, MODES[:3], **MAPS))],
+    ids=["mask", "registers", "FMA"],
+)
+def test_operands_are_those_that_inputs_choose(chosen: ControlledDesign) -> None:
+    report = cosim.run(chosen, vectors=900)
+    assert report.failures == ()
+    assert all(not control["missed"] for control in report.controls.values())
+    found = prove(chosen, 600.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+
+
+WRONG_LANES = {
+    "a lane has the bit of another": (r"mask_i\[1\]", "mask_i[0]"),
+    "a lane counts though it is idle": (r"mask_i\[2\]", "1'b1"),
+    "c is never negated": (r"op_i \?", "1'b0 ?"),
+}
+"""What is wrong with a circuit of `lanes`: a text and what stands in its place."""
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("generator")
+@pytest.mark.parametrize("wrong", WRONG_LANES)
+def test_wrong_operands_are_noticed_and_refuted(tmp_path: Path, wrong: str) -> None:
+    design = lanes()
+    verilog, count = re.subn(*WRONG_LANES[wrong], to_verilog(design, "unit"))
+    assert count
+    (tmp_path / "wrong.v").write_text(verilog)
+    report = cosim.run(design, vectors=600, dut=cosim.dut_like(design, [tmp_path / "wrong.v"], "unit"))
+    assert re.fullmatch(r"\d[\d,]* of 600 results differ from the golden model", report.failures[0])
+    assert REFUTED in dict(answered(pipeline_questions(design, verilog), time.monotonic() + 100)).values()
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.attack("generator")
 def test_circuit_with_a_mode_too_late_is_noticed(tmp_path: Path) -> None:
     """Behind the last register in front of rounding, the mode of the next operands stands in the place of the own one."""
     text = to_verilog(ControlledDesign.of(HALF), "late")
     wrong, count = re.subn(r"(sum_round_chosen\[\d\] = .*?)\w+_code", r"\1rm", text)
-    assert count == len(MODES)
+    assert count == len(MODES) - 1  # that of code 0 has a wire in between
     (tmp_path / "late.v").write_text(wrong)
     dut = cosim.dut_like(ControlledDesign.of(HALF), [tmp_path / "late.v"], "late")
     assert not cosim.run(HALF, vectors=1000, dut=dut).passed
@@ -67,10 +158,17 @@ def test_sum_is_proved_for_each_mode() -> None:
     assert (found.verdict, found.reason) == (PROVED, "")
 
 
+@pytest.mark.slow
+def test_flags_are_proved_for_each_mode() -> None:
+    found = prove(ControlledDesign.of(SMALL), 300.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("flags", [False, True], ids=["d", "flags"])
 @pytest.mark.parametrize("fmt", ["fp16", "fp32"])
-def test_multiply_add_is_proved_for_each_mode(fmt: str) -> None:
-    found = prove(ControlledDesign.of(unit(fma(fmt), stages=2)), 3600.0)
+def test_multiply_add_is_proved_for_each_mode(fmt: str, flags: bool) -> None:
+    found = prove(ControlledDesign.of(unit(fma(fmt, flags=flags), stages=2)), 3600.0)
     assert (found.verdict, found.reason) == (PROVED, "")
 
 
@@ -85,10 +183,31 @@ def test_circuit_of_another_mode_is_refuted() -> None:
     assert REFUTED in dict(answered(questions, time.monotonic() + 100)).values()
 
 
+@pytest.mark.slow
+@pytest.mark.attack("proof")
+def test_circuit_with_flags_of_another_mode_is_refuted() -> None:
+    verilog = flags_of_another_mode(to_verilog(ControlledDesign.of(SMALL), "unit"))
+    questions = [each for each in pipeline_questions(ControlledDesign.of(SMALL), verilog) if "(RU-E5M2)" in each.name]
+    assert REFUTED in dict(answered(questions, time.monotonic() + 100)).values()
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+def test_verilator_has_no_warning_of_the_written_text(tmp_path: Path) -> None:
+    assert write_and_lint(ControlledDesign.of(FLAGGED), tmp_path, {"verilator": readers()["verilator"]}) == {}
+
+
 def test_expected_result_is_that_of_the_chosen_mode() -> None:
     design = ControlledDesign.of(HALF)
     inputs = {"a": 0x3C00, "b": 0x3C00, "c": 0x0001}
     assert [expected(design, [inputs | {"rm": code}]) for code in range(5)] == [0x3C00, 0x3C00, 0x3C00, 0x3C01, 0x3C00]
+
+
+def test_expected_result_is_that_of_the_chosen_operands() -> None:
+    """1·1 + 1·1 + 1·1 ± 1 in e2m1, e3m2 and fp16, with and without the first product."""
+    inputs = {"a": 0x222, "b": 0xC | 0xC << 6 | 0xC << 12, "c": 0x3C00}
+    found = [expected(lanes(), [inputs | {"mask_i": mask, "op_i": code}]) for mask in (7, 6) for code in (0, 1)]
+    assert found == [0x4400, 0x4000, 0x4200, 0x3C00]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +217,22 @@ def test_expected_result_is_that_of_the_chosen_mode() -> None:
             unit(TFDPA(a="fp16", b="fp16", c="fp32", L=1, F=24, rho="RZ-FP32", e_zero=-132), modes=("RZ",)),  # type: ignore[arg-type]
             "got T-FDPA with rm (rho)",
         ),
-        (unit(fma("fp16"), neg={"key": "operation", "values": {"0": {}}}), "got FMA with rm (rho), neg (operation)"),
+        (unit(fma("fp16"), fmt={"key": "formats", "values": {"0": "fp16"}}), "got FMA with rm (rho), fmt (formats)"),
         (unit(fma("fp16"), modes=("RNE",), rm={"key": "rho", "values": {"m::RNE": "RNE-FP16"}}), "got FMA with rm (rho)"),
     ],
     ids=["operation", "two", "constant"],
 )  # fmt: skip
 def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
-    start = 'moded: a datapath has one of [controls], key = "rho" with numbers as values, of FMA, MUL or ADD; '
+    start = (
+        "moded: [controls] of a datapath have numbers as values, and choose the rounding mode of FMA, MUL or ADD (one "
+        "port), signs and ports of operands, or a mask; "
+    )
     with pytest.raises(ValueError, match=f"^{re.escape(start + message)}: give a design that has them with --dut$"):
         ControlledDesign.of(wrong).component()
+    adds = unit(fma("fp16"), op={"key": "operation", "values": {"0": "ADD"}})
+    rule = "an input of a datapath chooses no other operation, format or key: give a design that has them with --dut"
+    with pytest.raises(ValueError, match=f"^moded: rm = 0 \\(RNE-FP16\\), op = 0 \\(ADD\\): {rule}$"):
+        ControlledDesign.of(adds).component()
     odd = unit(fma("fp16"), rm={"key": "rho", "values": {"0": "RO-FP16"}})
     rule = r"^moded: rm = 0 \(RO-FP16\): an input chooses RNE, RZ, RD, RU or RNA of one format$"
     with pytest.raises(ValueError, match=rule):

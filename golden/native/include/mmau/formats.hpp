@@ -103,7 +103,7 @@ MMAU_FN constexpr bool is_integer_format(int format) {
     const Format f = format_of(format);
     const int layout = format >> 13 & 3;
     const bool is_plain = f.specials == Specials::finite && f.subnormals && f.bias == 0;
-    return f.exp_bits == 0 && is_plain && layout <= MMAU_SIGNED && f.man_bits >= 1 && f.width() <= 32;
+    return f.exp_bits == 0 && is_plain && layout <= MMAU_SIGNED && f.man_bits >= 1 && f.width() <= 48;
 }
 
 MMAU_FN constexpr bool is_nan(const Format& format, int sign, uint64_t field, uint64_t mantissa) {

@@ -1,0 +1,78 @@
+"""A datapath in front of which inputs choose the operands: their ports, their signs, and which products count."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth import Cat, Mux, Value
+from amaranth.lib.wiring import In, Member
+
+from golden import Operation
+from golden.units.controls import Source
+from rtl.datapath.base import Datapath
+from rtl.datapath.fused_records import Code
+from rtl.datapath.step import Steps
+from rtl.steps.step_record import Record, is_code
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How inputs choose the operands.
+
+    Attributes:
+        inputs: the name and the width of each input.
+        table: for codes of inputs, from where operands come that are not those of their own port.
+        mask: the input with a bit for each product, without which a product is +0 · +0; empty if there is none.
+    """
+
+    inputs: tuple[tuple[str, int], ...]
+    table: tuple[tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Source], ...]], ...] = ()
+    mask: str = ""
+
+
+class ChosenOperands(Datapath):
+    """A datapath with the operands that inputs choose; its steps are those of the datapath that it is made of.
+
+    Args:
+        datapath: that datapath; it is not built itself.
+        selection: how inputs choose its operands.
+    """
+
+    def __init__(self, datapath: Datapath, selection: Selection) -> None:
+        self._datapath, self._selection = datapath, selection
+        datapath._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn
+        super().__init__(datapath.operation, datapath.implementation, datapath._modes)
+
+    def input_members(self, operation: Operation) -> dict[str, Member]:
+        return super().input_members(operation) | {name: In(width) for name, width in self._selection.inputs}
+
+    def steps(self) -> Steps[Any, Code]:
+        return self._datapath.steps()
+
+    def settles_steps(self) -> tuple[Hashable, ...]:
+        return (type(self._datapath).__qualname__, self._selection, *self._datapath.settles_steps())
+
+    def operands(self) -> Record:
+        """The operands that the inputs choose, as the record that the first step takes."""
+        return type(self._datapath.operands())(**{name: self._chosen(name) for name in self._datapath.inputs})
+
+    def _chosen(self, name: str) -> Value:
+        """The codes of an operand."""
+        port: Value = getattr(self, name)
+        found = port
+        for codes, places in self._selection.table:
+            source = dict(places).get(name)
+            if source is not None:
+                is_chosen = Cat(*(is_code(getattr(self, control), code) for control, code in codes)).all()
+                found = Mux(is_chosen, self._from(name, source), found)
+        if self._selection.mask and name in ("a", "b"):
+            mask, width = getattr(self, self._selection.mask), len(port) // self.operation.length
+            found &= Cat(*(mask[k].replicate(width) for k in range(self.operation.length)))
+        return found
+
+    def _from(self, name: str, source: Source) -> Value:
+        """The codes of an operand from a port."""
+        kind, width = getattr(self.operation, name), len(getattr(self, name))
+        codes: Value = getattr(self, source.port)[:width]
+        signs = sum(kind.negative_zero << low for low in range(0, width, kind.width))
+        return codes ^ signs if source.is_negated else codes
