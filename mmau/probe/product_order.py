@@ -21,7 +21,7 @@ from golden.arrays import BitArray, bits_dtype
 from golden.comparison import is_nan
 from golden.engines.engine import Batch, run
 from golden.products.additions import Additions
-from golden.products.epilogue import OUTPUTS
+from golden.products.epilogue import OUTPUTS, finished
 from golden.products.gemm_order import GemmOrder, Pieces, Plan, Run, instruction_products
 from golden.products.k_layout import KLayout, k_layout
 from golden.products.operand_parts import CONVERSIONS, PASSES, operand
@@ -29,7 +29,7 @@ from golden.products.tiled import Scale, Summation
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
 from mmau.probe.order_grammar import EVERY_ORDER, EVERY_TREE, Grammar, Keys
-from mmau.probe.order_sums import orders_giving, pieces_giving
+from mmau.probe.order_sums import Add, orders_giving, pieces_giving
 
 SAMPLED = 24
 """Elements that are computed first."""
@@ -357,7 +357,7 @@ class _Search:
 
     def _listed(self, grammar: Grammar) -> Iterator[GemmOrder | None]:
         """Lists of pieces for each output tile, which are found tile by tile."""
-        if self.keys.keys() & {"epilogue", "passes", "scale_at"} or self.model.operation.block_size is not None:
+        if self.keys.keys() & {"passes", "scale_at"} or self.model.operation.block_size is not None:
             return
         for tile, keys in product(grammar.output_tiles(), [{}, *grammar.usual]):
             order = self._order({"k_order": "stream-k", "tile": tile, "workers": 1, **keys})
@@ -382,14 +382,15 @@ class _Search:
         ((_, summation, _),) = self._regions(order)
         with np.errstate(all="ignore"):
             others = summation.of_every_piece(np.zeros_like(summation.rows.c))
-            first = summation.of_every_piece(summation.rows.c) if summation.rows.c.any() else others
+            starts = order.starts_from_c and summation.rows.c.any()
+            first = summation.of_every_piece(summation.rows.c) if starts else others
             return pieces_giving(self.wanted, first, others, summation.additions().add, summation.finished)
 
     def _permuted(self, grammar: Grammar, is_late: bool) -> Iterator[GemmOrder | None]:
         """Parts or stripes that are added in any order, one after the other."""
         for key, keys in grammar.many_sums(is_late):
             order = self._order(keys)
-            if order is None or order.epilogue or order.split_sum != "fp32":
+            if order is None or (key != "split_order" and order.split_sum != "fp32"):
                 continue
             try:
                 ((_, summation, plan),) = self._regions(order)
@@ -399,8 +400,8 @@ class _Search:
                 first, others = summation.of_each(plan)
                 if not EVERY_TREE < len(first) <= EVERY_ORDER:
                     continue
-                add, finished = summation.additions().add, summation.finished
-                found = next(orders_giving(self.wanted, first, others, add, finished), None)
+                first, others, add = summation.between(first, others)
+                found = next(orders_giving(self.wanted, first, others, add, summation.finished), None)
             if found is None:
                 yield None
             else:
@@ -460,13 +461,34 @@ class _Recalled(Summation):
         return _NumpyAdditions(self.model.operation, self.engine)
 
     def finished(self, totals: BitArray) -> BitArray:
-        """Totals in the format of the result."""
-        return self.additions().rounded(totals, self.order.result_format(self.model))
+        """Totals [orders, elements] after the epilogue, in the format of the result."""
+        additions, order, output = self.additions(), self.order, self.order.result_format(self.model)
+        if order.epilogue:
+            given, shape = self.search.given, totals.shape
+            of_columns = None if given.bias is None else given.bias[self.search.places[self.inside, 1]]
+            bias = None if of_columns is None else np.broadcast_to(of_columns, shape).copy()
+            c = np.broadcast_to(additions.widened(self.rows.c[self.inside], self.model.operation.c), shape).copy()
+            totals = finished(additions, totals, order.epilogue, (order.alpha, order.beta), c, bias, output)
+        return additions.rounded(totals, output)
+
+    def between(self, first: BitArray, others: BitArray) -> tuple[BitArray, BitArray, Add]:
+        """The sums of parts, and the addition of two, rounded to the format of the result where the order says so."""
+        additions, way, output = self.additions(), self.order.split_sum, self.order.result_format(self.model)
+
+        def rounded(totals: BitArray) -> BitArray:
+            return additions.widened(additions.rounded(totals, output), output)
+
+        if way == "workspace":
+            return rounded(first), rounded(others), additions.add
+        if way == "in-place":
+            return rounded(first), others, lambda x, y: rounded(additions.add(x, y))
+        return first, others, additions.add
 
     def of_each(self, plan: Plan) -> tuple[BitArray, BitArray]:
         """The sum of each part, or of each stripe of the only part: from c, and from +0."""
-        batch, additions = self.batch(), self.additions()
+        additions, batch = self.additions(), self.batch()
         zeros = batch._replace(c=np.zeros_like(batch.c))
+        batch = batch if self.order.starts_from_c else zeros
         if len(plan.pieces) > 1:
             made = partial(self._piece, additions=additions, scale=self.scale())
             tables = [[made(start, zeros, runs) for runs in plan.pieces] for start in (batch, zeros)]

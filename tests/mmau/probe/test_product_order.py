@@ -45,6 +45,28 @@ def test_passes_are_found(keys: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"split_k": 8, "split_tile": 64, "split_order": (6, 0, 1, 5, 3, 2, 4, 7), "epilogue": ("alpha", "bias"),
+         "alpha": 0.75},
+        {"split_k": 6, "split_tile": 64, "split_order": (4, 0, 1, 5, 3, 2), "epilogue": ("beta",), "beta": 0.5},
+        {"k_order": "stream-k", "tile": (16, 16), "epilogue": ("alpha", "beta"), "alpha": 0.75, "beta": 0.5,
+         "tiles": (((9, 32), (0, 9)), ((0, 32),), ((20, 32), (0, 5), (5, 20)), ((0, 11), (11, 32)))},
+    ],
+)  # fmt: skip
+def test_sums_in_any_order_are_found_under_an_epilogue(keys: dict[str, Any]) -> None:
+    model = golden.instruction(*INSTRUCTIONS["bf16"])
+    a, b = drawn_operands(
+        np.random.default_rng(17), "bf16", 20, 24, 32 * model.k if "tiles" in keys else 64 * keys["split_k"]
+    )
+    product = product_of(model, "bf16", GemmOrder(**keys), a, b)
+    found = find_order(product, [model])
+    assert found.order is not None
+    assert not product.differing(model, found.order).any()
+
+
+@pytest.mark.slow
 def test_scales_of_promotions_and_of_blocks_are_taken() -> None:
     rng = np.random.default_rng(3)
     model = golden.instruction(*INSTRUCTIONS["e4m3"])
