@@ -259,7 +259,8 @@ class DotProducts:
     def codes(self, row: int) -> list[tuple[int, Format]]:
         """The codes of a row's operands but scales, each with its format."""
         operands, (a, b) = self.counted, self.formats
-        pairs = [(code, fmt) for codes, fmt in ((operands.a, a), (operands.b, b)) for code in codes[row].tolist()]
+        elements = [each for each in (("a", operands.a, a), ("b", operands.b, b)) if each[0] in self.operation.operands]
+        pairs = [(code, fmt) for _, codes, fmt in elements for code in codes[row].tolist()]
         c = [(int(operands.c[row]), self.operation.c)] if "c" in self.operation.operands else []
         return [*((int(code), fmt) for code, fmt in pairs), *c]
 
@@ -284,7 +285,7 @@ class DotProducts:
         """The inputs of a row as lines of text."""
         operation, operands = self.operation, self.stimulus.operands
         a, b = self.formats
-        vectors = [("a", operands.a, a), ("b", operands.b, b)]
+        vectors = [each for each in (("a", operands.a, a), ("b", operands.b, b)) if each[0] in operation.operands]
         if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
             scale = operation.scale_format
             vectors += [("scale_a", operands.scale_a, scale), ("scale_b", operands.scale_b, scale)]

@@ -30,10 +30,9 @@ from golden.arithmetic.formats import Format
 def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
     """The covergroups of the inputs: class of each operand in each place, extremes of scales, c at each kind of step."""
     L = operation.length
-    groups = [
-        class_group("a", operation.a, L, lambda seen: seen.a),
-        class_group("b", operation.b, L, lambda seen: seen.b),
-    ]
+    groups = [class_group("a", operation.a, L, lambda seen: seen.a)]
+    if "b" in operation.operands:
+        groups.append(class_group("b", operation.b, L, lambda seen: seen.b))
     if "c" in operation.operands:
         groups.append(class_group("c", operation.c, 1, lambda seen: seen.c[:, :1, None]))
     if operation.scale_format is not None:
@@ -195,15 +194,15 @@ def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
 def _term_names(operation: Operation) -> list[str]:
     """What each term of a step that an operand can make special is called."""
     if operation.structure.adds_elements:
-        return ["a", "b"]
+        return [name for name in "ab" if name in operation.operands]
     return [*(f"product {k}" for k in range(operation.length)), *(["c"] if "c" in operation.operands else [])]
 
 
 def _special_terms(seen: Seen) -> IntArray:
     """Index in `SPECIALS` of each term [rows, steps, terms]; −1 for a finite one."""
     names, c = _term_names(seen.operation), _special_of(seen.c)[..., None]
-    if names == ["a", "b"]:
-        return np.concatenate([_special_of(seen.a), _special_of(seen.b)], axis=-1)
+    if seen.operation.structure.adds_elements:
+        return np.concatenate([_special_of(getattr(seen, name)) for name in names], axis=-1)
     products = _special_products(seen)
     return np.concatenate([products, c], axis=-1) if names[-1] == "c" else products
 
@@ -242,7 +241,7 @@ def _infinite(cls: IntArray) -> IntArray:
 
 def rule_group(operation: Operation) -> Covergroup:
     """Each rule of numerics.md, section 3, in rows where it alone makes the result special."""
-    rules = _rules_of_elements(operation.a) if _term_names(operation) == ["a", "b"] else _rules(operation)
+    rules = _rules_of_elements(operation) if operation.structure.adds_elements else _rules(operation)
     rules = [rule for rule in rules if "c" in operation.operands or not OF_C.search(rule[0])]
     reasons = {name: why for name, _, why in rules}
 
@@ -293,8 +292,9 @@ class _Facts:
         return _any(alpha == NAN), _any(beta == NAN), _any(under_zero)
 
 
-def _rules_of_elements(of: Format) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
-    """The rules that make a + b special, both of a format."""
+def _rules_of_elements(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
+    """The rules that make a + b special, both of a format, or a alone."""
+    of = operation.a
 
     def both(a: int, b: int) -> Callable[[_Facts], IntArray]:
         return lambda f: (f.of_a == a) & (f.of_b == b)
@@ -309,7 +309,11 @@ def _rules_of_elements(of: Format) -> list[tuple[str, Callable[[_Facts], IntArra
     }  # fmt: skip
     infinity = f"{of} has no infinities" if of.infinity is None else None
     nan = f"{of} has no NaN" if of.nan is None else None
-    return [(name, condition, nan if "NaN" in name else infinity) for name, condition in rules.items()]
+    return [
+        (name, condition, nan if "NaN" in name else infinity)
+        for name, condition in rules.items()
+        if "b" in operation.operands or name.endswith(" in a")
+    ]
 
 
 def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:

@@ -109,8 +109,8 @@ def _width(operation: Operation, chained: bool, finest: int) -> int:
 def _largest(operation: Operation, chained: bool) -> tuple[Fraction, Fraction]:
     """Upper bounds of the magnitude of a positive and of a negative sum."""
     of = operation.structure.last
-    if of.node == "add":
-        exact = _largest_finite(operation.a) + _largest_finite(operation.b)
+    if operation.structure.adds_elements:
+        exact = sum((_largest_finite(getattr(operation, name)) for name in operation.operands), Fraction(0))
     else:
         exact = _largest_products(operation)
     if "c" in operation.operands:

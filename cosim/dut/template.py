@@ -108,15 +108,16 @@ def template(dut: Dut, ports: Sequence[Port], edges: Mapping[str, str]) -> str:
     idle = [port for port in ports if port.direction == "input" and port.name not in named]
     rest = [port.name for port in idle if port.width > 1]
     has_c = "c" in found or any(not re.fullmatch(NO_C, name, re.IGNORECASE) for name in rest)
+    has_b = has_c or "a" not in found or "b" in found
     wanted = [
         "a",
-        "b",
+        *(["b"] if has_b else []),
         *(["c"] if has_c else []),
         "d",
         *(port for port in (*NAMES, *SIGNALS, *apart) if port in found and port not in "abcd"),
     ]
     lines += [f"{ours} = {_names(found.get(ours, ['?']))}" for ours in wanted]
-    lines += [] if has_c else ["", "[operands]", 'c = "none"  # guessed: no input is left for c']
+    lines += [] if has_c or not has_b else ["", "[operands]", 'c = "none"  # guessed: no input is left for c']
     if marks:
         lines += ["", "[beats]  # guessed: the design adds up over several transfers", "count = {from = 1, to = 16}"]
         lines += [f"{ours} = {_names(names)}" for ours, names in marks.items()]

@@ -85,6 +85,14 @@ def first_nan(codes: Iterable[int], d: Format) -> int | None:
     return next((code | quiet for code in codes if d.decode(code).cls is Cls.NAN), None)
 
 
+def converted_nan(code: int, a: Format, d: Format) -> int:
+    """A NaN of format a as one of d, made quiet: its sign, and the high bits of its fraction, with zeros below; both formats
+    have IEEE 754's NaNs (its section 6.2.3)."""
+    ones = (1 << a.man_bits) - 1
+    fraction = (code >> a.pad_bits & ones) << d.man_bits >> a.man_bits
+    return (d.sign_bit if code & a.sign_bit else 0) | quiet_nan(d) | fraction << d.pad_bits
+
+
 def invalid_nan(d: Format) -> int:
     """The result of x86's multiply-adds, of an H100's fp64 and of RDNA's units, for 0·∞ and ∞ − ∞: quiet, negative, payload
     empty (0xFFC00000, 0xFE00)."""

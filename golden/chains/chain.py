@@ -246,7 +246,8 @@ class Chain:
         if not isinstance(self.operation, ExactSum) or not self.is_plain:
             what = self.operation.name if self.is_plain else f"a chain of {self.operation.name} with [chain] or [sums]"
             raise ValueError(
-                f"flags are defined for plain steps of FMA, MUL, ADD and E-FDPA (numerics.md, section 14), not for {what}"
+                f"flags are defined for plain steps of FMA, MUL, ADD, CVT and E-FDPA (numerics.md, section 14), "
+                f"not for {what}"
             )
         self.operation.check_flags()
 

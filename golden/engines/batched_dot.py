@@ -83,16 +83,19 @@ def _batch(
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
 ) -> tuple[Batch, tuple[int, ...]]:
-    """Check operands of shape [..., K]; return them as rows, and the shape of c. A c that is left out is +0."""
+    """Check operands of shape [..., K]; return them as rows, and the shape of c. A c that is left out is +0, and so is the b
+    of an operation without one."""
     a, b, c, scale_a, scale_b = operands
     operation = chain.operation
     check_operands(operands, operation.d)
     a_bits = to_bits("a", a, chain.a)
-    b_bits = to_bits("b", b, chain.b)
     lead = a_bits.shape[:-1]
+    no_b = b is None and "b" not in operation.operands
+    b_bits = np.zeros_like(a_bits, bits_dtype(chain.b)) if no_b else to_bits("b", b, chain.b)
     c_bits = np.zeros_like(a_bits, bits_dtype(operation.c), shape=lead) if c is None else to_bits("c", c, operation.c)
-    if "c" not in operation.operands and c_bits.any():
-        raise ValueError(f"c must be left out, or +0: {operation.name} has no c")
+    for name, bits in (("b", b_bits), ("c", c_bits)):
+        if name not in operation.operands and bits.any():
+            raise ValueError(f"{name} must be left out, or +0: {operation.name} has no {name}")
     check_shape("a", a_bits, (*lead, K), "the last axis is K")
     check_shape("b", b_bits, (*lead, K), "that of a")
     check_shape("c", c_bits, lead, "that of a without K")

@@ -90,7 +90,7 @@ def units_text() -> str:
     for table, names in NAMES.items():
         entries = ", ".join(f'{{"{name}", {number}}}' for name, number in names.items())
         lines.append(f"constexpr Named {table}[] = {{{entries}, {{nullptr, 0}}}};")
-    words = ("a", "c", "rho", "rounded", "d", "K", "L", "order")
+    words = ("a", "b", "c", "rho", "rounded", "d", "K", "L", "order")
     lines += [f"constexpr int {key}_word = {KEYS.index(key)};" for key in words]
     lines.append("constexpr Key keys[] = {")
     for number, operation in enumerate(OPERATIONS.values()):

@@ -13,6 +13,11 @@ _FLAGS = ("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O2", "-
 _OF_HEADERS = ("-std=c++17", "-ffp-contract=off")  # no multiplication may be fused with an addition unasked
 
 
+LONGEST_SECONDS = 3600.0
+"""Seconds after which a compiler counts as hanging: a kernel takes it up to half a minute, and many times that on a busy
+machine."""
+
+
 class CompileError(ValueError):
     """The compiler refused a source; the message is its first error."""
 
@@ -78,7 +83,7 @@ def code_object(text: str, arch: str, wave: int = 64) -> bytes:
 def _run(arch: str, program: str, *arguments: str | Path) -> None:
     require_clang()
     command = [sys.executable, "-m", "ziglang", program, *arguments]
-    result = run_tool(command, timeout=120)
+    result = run_tool(command, timeout=LONGEST_SECONDS)
     if result.returncode:
         raise CompileError(f"{program} refuses a kernel for {arch}: {first_error(result.stderr)}")
 

@@ -1,10 +1,11 @@
 """The elementary operations, one file each, and their names.
 
-Eight are those of GPUs (paper 000, table 1), two of RDNA (numerics.md, section 5), three of processors (section 11); MUL and
-ADD are for designs of your own (section 13).
+Eight are those of GPUs (paper 000, table 1), two of RDNA (numerics.md, section 5), three of processors (section 11); MUL,
+ADD and CVT are for designs of your own (section 13).
 """
 
 from golden.operations.base import Operation
+from golden.operations.cvt import CVT
 from golden.operations.e_fdpa import EFDPA
 from golden.operations.fma import ADD, FMA, MUL
 from golden.operations.ftz_addmul import FTZAddMul
@@ -37,11 +38,13 @@ OPERATIONS: dict[str, type[Operation]] = {
         IDPA,
         MUL,
         ADD,
+        CVT,
     )
 }
 
 __all__ = [
     "ADD",
+    "CVT",
     "EFDPA",
     "FMA",
     "FTZEOFMA",

@@ -37,7 +37,7 @@ class FusedOperation(Operation):
         check_flag("flush_inputs", self.flush_inputs)
         check_flag("flush_results", self.flush_results)
         check_choice("overflow", self.overflow, OVERFLOWS)
-        for key in ("a", "b"):
+        for key in (key for key in self.operands if key != "c"):
             if self.flush_inputs and isinstance(getattr(self, key), IntegerElement):
                 raise ValueError(f"flush_inputs must be false where {key} is an integer, which has no subnormals; got true")
 

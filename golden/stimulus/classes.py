@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from golden.arithmetic.formats import Format
-from golden.stimulus import integer_classes
+from golden.stimulus import conversions, integer_classes
 from golden.stimulus.codes import (
     Draws,
     finite_landmarks,
@@ -160,10 +160,12 @@ def moderate(shape: OperandShape, draws: Draws, rows: int) -> Operands:
     return CLASSES["normal"](shape, draws, rows, ())
 
 
-def _of_any_format(of_floats: Generator, of_integers: Generator) -> Generator:
-    """The generator of one class for all formats."""
+def _of_any_format(name: str, of_floats: Generator, of_integers: Generator) -> Generator:
+    """The generator of one class for all formats, and for conversions."""
 
     def generator(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
+        if not shape.has_b:
+            return conversions.of_class(name, shape, draws, rows)
         return (of_integers if integer_classes.is_integer(shape) else of_floats)(shape, draws, rows, tile)
 
     return generator
@@ -179,6 +181,6 @@ _OF_FLOATS: dict[str, Generator] = {
 }
 
 CLASSES: dict[str, Generator] = {
-    name: _of_any_format(made, integer_classes.CLASSES[name]) for name, made in _OF_FLOATS.items()
+    name: _of_any_format(name, made, integer_classes.CLASSES[name]) for name, made in _OF_FLOATS.items()
 }
 """Name to generator, in the order in which rows are labelled."""

@@ -39,7 +39,8 @@ class OperandShape:
         block_size: elements that share a scale, None if unscaled.
         headroom: exponents that a product counts above its own (h of OC- and PS-FDPA), None elsewhere.
         neighbours: products that are added before they are aligned (PS-FDPA's P), 1 elsewhere.
-        has_c: whether c is an operand; else it is +0 in every row. adds: whether a and b are terms themselves (ADD).
+        has_b, has_c: whether b and c are operands; else they are +0 in every row. adds: whether a and b are terms
+            themselves (ADD; without b CVT).
     """
 
     a: Format
@@ -51,6 +52,7 @@ class OperandShape:
     block_size: int | None = None
     headroom: int | None = None
     neighbours: int = 1
+    has_b: bool = True
     has_c: bool = True
     adds: bool = False
 
@@ -78,6 +80,7 @@ class OperandShape:
             K=operation.length if K is None else K,
             scale=operation.scale_format,
             block_size=operation.block_size,
+            has_b="b" in operation.operands,
             has_c="c" in operation.operands,
             adds=operation.structure.adds_elements,
             **_groups(operation),
@@ -133,12 +136,15 @@ class Operands(NamedTuple):
 
 
 def fitted(shape: OperandShape, operands: Operands, as_products: bool) -> Operands:
-    """Rows of products and c as rows of what a shape has: without c, and of its a and b, where these are terms themselves.
+    """Rows of products and c as rows of what a shape has: without c or b, and of its a and b, where these are terms
+    themselves.
 
     Args:
         as_products: whether a becomes the product, and b what was c, so that the two lie as these did.
     """
-    if shape.adds and as_products:
+    if not shape.has_b:
+        operands = operands._replace(b=np.zeros_like(operands.b))
+    elif shape.adds and as_products:
         product = MUL(a=shape.a, b=shape.a, rho=rounding_to("RZ", shape.a))
         terms = run(None, Chain(product), Batch(operands.a, operands.b, operands.c))
         is_nan = is_nan_code(terms, shape.a)

@@ -132,7 +132,8 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
     *inner, step = events
     arguments = (*step.arguments, (), ())[:5]  # scales may be omitted
     a, b, c, scale_a, scale_b = arguments
-    operands = [*_operands("a", a, operation.a, products), *_operands("b", b, operation.b, products)]
+    operands = _operands("a", a, operation.a, products)
+    operands += _operands("b", b, operation.b, products) if "b" in operation.operands else []
     operands += [Operand.of("c", c, operation.c)] if "c" in operation.operands else []
     if operation.scale_format is not None:
         operands += _operands("scale_a", scale_a, operation.scale_format, range(len(scale_a)))

@@ -209,7 +209,7 @@ class Instruction(Model):
     def dot(
         self,
         a: Any,
-        b: Any,
+        b: Any = None,
         c: Any = None,
         scale_a: Any = None,
         scale_b: Any = None,
@@ -257,7 +257,7 @@ class Instruction(Model):
         return selected(self.name, to_bits("b", b, self.b), metadata, self.selections, self.k)
 
     def explain(
-        self, a: Any, b: Any, c: Any = None, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None
+        self, a: Any, b: Any = None, c: Any = None, scale_a: Any = None, scale_b: Any = None, *, metadata: Any = None
     ) -> "Trace":
         """Trace the steps of one dot product.
 

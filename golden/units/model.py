@@ -83,7 +83,7 @@ class Model(ABC):
     def dot(
         self,
         a: Any,
-        b: Any,
+        b: Any = None,
         c: Any = None,
         scale_a: Any = None,
         scale_b: Any = None,
@@ -95,11 +95,12 @@ class Model(ABC):
 
         Args:
             a, b: operands [..., K]. An instruction's K is its k. A unit's is at most L or a multiple of L: with K > L,
-                steps are chained in order of k or as the unit's table [chain] specifies.
-            c: accumulators [...]; None: +0. MUL and ADD have no c, and take no other.
+                steps are chained in order of k or as the unit's table [chain] specifies. CVT has no b.
+            c: accumulators [...]; None: +0. MUL, ADD and CVT have no c, and take no other.
             scale_a, scale_b: scales [..., ⌈K/K_block⌉] if the operation has scales, else None.
             engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
-            flags: whether to return exception flags too, which FMA, MUL, ADD and E-FDPA define (numerics.md, section 14).
+            flags: whether to return exception flags too, which FMA, MUL, ADD, CVT and E-FDPA define (numerics.md,
+                section 14).
 
         Returns:
             d [...]: bit patterns if c holds bit patterns, floats if c holds floats; without c, of the kind of a. With
@@ -112,7 +113,7 @@ class Model(ABC):
         K = self.products_of(a, "[..., K]")
         return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine, flags)
 
-    def explain(self, a: Any, b: Any, c: Any = None, scale_a: Any = None, scale_b: Any = None) -> "Trace":
+    def explain(self, a: Any, b: Any = None, c: Any = None, scale_a: Any = None, scale_b: Any = None) -> "Trace":
         """Trace the steps of one dot product.
 
         Args:

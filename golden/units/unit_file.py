@@ -115,7 +115,7 @@ def operation_from_table(table: dict[str, Any]) -> Operation:
 def unit_to_toml(unit: Unit) -> str:
     """The unit as a TOML text that `load_unit` reads back to an equal unit."""
     lines = [f"name = {_quoted(unit.name)}", f'operation = "{unit.operation.name}"']
-    stored = {"a": unit.a.name, "b": unit.b.name}
+    stored = {name: getattr(unit, name).name for name in "ab" if name in unit.operation.operands}
     lines += [f"{key} = {_toml_value(value)}" for key, value in (unit.operation.parameters() | stored).items()]
     if changed := unit.chain.changed():
         lines += ["", "[chain]", *(f"{key} = {_toml_value(value)}" for key, value in changed.items())]

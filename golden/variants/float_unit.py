@@ -104,7 +104,7 @@ def _redecoded(
 ) -> Iterator[Variant[Rows]]:
     """Variants in which operands are decoded in another way, a function (format, operand, code): a and b, or c too."""
     own = type(operation)
-    for names in ("a and b", "a, b and c") if "c" in operation.operands else ("a and b",):
+    for names in {2: ("a and b",), 3: ("a and b", "a, b and c")}.get(len(operation.operands), ("a",)):
 
         def decoded(
             self: FusedOperation, a: Sequence[int], b: Sequence[int], c: int, names: str = names

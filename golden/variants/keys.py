@@ -8,7 +8,14 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from golden import Format, Operation
 from golden.arithmetic.coded_format import CodedFormat
-from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, rounding_to, spelled
+from golden.arithmetic.conversion import (
+    CONVERSIONS,
+    FP64_CONVERSIONS,
+    TWO_STEP_CONVERSIONS,
+    conversion,
+    rounding_to,
+    spelled,
+)
 from golden.arithmetic.formats import FORMATS, FP16, FP32, IntegerFormat
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS
@@ -227,7 +234,8 @@ def _choices_of(key: str, value: Any, hint: Any) -> list[Any]:
     if isinstance(value, bool):
         return [not value]
     if key == "rho":
-        return [name for name in {**CONVERSIONS, **FP64_CONVERSIONS, **TWO_STEP_CONVERSIONS} if name != value]
+        own = [spelled(rounding_to(mode, conversion(value).rounding_format)) for mode in MODES]
+        return [rho for rho in dict.fromkeys((*CONVERSIONS, *FP64_CONVERSIONS, *TWO_STEP_CONVERSIONS, *own)) if rho != value]
     return [other for other in get_args(hint) if other != value] if get_origin(hint) is Literal else []
 
 

@@ -174,7 +174,7 @@ def decoding(model: Model) -> Iterator[Variant[Rows]]:
         return x._replace(exp=x.exp - 1) if x.cls is Cls.SUBNORMAL else x
 
     own: Any = type(model.operation)
-    for names in (("a", "b"), ("a",), ("b",), ("c",)):
+    for names in (names for names in (("a", "b"), ("a",), ("b",), ("c",)) if set(names) <= set(model.operation.operands)):
 
         def decoded(
             self: FusedOperation, a: Sequence[int], b: Sequence[int], c: int, names: Sequence[str] = names

@@ -40,7 +40,7 @@ class Arithmetic:
         o = self.chain.operation
         return OperandShape(
             a=self.a, b=self.b, c=self.c, d=self.d, K=self.K, scale=o.scale_format, block_size=o.block_size,
-            has_c="c" in o.operands, adds=o.structure.adds_elements,
+            has_b="b" in o.operands, has_c="c" in o.operands, adds=o.structure.adds_elements,
         )  # fmt: skip
 
     @property
@@ -68,8 +68,8 @@ class Arithmetic:
         if any(p.cls >= Cls.INFINITY for p in (*x, *y, *z, *scales)):
             return None
         lsb = self._lowest
-        addends = (*x, *y) if self.shape.adds else z
-        total = sum(_signed(p) << (p.exp - self.c.man_bits - lsb) for p in addends)
+        addends, frac = ((*x, *y), self.a.man_bits) if self.shape.adds else (z, self.c.man_bits)
+        total = sum(_signed(p) << (p.exp - frac - lsb) for p in addends)
         if self.shape.adds:
             return total * power_of_two(lsb)
         if not scales:
@@ -95,7 +95,8 @@ class Arithmetic:
         """Exponent of the lowest bit that a term can have."""
         scale = self.chain.operation.scale_format
         products = self.a.e_min - self.a.man_bits + self.b.e_min - self.b.man_bits
-        return min(products + (0 if scale is None else 2 * (scale.e_min - scale.man_bits)), self.c.e_min - self.c.man_bits)
+        lowest = [each.e_min - each.man_bits for each in (self.a, self.c)]
+        return min(products + (0 if scale is None else 2 * (scale.e_min - scale.man_bits)), *lowest)
 
 
 def _signed(x: Decoded) -> int:
@@ -125,9 +126,9 @@ def largest_in_binade(operand: Format, exp: int) -> int | None:
 
 def gapped_rows(arithmetic: Arithmetic, gaps: Sequence[int]) -> Iterator[Row]:
     """Rows whose products all lie `gap` exponents below c, with the largest significands, of both signs; where elements are
-    added, b lies below a. None for a product alone."""
+    added, b lies below a. None for one term alone."""
     shape = arithmetic.shape
-    if not shape.has_c and not shape.adds:
+    if not shape.has_c and not (shape.adds and shape.has_b):
         return
     a_top, b_top = arithmetic.a.e_max, arithmetic.b.e_max
     for gap in gaps:
@@ -165,6 +166,8 @@ def _split(arithmetic: Arithmetic, exp: int) -> tuple[int, int] | None:
 
 def changed(row: Row, arithmetic: Arithmetic, rng: random.Random) -> Row:
     """A neighbouring row: one to three of its codes are changed."""
+    if not arithmetic.shape.has_b:
+        return replace(row, a=_with(row.a, arithmetic.a, rng))
     addend = "c" if arithmetic.shape.has_c else "b"
     for _ in range(rng.choice((1, 1, 2, 3))):
         where = rng.choice(("a", "b", "a", "b", addend, "pair", "scale" if row.scale_a else addend))

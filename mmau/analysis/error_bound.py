@@ -178,11 +178,11 @@ class Bounded:
         """Add the bounds of flushed operands: the format's smallest normal number; for a product, times the other factor.
         OC- and PS-FDPA keep subnormals of some formats, for which the bounds are larger than need be."""
         a, b, c, scale_a, scale_b = codes
-        addends = [*map(o.a.decode, a), *map(o.b.decode, b)] if o.structure.adds_elements else []
-        addends += [c_format.decode(c)] if "c" in o.operands else []
-        for addend in addends:
-            if addend.cls is Cls.SUBNORMAL:
-                self._ledger.add(INPUT_FTZ, power_of_two(c_format.e_min))
+        addends = [(o.a, code) for code in a] + [(o.b, code) for code in b] if o.structure.adds_elements else []
+        addends += [(c_format, c)] if "c" in o.operands else []
+        for form, code in addends:
+            if form.decode(code).cls is Cls.SUBNORMAL:
+                self._ledger.add(INPUT_FTZ, power_of_two(form.e_min))
         if o.structure.adds_elements:
             return
         for k, (p, q) in enumerate(zip(map(o.a.decode, a), map(o.b.decode, b), strict=True)):

@@ -153,7 +153,7 @@ def random_cases(arithmetic: Arithmetic, rows: int, seed: int) -> Iterator[tuple
     for row in (*gapped_rows(arithmetic, range(40)), *stimulus_rows(arithmetic, rows, seed)):
         if arithmetic.shape.has_c:
             yield row, Place("c")
-        for name in ("a", "b"):
+        for name in "ab" if arithmetic.shape.has_b else "a":
             yield row, Place(name, rng.randrange(arithmetic.K))
 
 
@@ -194,7 +194,7 @@ def pairs(arithmetic: Arithmetic) -> Iterator[Row]:
         alone = Place("b").put(Place("a").put(empty, one[0]), one[1])
         if arithmetic.shape.has_c:
             yield replace(alone, c=negated(c, arithmetic.c))
-        elif arithmetic.shape.adds:
+        elif arithmetic.shape.adds and arithmetic.shape.has_b:
             yield Place("b").put(alone, negated(c, arithmetic.b))
         if small is not None and arithmetic.K > 1:
             yield Place("b", 1).put(Place("a", 1).put(alone, negated(small[0], arithmetic.a)), small[1])

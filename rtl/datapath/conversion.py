@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from amaranth import Cat, Mux, Value
+from amaranth import Cat, Const, Mux, Value
 
 from golden import Implementation
 from golden.arithmetic.conversion import Conversion
@@ -10,7 +10,7 @@ from golden.arithmetic.formats import Format
 from golden.arithmetic.rounding import overflows_to_largest
 from golden.operations.exact_sum import ExactSum
 from golden.operations.fused import FusedOperation
-from rtl.datapath.fused_records import MaxExponent, NormalisedSum, SignedTotal
+from rtl.datapath.fused_records import Code, MaxExponent, Normalised, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.encode import Encode, ResultRules
 from rtl.steps.interfaces import Special, Term
@@ -72,15 +72,29 @@ def _normalised_total(build: Build, component: Normalise, largest: MaxExponent, 
     return replace(normalised, sticky=normalised.sticky | lost.sticky)
 
 
-def normalise_term(build: Build, name: str, term: Term, result: Format, bounded: bool = True) -> NormalisedSum:
+def normalise_term(
+    build: Build, name: str, term: Term, result: Format, bounded: bool = True, narrows: int = 0
+) -> NormalisedSum:
     """Step normalise for a single term instead of a total."""
-    return _placed(build, name, Normalise(term.format, result, bounded=bounded), term.sign, term.exp, term.sig)
+    component = Normalise(term.format, result, bounded=bounded, narrows=narrows)
+    return _placed(build, name, component, term.sign, term.exp, term.sig)
 
 
 def _placed(build: Build, name: str, component: Normalise, sign: Value, exp: Value, total: Value) -> NormalisedSum:
     build.place(f"{name}_normalise", component)
     build.assign(component.total.eq(total), component.e_max.eq(exp))
     return NormalisedSum(name, sign, component.norm, component.e_norm, component.sticky, component.normalised)
+
+
+def encode_result(
+    build: Build, normalised: Normalised, rho: Conversion, implementation: Implementation, rules: ResultRules
+) -> Code:
+    """Steps round and encode of a step's last value, and its flags; arguments as of `round_and_encode`."""
+    word = round_and_encode(build, normalised.sum, normalised.special, rho, implementation, rules)
+    width, invalid = rho.d.width, normalised.invalid
+    code = word if invalid is None else word[:width]
+    written = code if normalised.nan is None else Mux(normalised.special.nan, normalised.nan, code)
+    return Code(written, None if invalid is None else Cat(word[width:], Const(0, 1), invalid))
 
 
 def round_and_encode(

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from amaranth import Cat, Const, Mux, Value
+from amaranth import Value
 
 from golden import Implementation
 from golden.arithmetic.formats import Format
 from golden.operations.fused import FusedOperation
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath, ModeInput
-from rtl.datapath.conversion import count_places, normalise_total, result_rules, round_and_encode, shift_total
+from rtl.datapath.conversion import count_places, encode_result, normalise_total, result_rules, shift_total
 from rtl.datapath.fused_records import (
     Aligned,
     Code,
@@ -147,11 +147,7 @@ class FusedDatapath(Datapath):
 
     def encode(self, build: Build, normalised: Normalised) -> Code:
         """Steps round and encode."""
-        word = round_and_encode(build, normalised.sum, normalised.special, self.rho, self.implementation, self.rules)
-        width, invalid = self.rho.d.width, normalised.invalid
-        code = word if invalid is None else word[:width]
-        written = code if normalised.nan is None else Mux(normalised.special.nan, normalised.nan, code)
-        return Code(written, None if invalid is None else Cat(word[width:], Const(0, 1), invalid))
+        return encode_result(build, normalised, self.rho, self.implementation, self.rules)
 
     def multiply_depth(self) -> int:
         """Depth of step multiply (rtl.datapath.depths)."""

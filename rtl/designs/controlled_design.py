@@ -69,7 +69,7 @@ class ControlledDesign(OfUnit):
             return sent
         choice, codes = self.chosen(sent)
         assert isinstance(choice.unit.operation, ExactSum)
-        raised = choice.unit.operation.flags_of(codes["a"], codes["b"], codes.get("c", [0])[0])
+        raised = choice.unit.operation.flags_of(codes["a"], codes.get("b", [0]), codes.get("c", [0])[0])
         return sent | {echo.port: selected(raised, echo.flags) for echo in flagged}
 
     def chosen(self, sent: Mapping[str, int]) -> tuple[Choice, dict[str, list[int]]]:
@@ -83,7 +83,7 @@ class ControlledDesign(OfUnit):
                 places = range(0, elements.width, kind.width)
                 codes[name] = [(sent[source.port] >> low & (1 << kind.width) - 1) ^ sign for low in places]
         if self.mask:
-            for name in ("a", "b"):
+            for name in codes.keys() & {"a", "b"}:
                 codes[name] = [code if sent[self.mask] >> k & 1 else 0 for k, code in enumerate(codes[name])]
         return choice, codes
 

@@ -18,6 +18,7 @@ from golden.arithmetic.conversion import CONVERSIONS
 from golden.arithmetic.formats import BF16, FP16, FP32, FP64, INT8, INT32, UINT8
 from golden.operations import (
     ADD,
+    CVT,
     EFDPA,
     FMA,
     FTZEOFMA,
@@ -200,6 +201,8 @@ FURTHER: tuple[Operation, ...] = (
         IDPA(a=UINT8, b=UINT8, c=INT32, L=7, overflow="saturate"),
     ),
     *[of(a=f, b=f) for of in (MUL, ADD) for f in (FP16, FP32, FP64, BF16)],
+    *[CVT(a=a, rho=rho) for a, rho in ((FP32, "RNE-FP16"), (FP32, "RNE-E4M3"), (FP16, "RNE-E5M2"), (FP64, "RNE-FP32"))],
+    *[CVT(a=a, rho=rho) for a, rho in ((BF16, "RNE-FP16"), (FP32, "RNA-TF32"), (FP16, "RNE-FP32"))],
 )
 """Operations that the catalogue does not have."""
 
@@ -264,6 +267,10 @@ def _ieee(of: type[MUL], name: str, rho: str, **keys: Any) -> MUL:
     return of(a=name, b=name, rho=f"{rho}-{name.upper()}", **keys)  # type: ignore[arg-type]
 
 
+def _cvt(name: str, rho: str, **keys: Any) -> CVT:
+    return CVT(a=name, rho=rho, **keys)  # type: ignore[arg-type]
+
+
 def _fma(name: str, rho: str, **keys: Any) -> FMA:
     return FMA(a=name, b=name, c=name, rho=f"{rho}-{name.upper()}", **keys)  # type: ignore[arg-type]
 
@@ -314,6 +321,17 @@ OWN_KEYS: tuple[Operation, ...] = (
             ("bf16", "RZ", {"overflow": "by-mode"}),
         )
     ),
+    *(
+        _cvt(a, rho, **own)
+        for a, rho, own in (
+            ("fp32", "RO-FP16", {"overflow": "by-mode"}),
+            ("fp32", "RNA-E4M3FNUZ", {"overflow": "saturate", "flush_inputs": True}),
+            ("bf16", "RD-FP16", {"overflow": "by-mode", "flush_results": True}),
+            ("fp32", "RU-E5M2", {"nan": "first", "flush_inputs": True, "flush_results": True}),
+            ("fp16", "RZ-BF16", {"nan": "first", "overflow": "by-mode"}),
+            ("e2m3", "RNE-E2M1", {"overflow": "saturate"}),
+        )
+    ),
 )
 """Operations with properties that no published unit has: a sticky bit, flushes, other overflow, RO, RNA, e4m3ieee.
 
@@ -360,6 +378,7 @@ _SMALL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("IDPA", {"a": "uint8", "b": "int8", "c": "int32", "L": 2, "overflow": "saturate"}),
     ("MUL", {"a": "fp16", "b": "fp16"}),
     ("ADD", {"a": "fp16", "b": "fp16"}),
+    ("CVT", {"a": "fp16", "rho": "RNE-E5M2"}),
 )  # fmt: skip
 """Operation and keys of the small sample units."""
 
@@ -383,6 +402,7 @@ _OF_ONES_OWN: tuple[tuple[str, dict[str, Any]], ...] = (
     ("TR-FDPA", {"a": "bf16", "b": "bf16", "c": "fp32", "L": 2, "F": 24, "F2": 31, "truncation": "RZ", **_RANGE}),
     ("MUL", {"a": "fp32", "b": "fp32", "rho": "RD-FP32", "nan": "first"}),
     ("ADD", {"a": "fp32", "b": "fp32", "rho": "RD-FP32", "nan": "first"}),
+    ("CVT", {"a": "fp32", "rho": "RD-BF16", "nan": "first"}),
 )  # fmt: skip
 """Operation and keys of sample units that use keys for user designs."""
 

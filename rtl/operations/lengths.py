@@ -11,7 +11,7 @@ tested."""
 def check_range(operation: Operation) -> None:
     """Raise ValueError, naming key, rule and value, for parameters that no datapath is made for."""
     if isinstance(operation, EFDPA) and operation.flags:
-        raise ValueError(f"a datapath has flags for FMA, MUL and ADD; of {operation.name} flags must be false")
+        raise ValueError(f"a datapath has flags for FMA, MUL, ADD and CVT; of {operation.name} flags must be false")
     parameters = operation.parameters()
     for key, lengths in (("L", L_RANGE), ("P", L_RANGE)):
         if key in parameters:

@@ -200,6 +200,13 @@ class Encode(SharedComponent):
         ]
         return tiny
 
+    @property
+    def _stored_bits(self) -> int:
+        """Bits of a stored exponent: those of the format, and of each that e_norm may give, after a carry too."""
+        shape, fmt = self.e_norm.shape(), self.rho.rounding_format
+        highest = (1 << shape.width - shape.signed) - 1
+        return max(shape.width, fmt.exp_bits, (highest + fmt.bias + 1).bit_length())
+
     def _serial(self, m: Module) -> Signal:
         """The field: the rounded significand added to the stored exponent, whose place begins at the hidden bit.
 
@@ -213,7 +220,7 @@ class Encode(SharedComponent):
         then negative, and from −1 it gets to 1 by its c.
         """
         fmt = self.rho.rounding_format
-        exp_bits = max(len(self.e_norm), fmt.exp_bits)
+        exp_bits = self._stored_bits
         stored_below = Signal(signed(exp_bits + 1) if self.rules.underflow == "flush-tiny" else exp_bits)
         field = Signal(len(stored_below) + fmt.man_bits + 1)
         placed = Cat(Const(0, fmt.man_bits), stored_below)
@@ -227,7 +234,7 @@ class Encode(SharedComponent):
         """The field of the result, with an exponent selected from two that do not wait for the rounding: without and with a
         carry."""
         fmt = self.rho.rounding_format
-        exp_bits = max(len(self.e_norm), fmt.exp_bits)
+        exp_bits = self._stored_bits
         uncarried = Signal(exp_bits)
         carried = Signal(exp_bits)
         stored_exp = Signal(exp_bits)

@@ -96,6 +96,8 @@ _CHOSEN: tuple[Mapping[str, Any], ...] = (
     {"operation": "MUL", "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_results": True, "overflow": "by-mode"},
     {"operation": "ADD", "a": "fp16", "b": "fp16", "nan": "first"},
     {"operation": "ADD", "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_inputs": True, "overflow": "by-mode"},
+    {"operation": "CVT", "a": "fp16", "rho": "RNE-E4M3IEEE", "nan": "first"},
+    {"operation": "CVT", "a": "bf16", "rho": "RD-FP16", "flush_inputs": True, "flush_results": True, "overflow": "by-mode"},
 )  # fmt: skip
 
 UNITS = (

@@ -63,6 +63,7 @@ def _row(
 ) -> Operands:
     """The first products of a step, zeros after them; scales of 1 unless given, for the first block."""
     a, b = ([pair[side] for pair in pairs] + [0] * (operation.length - len(pairs)) for side in (0, 1))
+    b = b if "b" in operation.operands else [0] * len(b)
     fmt, count = operation.scale_format, operation.scales_per_step
     unit = [] if fmt is None else [one(fmt)] * count
     alpha, beta = (unit if scale is None else [scale, *unit[1:]] for scale in scales)
@@ -73,7 +74,7 @@ def _codes(operation: Operation) -> Iterator[tuple[str, Operands]]:
     one_a, one_b = one(operation.a), one(operation.b)
     for code in ends(operation.a):
         yield f"an end of {operation.a} in a", _row(operation, [(code, one_b)])
-    for code in ends(operation.b):
+    for code in ends(operation.b) if "b" in operation.operands else []:
         yield f"an end of {operation.b} in b", _row(operation, [(one_a, code)])
     for code in ends(operation.c) if "c" in operation.operands else []:
         yield f"an end of {operation.c} in c", _row(operation, [], code)

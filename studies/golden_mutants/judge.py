@@ -94,6 +94,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "FMA": IEEE,
     "MUL": IEEE,
     "ADD": IEEE,
+    "CVT": {"nan": "quiet", **EXACT},
     "OC-FDPA": FLUSHES,
     "PS-FDPA": FLUSHES,
     "IDPA": {"overflow": "wrap", "combination": "multiply"},

@@ -42,6 +42,8 @@ def operands(rng: Random, operation: Any, K: int, a: str | None = None, b: str |
     x, y = vector(rng, a, K), vector(rng, b, K)
     if rng.randrange(3) == 0:
         cancel_pairs(rng, b, x, y)
+    if operation.name == "CVT":
+        return Operands(x, [0], 0, [], [])
     if operation.name in ("MUL", "ADD"):  # without c; the sum of a and b may cancel too
         opposite = 2 ** (LAYOUTS[b].mantissa_bits + LAYOUTS[b].exponent_bits)
         y = [x[0] ^ opposite ^ rng.choice((0, 0, 1))] if operation.name == "ADD" and rng.randrange(4) == 0 else y

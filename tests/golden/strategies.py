@@ -89,6 +89,19 @@ def ieee_keys(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def conversion_keys(draw: st.DrawFn) -> dict[str, Any]:
+    """Any two formats; where d has no NaN, an a without one, and saturation."""
+    a = draw(st.sampled_from((*MULTIPLICANDS, "fp32", "fp64", "ue4m3")))
+    to = ("FP64", "FP32", "FP16", "BF16", "TF32", "E8M13", "E5M2", "E4M3", "E4M3FNUZ", "E5M2FNUZ", "E4M3IEEE")
+    finite = ("E3M2", "E2M3", "E2M1") if a in ("e3m2", "e2m3", "e2m1") else ()
+    d = draw(st.sampled_from((*to, *finite)))
+    formats = {"a": a, "rho": f"{draw(st.sampled_from(MODES))}-{d}"}
+    has_nans = {a, d.lower()} <= {"fp64", "fp32", "fp16", "bf16", "tf32", "e8m13", "e5m2", "e4m3ieee"}
+    formats |= {"nan": draw(st.sampled_from(("quiet", "first")))} if has_nans else {}
+    return formats | ({"overflow": "saturate"} if d in finite else {})
+
+
+@st.composite
 def headroom_keys(draw: st.DrawFn) -> dict[str, Any]:
     """c is what ρ gives; e_zero mostly e_min of c, as published."""
     rho = draw(st.sampled_from(("RNE-FP32", "RNE-FP16", TO_BF16)) | st.sampled_from((*RHO, TO_BF16)))
@@ -159,6 +172,7 @@ KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     ),
     "MUL": keys(ieee_keys(), **AROUND_RANGE, **RAISED),
     "ADD": keys(ieee_keys(), **AROUND_RANGE, **RAISED),
+    "CVT": st.tuples(keys(**AROUND_RANGE, **RAISED), conversion_keys()).map(lambda each: each[0] | each[1]),
 }
 
 
@@ -173,7 +187,7 @@ def products(draw: st.DrawFn, operation: golden.Operation) -> int:
     A TR-FDPA whose ρ is not fp32 cannot run twice, for its c is fp32.
     """
     L = operation.length
-    if operation.name in ("MUL", "ADD"):
+    if operation.name in ("MUL", "ADD", "CVT"):
         return 1
     if operation.name in ("TR-FDPA", "GTR-FDPA") and operation.d is not operation.c:
         return L

@@ -7,9 +7,10 @@ from typing import Any
 from golden import Implementation, Operation, Unit
 from golden.arithmetic.conversion import CONVERSIONS, TWO_STEP_CONVERSIONS, conversion, conversions_to
 from golden.arithmetic.formats import FORMATS
-from golden.arithmetic.rounding import OVERFLOWS
+from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.operations import (
     ADD,
+    CVT,
     EFDPA,
     FMA,
     FTZEOFMA,
@@ -97,6 +98,12 @@ def ieee(of: type[MUL]) -> Callable[[random.Random], Operation]:
     return make
 
 
+def cvt(rng: random.Random) -> Operation:
+    a = rng.choice(["fp16", "bf16", "fp32", "fp64", "e4m3", "e5m2", "e4m3fnuz", "tf32"])
+    to = rng.choice(["fp16", "bf16", "fp32", "fp64", "e4m3", "e5m2", "e5m2fnuz", "tf32"])
+    return CVT(a=a, rho=f"{rng.choice(MODES)}-{to.upper()}")  # type: ignore[arg-type]
+
+
 def ftz_addmul(rng: random.Random) -> Operation:
     name = rng.choice(["fp16", "bf16"])
     return FTZAddMul(a=name, b=name, c="fp32", P=rng.choice([1, 2, 4]))  # type: ignore[arg-type]
@@ -130,6 +137,7 @@ MAKERS: dict[str, Callable[[random.Random], Operation]] = {
     "IDPA": idpa,
     "MUL": ieee(MUL),
     "ADD": ieee(ADD),
+    "CVT": cvt,
 }
 """Operation name to a maker of random operations."""
 

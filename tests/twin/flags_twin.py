@@ -35,8 +35,8 @@ def step_flags(operation: Any, a: Sequence[int], b: Sequence[int], c_format: str
     x = [(operation.a.name, code) for code in a]
     y = [(operation.b.name, code) for code in b]
     z = [(c_format, c)] if operation.name in ("FMA", "E-FDPA") else []
-    factors = [] if operation.name == "ADD" else [*zip(x, y, strict=True)]
-    addends = x + y if operation.name == "ADD" else z
+    factors = [] if operation.name in ("ADD", "CVT") else [*zip(x, y, strict=True)]
+    addends = {"ADD": x + y, "CVT": x}.get(operation.name, z)
     if is_invalid(operation, factors, addends):
         return {"NV"}
     terms = [twin.times(number(operation, p), number(operation, q)) for p, q in factors]

@@ -6,6 +6,7 @@ attributes of a parameter object (`operation.L`, `operation.a.name` …).
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from tests.twin import rdna_twin, x86_twin
@@ -24,7 +25,7 @@ from tests.twin.twin_numbers import (
     two_to,
 )
 
-IEEE = ("FMA", "MUL", "ADD")
+IEEE = ("FMA", "MUL", "ADD", "CVT")
 """The operations of one product or none, rounded once as IEEE 754 says."""
 
 Step = Callable[[Any, list[Number], list[Number], Number, list[Number], list[Number]], int]
@@ -57,7 +58,9 @@ def dot(
         y = [operand(operation, operation.b.name, code) for code in b[k : k + L]]
         z = operand(operation, c_format, d)
         step = STEPS[operation.name](operation, x, y, z, alpha[k : k + L], beta[k : k + L])
-        if operation.name in IEEE and operation.nan != "quiet" and is_nan(operation.d.name, step):
+        if operation.name == "CVT" and operation.nan == "first" and is_nan(operation.a.name, a[k]):
+            step = converted_nan(operation, a[k])
+        elif operation.name in IEEE and operation.nan != "quiet" and is_nan(operation.d.name, step):
             layout = LAYOUTS[operation.d.name]
             read = (a[k], b[k], d) if operation.name == "FMA" else (a[k], b[k])
             if operation.nan == "b-c-a":
@@ -259,6 +262,22 @@ def add(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list
     return rounded_once(operation, [x[0], y[0]])
 
 
+def cvt(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    return rounded_once(operation, [x[0]])
+
+
+def converted_nan(operation: Any, code: int) -> int:
+    """A NaN of a in the format of d, quiet: its fraction is a number in [0, 1), cut to the places of d."""
+    layout, mode_and_target = LAYOUTS[operation.a.name], str(operation.rho).split("-")
+    of_d = LAYOUTS[mode_and_target[1].lower()]
+    field = code // 2**layout.dropped_bits % 2**layout.mantissa_bits
+    kept = floor(Fraction(field, 2**layout.mantissa_bits) * 2**of_d.mantissa_bits)
+    quiet = 2 ** (of_d.mantissa_bits - 1)
+    negative = layout.signed and code // 2**layout.dropped_bits >= layout.fields
+    exponent = 2 ** (of_d.exponent_bits + of_d.mantissa_bits) - 2**of_d.mantissa_bits
+    return (of_d.fields * negative + exponent + quiet + kept % quiet) * 2**of_d.dropped_bits
+
+
 def rounded_once(operation: Any, terms: Sequence[Number]) -> int:
     """The exact sum of one or two terms, rounded; a zero as `fma` says, of one term with its sign."""
     d = operation.d.name
@@ -304,4 +323,5 @@ STEPS: dict[str, Step] = {
     "GTR-FDPA": tr_fdpa,
     "MUL": mul,
     "ADD": add,
+    "CVT": cvt,
 }

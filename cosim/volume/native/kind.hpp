@@ -81,8 +81,9 @@ class Kind {
         identity_.resize(static_cast<size_t>(std::max(product.m * product.n, product.scales)));
         std::iota(identity_.begin(), identity_.end(), 0);
         a_offset_ = record.offset(product.a.port);
-        b_offset_ = record.offset(product.b.port);
+        has_b_ = record.has(product.b.port);
         has_c_ = record.has(product.c.port);
+        if (has_b_) b_offset_ = record.offset(product.b.port);
         has_mask_ = !plan.mask.empty();
         if (has_mask_) mask_offset_ = record.offset(plan.mask);
         for (const Input& input : product.selects) inputs_.push_back({record.offset(input.port), input, false});
@@ -122,7 +123,7 @@ class Kind {
         const int cells = p.m * p.n;
         if (side_by_side_ && !is_negated_) {
             copy(transfers + a_offset_, made_.a, index, p.L() * p.a.storage);
-            copy(transfers + b_offset_, made_.b, index, p.L() * p.b.storage);
+            if (has_b_) copy(transfers + b_offset_, made_.b, index, p.L() * p.b.storage);
             if (has_c_) copy(transfers + c_offset_, made_.c, index, p.c.storage);
             if (p.scales) {
                 copy(transfers + scale_a_offset_, made_.scale_a, index, p.scales * p.scale_a.storage);
@@ -287,7 +288,7 @@ class Kind {
                 put_elements(record + a_offset_, a, p.a, made_.a.data() + i * K * p.a.storage, products, p.L());
                 put_scales(record + scale_a_offset_, scale_a, p.scale_a, made_.scale_a, i, step);
             }
-            for (int64_t j = tile * p.n; j < (tile + 1) * p.n; ++j) {
+            for (int64_t j = tile * p.n; has_b_ && j < (tile + 1) * p.n; ++j) {
                 put_elements(record + b_offset_, b, p.b, made_.b.data() + j * K * p.b.storage, products, p.L());
                 put_scales(record + scale_b_offset_, scale_b, p.scale_b, made_.scale_b, j, step);
             }
@@ -318,7 +319,7 @@ class Kind {
     uint64_t no_c_;
     int record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
-    bool side_by_side_ = false, is_negated_ = false, has_c_ = true, has_mask_ = false;
+    bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true, has_mask_ = false;
     int mask_offset_ = 0;
     std::vector<std::tuple<int, Input, bool>> inputs_;  // the place of each further input, and whether it is random
     std::vector<int> flag_offsets_;

@@ -45,6 +45,7 @@ enum mmau_operation {
     MMAU_IDPA,
     MMAU_MUL,
     MMAU_ADD,
+    MMAU_CVT,
     MMAU_OPERATIONS /* how many */
 };
 
@@ -118,8 +119,8 @@ enum mmau_fp16_order { MMAU_NOT_CONVERTED, MMAU_IN_ORDER, MMAU_PAIRS_OF_FOUR, MM
 /* A dot product over K products. Keys that an operation does not have are ignored. sticky, flush_inputs,
  * flush_results and overflow are for user designs (numerics.md, section 13), except IDPA's overflow and the flushes of RDNA3
  * (OC-FDPA); every other published unit has 0.
- * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA, MUL and ADD have L = 1, FTZ-AddMul calls
- * it P. MUL and ADD have no c: an array c holds any codes, and K is 1.
+ * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA, MUL, ADD and CVT have L = 1, FTZ-AddMul calls
+ * it P. MUL, ADD and CVT have no c, whose array holds any codes, and K is 1; CVT has no b either, whose format is a's. Its c has d's.
  * order: 0, the steps take the products by k; or a run r of 1, 2, 4 or 8 products, for OC-, PS-FDPA and IDPA: first the k with
  * k mod 2r < r, then the others. */
 typedef struct mmau_parameters {
@@ -144,7 +145,7 @@ typedef struct mmau_parameters {
     int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (operations with a rho; OC- and PS-FDPA: as fp32) */
     int32_t flush_results; /* 1: so is a subnormal d (operations with a rho) */
     int32_t overflow;      /* enum mmau_overflow (operations with a rho; IDPA: MMAU_SATURATE or MMAU_WRAP) */
-    int32_t nan;           /* enum mmau_nan (FMA, MUL, ADD) */
+    int32_t nan;           /* enum mmau_nan (FMA, MUL, ADD; CVT: not MMAU_BCA_NAN) */
     int32_t h;             /* how far a product counts above its own exponent (OC-, PS-FDPA) */
     int32_t order;         /* products of a run, above */
     int32_t combination;   /* enum mmau_combination (IDPA) */
@@ -228,7 +229,7 @@ typedef struct mmau_seen_rounding {
 } mmau_seen_rounding;
 
 /* How many records a step writes. Its sums in order, their terms one sum after the other:
- *   FMA, E-, T-, ST-, OC-FDPA: the products and c; MUL: the product; ADD: a and b;
+ *   FMA, E-, T-, ST-, OC-FDPA: the products and c; MUL: the product; ADD: a and b; CVT: a;
  *   GST-FDPA: the products of each group, times the significands of its scales; the groups and c;
  *   PS-FDPA: the products of each group; the groups and c;
  *   TR-FDPA: the products; their sum T and c. GTR-FDPA: the even products; the odd ones; both sums; T and c.
@@ -325,7 +326,7 @@ MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const vo
  * the bad one may have been written. */
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
 
-/* Every row of a batch (columns 0) of FMA, MUL, ADD or E-FDPA, by the general path, one after the other; and in `flags`, of
+/* Every row of a batch (columns 0) of FMA, MUL, ADD, CVT or E-FDPA, by the general path, one after the other; and in `flags`, of
  * enum mmau_flag, what the steps of each row raise together. `rules`: of enum mmau_flag_rule. Bytes of FP6 and FP4 must be
  * codes. */
 MMAU_API int mmau_dot_flags(const mmau_parameters *parameters, const mmau_batch *batch, int rules, uint8_t *flags);

@@ -199,7 +199,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "bf16, and fp32 where they are chained",
     "truncation must be MMAU_RZ or MMAU_RD, or for T-, ST- and GST-FDPA MMAU_RO",
     "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
-    "K must be from 1 to 2^30, of MUL and ADD 1",
+    "K must be from 1 to 2^30, of MUL, ADD and CVT 1",
     "L must be from 1 to 1024, a power of two for FTZ-AddMul, even for FTZ-EO-FMA, and K at most L or a multiple of it",
     "F and F2 must be from 1 to 128",
     "e_zero must be from -1024 to 1024",

@@ -16,6 +16,7 @@ mmau_record_counts counts_of(const Plan& plan) {
         case MMAU_FTZ_FMA: return {steps, 2 * L, L, L};
         case MMAU_FTZ_EO_FMA: return {steps, 2 * (L + 2), L + 2, L + 2};
         case MMAU_IDPA: return {steps, L + 1, 1, 0};
+        case MMAU_CVT:
         case MMAU_MUL: return {steps, 1, 1, 1};
         case MMAU_ADD: return {steps, 2, 1, 1};
         case MMAU_PS_FDPA:

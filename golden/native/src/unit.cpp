@@ -257,6 +257,7 @@ void load(const char* path, int K, mmau_unit& unit) {
             values[key.word] = given ? value_of(key, *given) : key.fallback;
         }
     }
+    if (!has_key(values[0], "b")) values[b_word] = values[a_word];
     if (!has_key(values[0], "c")) values[c_word] = values[a_word];
     if (!mmau::has_rho(values[0])) {
         values[d_word] = values[c_word];
@@ -265,6 +266,7 @@ void load(const char* path, int K, mmau_unit& unit) {
     } else {
         read_rho(values, *rho);
     }
+    if (values[0] == MMAU_CVT) values[c_word] = values[d_word];
     values[order_word] = order_of(file);
     file.check_all_taken(operation);
     values[K_word] = K ? K : values[L_word];

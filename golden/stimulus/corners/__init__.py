@@ -47,6 +47,7 @@ from golden.stimulus.corners.extremes import (
 )
 from golden.stimulus.corners.headroom import FLOORED_TIES, floored_tie_cases, floored_ties, opposed_cases, opposed_infinities
 from golden.stimulus.corners.integer_sums import CORNERS as OF_INTEGERS
+from golden.stimulus.corners.of_conversions import CORNERS as OF_CONVERSIONS
 from golden.stimulus.corners.products import (
     OFF,
     cancelled_products,
@@ -142,15 +143,17 @@ _OF_FLOATS: dict[str, Corner] = {
 }
 
 _OF_ANY = ("special-operands", "special-pairs", "c-sweep", "discrepancy")
-"""Corners for any format; the other ones are for floats, and `integers.CORNERS` for integers."""
+"""Corners of products in any format; the other ones are for floats, and `integers.CORNERS` for integers."""
 
 
 def _of_any_format(name: str) -> Corner:
-    """One corner for all formats; for integers it may have no cases."""
-    of_floats, of_integers = _OF_FLOATS[name], OF_INTEGERS.get(name, _NO_CORNER)
+    """One corner for all formats; for integers and for conversions it may have no cases."""
+    of_floats = _OF_FLOATS[name]
+    of_integers = of_floats if name in _OF_ANY else OF_INTEGERS.get(name, _NO_CORNER)
+    of_conversions = OF_CONVERSIONS.get(name, _NO_CORNER)
 
     def chosen(shape: OperandShape) -> Corner:
-        return of_integers if is_integer(shape) else of_floats
+        return of_integers if is_integer(shape) else of_floats if shape.has_b else of_conversions
 
     return Corner(
         lambda shape: chosen(shape).directed(shape),
@@ -159,7 +162,5 @@ def _of_any_format(name: str) -> Corner:
     )
 
 
-CORNERS: dict[str, Corner] = {
-    name: corner if name in _OF_ANY else _of_any_format(name) for name, corner in _OF_FLOATS.items()
-}
+CORNERS: dict[str, Corner] = {name: _of_any_format(name) for name in _OF_FLOATS}
 """Name to corner, in the order in which rows are labelled, after the six classes."""

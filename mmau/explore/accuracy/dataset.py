@@ -307,7 +307,8 @@ def _divided(
     gain = (of_a if shape.adds else of_a * of_b)[:, 0]
     a, b, c = a / of_a, b / of_b, c / gain
     operands = fitted(shape, _as_operands(shape, a, b, rounded(c, shape.c), how, rng), as_products=False)
-    reals = Operands(*(np.ascontiguousarray(x).view(np.uint64) for x in (a, b, c if shape.has_c else np.zeros_like(c))))
+    read = (a, b if shape.has_b else np.zeros_like(b), c if shape.has_c else np.zeros_like(c))
+    reals = Operands(*(np.ascontiguousarray(x).view(np.uint64) for x in read))
     return Drawn(operands, reals, None if how.scale_per is None else gain)
 
 
@@ -339,8 +340,9 @@ def check_conditioned(shape: OperandShape) -> None:
     """Raise ValueError where no sum of a shape is ill-conditioned."""
     if isinstance(shape.a, IntegerFormat):
         raise ValueError("ill-conditioned sums are for floating-point operands; integers are added exactly")
-    if not shape.has_c and not shape.adds:
-        raise ValueError("ill-conditioned sums take two terms; a product without c is one")
+    if not shape.has_c and not (shape.adds and shape.has_b):
+        one = "product without c" if shape.has_b else "conversion"
+        raise ValueError(f"ill-conditioned sums take two terms; a {one} is one")
 
 
 def _ill_conditioned(

@@ -11,7 +11,7 @@ from typing import Any
 from bitwuzla import BitwuzlaException
 
 from golden import Operation, Unit
-from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, OPERATIONS, FTZAddMul
+from golden.operations import CVT, EFDPA, FMA, FTZEOFMA, FTZFMA, OPERATIONS, FTZAddMul
 from golden.units.unit import MULTIPLIERS
 from mmau.prove import specification
 from mmau.prove.datapath.cut_netlist import CutNetlist
@@ -56,7 +56,7 @@ SPECIFICATIONS: Mapping[type[Operation], Specify] = dict(_specifications())
 WHOLE = ("_normalise", "_round", "_encode", TRUNCATE)
 """Components whose outputs are not cut: normalise, round and encode are one step of golden, together with truncate."""
 
-ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA, FTZAddMul, FTZFMA, FTZEOFMA)
+ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA, FTZAddMul, FTZFMA, FTZEOFMA, CVT)
 """Operations whose specification has the result of encode as a value."""
 
 

@@ -200,7 +200,7 @@ endmodule
         (
             ["NX", "UF", "OF", "DZ", "NV"],
             Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=24, rho="RZ-FP32", e_zero=-132)),
-            "flags are defined for plain steps of FMA, MUL, ADD and E-FDPA (numerics.md, section 14), not for T-FDPA",
+            "flags are defined for plain steps of FMA, MUL, ADD, CVT and E-FDPA (numerics.md, section 14), not for T-FDPA",
         ),
     ],
 )

@@ -48,3 +48,14 @@ def test_inputs_that_choose_and_outputs_that_return_are_recognised(tmp_path: Pat
     }  # fmt: skip
     assert table["controls"]["rnd_mode_i"]["values"]["4"] == "RNA-?"
     assert (table["echo"], table["tie"]) == ({"tag_o": "tag_i", "mask_o": "mask_i"}, {"flush_i": 0})
+
+
+def test_converter_has_neither_b_nor_c(tmp_path: Path) -> None:
+    """One input is left, and it is a: nothing is asked for in the place of b, nor said of c."""
+    source = tmp_path / "convert.sv"
+    source.touch()
+    named = (("a_i", "input", 32), ("rnd_mode_i", "input", 3), ("d_o", "output", 8))
+    ports = [Port(name, direction, (), (), width, False) for name, direction, width in named]
+    text = template(Dut(top="convert", sources=(source,)), ports, {})
+    assert 'a = "a_i"\nd = "d_o"\n' in text
+    assert "[operands]" not in text

@@ -1,6 +1,7 @@
 """The kernels of matrix products on GPUs at volume, on the host: each kernel's own text, compiled for its plan, with threads
 and barriers as on a GPU (gpu_host.py), beside the native engine, bit for bit. 10^7 elements of D of a step of every
-operation, of its chain, of products with promotion, residue, split-K and scales at promotion; then of other instructions.
+operation; 10^6 of its chain, and of products with promotion, residue, split-K and scales at promotion: some minutes of
+one core. Then 10^7 of these too, and of the other instructions.
 
     python -m tests.golden.native.gpu_campaign STORE [SECONDS]
 
@@ -44,6 +45,9 @@ ORDERED = (golden.instruction("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3"),
 SIDE = 3168
 """Rows and columns of D of a product under an order: 10^7 elements."""
 
+FEWER_ROWS, FEWER_SIDE = 168, 1008
+"""The same of 10^6."""
+
 Unit = tuple[str, Callable[[], int]]
 """Name and work: it compares, raises AssertionError where something differs, and returns how many elements."""
 
@@ -56,12 +60,14 @@ def first_of_each() -> list[Instruction]:
     return list(found.values())
 
 
-def units(rows: int = MANY_ROWS, side: int = SIDE) -> Iterator[Unit]:
+def units() -> Iterator[Unit]:
     """All of them: what tells most comes first."""
     first = first_of_each()
-    yield from joined(steps(first, rows), chains(first, rows), orders(ORDERED[:1], side))
+    yield from steps(first, MANY_ROWS)
+    for name, work in joined(chains(first, FEWER_ROWS), orders(FEWER_SIDE)):
+        yield f"{name}, 10^6", work
     others = [i for i in EVERY if i not in first]
-    yield from joined(orders(ORDERED[1:], side), steps(others, rows), chains(others, rows))
+    yield from joined(chains(first, MANY_ROWS), orders(SIDE), steps(others, MANY_ROWS), chains(others, MANY_ROWS))
 
 
 def steps(instructions: Sequence[Instruction], rows: int) -> Iterator[Unit]:
@@ -77,8 +83,8 @@ def chains(instructions: Sequence[Instruction], rows: int) -> Iterator[Unit]:
             yield f"chain {i.operation.name} {i.arch} {i.name}", partial(compared, i, K, rows)
 
 
-def orders(models: Sequence[Instruction], side: int) -> Iterator[Unit]:
-    for model in models:
+def orders(side: int) -> Iterator[Unit]:
+    for model in ORDERED:
         for key, order in ORDERS.items():
             yield f"{key} {model.operation.name} {model.arch} {model.name}", partial(ordered, model, order, side)
 
@@ -102,11 +108,15 @@ def ordered(model: Instruction, order: GemmOrder, side: int) -> int:
     c = rng.integers(0, model.c.codes, (side, side)).astype(f"uint{model.c.storage_bits}")
     scales: dict[str, Any] = {}
     if order.scale_at == "promotion":
-        of = {"scale_a": (side, -(-K // 128)), "scale_b": (-(-K // 128), -(-side // 128))}
+        of = {"scale_a": (side, 3), "scale_b": (3, -(-side // 128))}  # 5 instructions, 2 a promotion
         scales = {key: rng.standard_normal(shape, np.float32) for key, shape in of.items()}
     expected = golden.gemm(model, a, b, c, **scales, engine="native", order=order)
-    with mock.patch.dict(engine.ENGINES, native=on_host):
+    with (
+        mock.patch(f"{__name__}.kernel_product", wraps=kernel_product) as launched,
+        mock.patch.dict(engine.ENGINES, native=on_host),
+    ):
         found = golden.gemm(model, a, b, c, **scales, engine="native", order=order)
+    assert launched.called
     check_equal(found, expected)
     return int(expected.size)
 

@@ -226,7 +226,7 @@ def published(name: str, count: int = 500) -> tuple[tuple[Operation, tuple[Opera
     """The operation as the catalogue has it, or as the sample units have what no part has: once for each of its
     parameters but the formats of a and b and the length, the shortest, with so many directed rows of one step."""
     found: dict[object, Operation] = {}
-    every = [*(i.operation for i in golden.instructions()), *(o for o in FURTHER if o.name in ("MUL", "ADD"))]
+    every = [*(i.operation for i in golden.instructions()), *(o for o in FURTHER if o.name in ("MUL", "ADD", "CVT"))]
     for operation in sorted(every, key=lambda each: each.length):
         if operation.name == name:
             keys = {key: value for key, value in operation.parameters().items() if key not in ("a", "b", "L")}
@@ -313,7 +313,7 @@ def test_declared_code_of_nan_is_the_steps(name: str) -> None:
             assert rule == "none"
             continue
         codes = {"ones": nvidia_nan(d), "quiet": d.nan, "first": c.nan | 1, "b-c-a": c.nan | 1, "cause": c.nan | 1}
-        operands = ([0], [0], c.nan | 1) if "c" in operation.operands else ([c.nan | 1], [0], 0)
+        operands = ([0], [0], c.nan | 1) if "c" in operation.operands else ([(operation.a.nan or 0) | 1], [0], 0)
         assert of_one_pair(operation, *operands) == codes[rule], operation
         if rule in ("first", "b-c-a", "cause"):
             assert operation.a.nan is not None
@@ -348,7 +348,7 @@ def test_declared_headroom_and_groups_are_those_of_the_sums(name: str) -> None:
 def test_declared_nodes_are_those_of_the_vocabulary(name: str) -> None:
     """As the table in `golden.operations.structure` has them; processors' multiply-adds alone widen their elements."""
     nodes = {
-        "E-FDPA": {"exact"}, "IDPA": {"exact"}, "MUL": {"exact"}, "ADD": {"add"}, "FMA": {"fma"},
+        "E-FDPA": {"exact"}, "IDPA": {"exact"}, "MUL": {"exact"}, "CVT": {"exact"}, "ADD": {"add"}, "FMA": {"fma"},
         "GST-FDPA": {"exact", "align"}, "FTZ-AddMul": {"add"},
         "FTZ-FMA": {"fma"}, "FTZ-EO-FMA": {"fma", "add"},
     }.get(name, {"align"})  # fmt: skip

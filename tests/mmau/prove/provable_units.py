@@ -9,6 +9,7 @@ from golden import Implementation, Operation, Unit
 from golden.arithmetic.formats import Format
 from golden.operations import (
     ADD,
+    CVT,
     EFDPA,
     FMA,
     FTZEOFMA,
@@ -78,6 +79,9 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"operation": MUL, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_inputs": True},
     {"operation": ADD, "a": "fp16", "b": "fp16", "nan": "first"},
     {"operation": ADD, "a": "bf16", "b": "bf16", "rho": "RD-BF16", "flush_results": True, "overflow": "by-mode"},
+    {"operation": CVT, "a": "fp16", "rho": "RNE-E4M3"},
+    {"operation": CVT, "a": "fp32", "rho": "RU-E4M3FNUZ", "flush_results": True, "overflow": "by-mode"},
+    {"operation": CVT, "a": "bf16", "rho": "RD-FP16", "nan": "first", "flush_inputs": True},
 )  # fmt: skip
 """Operations with their keys, the smallest first."""
 

@@ -12,6 +12,7 @@ from golden.comparison import differing
 from golden.operations import GTRFDPA, TFDPA, TRFDPA
 from golden.stimulus import OperandShape, generate
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
+from golden.units.unit_file import unit_from_table
 from rtl import unit_datapath
 from rtl.datapath.base import Datapath
 from tests.rtl.random_units import MAKERS, random_unit
@@ -58,6 +59,17 @@ def check(unit: Unit, count: int, seed: int = 0) -> None:
     rows, expected = vectors(unit, count, seed)
     component = unit_datapath(unit)
     assert_equal(unit, rows, outputs(component, rows, lambda get: get(component.d)), expected)
+
+
+@pytest.mark.parametrize("bias", [300, -300])
+@pytest.mark.parametrize("result_exp", ["serial", "parallel"])
+def test_exponents_far_from_those_of_the_result(bias: int, result_exp: Any) -> None:
+    """Every result overflows, or is tiny: its stored exponent has more bits than the format and than the exponent."""
+    table = {
+        "name": "far", "operation": "CVT", "a": "e4m3", "rho": "RNE-far", "implementation": {"result_exp": result_exp},
+        "formats": {"far": {"exp_bits": 8, "man_bits": 7, "bias": bias, "specials": "ieee"}},
+    }  # fmt: skip
+    check(unit_from_table(table), 200)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.arithmetic.formats import BF16, FP16, FP32
-from golden.operations import ADD, EFDPA, FMA, MUL
+from golden.operations import ADD, CVT, EFDPA, FMA, MUL
 from golden.operations.exact_sum import ExactSum
 from golden.stimulus import OperandShape, generate
 from rtl.designs.unit import unit_datapath
@@ -29,6 +29,10 @@ UNITS = [
     MUL(**HALF, rho="RU-FP16", tininess="before", overflow="saturate"),
     ADD(**HALF),
     ADD(**HALF, rho="RZ-FP16", flush_results=True),
+    CVT(a=FP32, rho="RNE-FP16", flags=True),
+    CVT(a=FP32, rho="RD-E5M2", flags=True, tininess="before", nan="first", overflow="by-mode"),
+    CVT(a=BF16, rho="RNA-FP16", flags=True, flush_inputs=True, flush_results=True),
+    CVT(a=FP32, rho="RNA-TF32", flags=True),
 ]
 CIRCUITS = [
     Implementation(),
@@ -38,7 +42,10 @@ CIRCUITS = [
 
 
 def rows_of(operation: ExactSum, count: int) -> tuple[Any, Any, Any]:
-    """Rows of golden's stimulus, and rows about the smallest normal number."""
+    """Rows of golden's stimulus, and rows about the smallest normal number, which it has of conversions by itself."""
+    if "b" not in operation.operands:
+        a, b, c, *_ = generate(OperandShape.of_operation(operation), count, seed=7).operands
+        return a.reshape(-1), b.reshape(-1), c
     drawn = generate(OperandShape.of_operation(operation), count // 2, seed=7).operands
     near = near_the_ends(np.random.default_rng(7), operation, count - count // 2)
     a, b, c = (np.concatenate([of.reshape(-1), few]) for of, few in zip((drawn.a, drawn.b, drawn.c), near, strict=True))
@@ -75,6 +82,6 @@ def test_the_port_is_named_and_the_text_without_flags_stays() -> None:
 
 def test_flags_of_e_fdpa_have_no_datapath() -> None:
     unit = Unit(name="u", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=2, flags=True))
-    message = "a datapath has flags for FMA, MUL and ADD; of E-FDPA flags must be false"
+    message = "a datapath has flags for FMA, MUL, ADD and CVT; of E-FDPA flags must be false"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         unit_datapath(unit)

@@ -96,10 +96,10 @@ def ended_units(out: Path) -> Counter[tuple[str, str]]:
     return Counter((line["item"], line["unit"]) for line in lines if line.get("entry", {}).get("status") == "done")
 
 
-def killed_twice(machine: Path, out: Path) -> None:
-    """Three calls, of which the first two are killed: at an instruction, and at a product."""
+def killed_thrice(machine: Path, out: Path) -> None:
+    """Four calls, of which three are killed: at an instruction, at a product, and at a comparison of models."""
     shown: list[str] = []
-    for killed_at in (f"instructions: {SPARSE}: done", "products: fp16 "):
+    for killed_at in (f"instructions: {SPARSE}: done", "products: fp16 ", "models: equal fp16 "):
         process = started(machine, out, "--seconds", ENOUGH)
         shown += lines_until(process, killed_at)
         os.kill(process.pid, signal.SIGKILL)
@@ -111,9 +111,9 @@ def killed_twice(machine: Path, out: Path) -> None:
     assert shown[-1] == "complete"
 
 
-def test_list_that_is_killed_twice_comes_to_its_end_and_does_nothing_twice(machine: Path, tmp_path: Path) -> None:
+def test_list_that_is_killed_thrice_comes_to_its_end_and_does_nothing_twice(machine: Path, tmp_path: Path) -> None:
     """What comes back is one small file, and becomes recordings and tables."""
-    killed_twice(machine, tmp_path / "out")
+    killed_thrice(machine, tmp_path / "out")
     check_results(tmp_path / "out")
     check_unpacked(tmp_path / "out", tmp_path)
 
@@ -131,7 +131,7 @@ def check_results(out: Path) -> None:
     }
     records = Records(out)
     assert {run["item"] for run in records.runs} == {"instructions", "products", "conversions", "models", "timed again"}
-    assert len(records.runs) == 7  # two workers died with their command
+    assert len(records.runs) == 8  # three workers died with their command
     for name, entry in records.units["instructions"].items():
         if name != "engine":
             assert sum(entry["vectors"].values()) >= 30_000

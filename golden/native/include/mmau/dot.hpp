@@ -23,6 +23,7 @@ MMAU_FN uint64_t step(const Operands& operands, const Format& c_format, uint64_t
         case MMAU_IDPA: return idpa_step(operands, c, see);
         case MMAU_MUL: return mul_step(operands, see);
         case MMAU_ADD: return add_step(operands, see);
+        case MMAU_CVT: return cvt_step(operands, see);
         case MMAU_E_FDPA: return e_fdpa_step(operands, c_format, c, see);
         case MMAU_T_FDPA:
         case MMAU_ST_FDPA: return t_fdpa_step<Int>(operands, c_format, c, see);

@@ -23,7 +23,7 @@ struct Plan {
     Mode truncation;
     bool sticky, flush_inputs, flush_results;
     int overflow;                         // enum mmau_overflow
-    int nan;                              // FMA, MUL, ADD: enum mmau_nan
+    int nan;                              // FMA, MUL, ADD, CVT: enum mmau_nan
     bool ieee_zero;                       // E-FDPA: MMAU_IEEE_ZERO
     bool own_keys;                        // a key is set, or a format is there, that lanes do not know
     bool is_usual;                        // lanes know all formats
@@ -54,9 +54,9 @@ MMAU_FN constexpr bool flushes(const Plan& plan, const Format& format) {
 /// The operations that processors run: without ρ, with rules of their own for subnormals, NaN and overflow.
 MMAU_FN constexpr bool is_of_processors(int operation) { return within(operation, MMAU_FTZ_FMA, MMAU_IDPA); }
 
-/// FMA, MUL and ADD: one product or none, rounded as IEEE 754 says.
+/// FMA, MUL, ADD and CVT: one product or none, rounded as IEEE 754 says.
 MMAU_FN constexpr bool is_ieee(int operation) {
-    return operation == MMAU_FMA || operation == MMAU_MUL || operation == MMAU_ADD;
+    return operation == MMAU_FMA || operation == MMAU_MUL || operation == MMAU_ADD || operation == MMAU_CVT;
 }
 
 /// Whether a ρ ends the operation.
@@ -113,6 +113,7 @@ MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
         }
         case MMAU_MUL:
         case MMAU_ADD: return is_addend(p.a) && format_of(p.a).subnormals && p.b == p.a && p.c == p.a;
+        case MMAU_CVT: return is_number_format(p.a) && p.b == p.a && p.c == p.d;
         case MMAU_FTZ_FMA:
         case MMAU_FTZ_EO_FMA:
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
@@ -168,11 +169,12 @@ MMAU_FN constexpr bool is_stored(int rounded, int d) {
     return alike && from.subnormals && to.subnormals && from.width() >= to.width();
 }
 
-/// Whether the operation has that ρ: FMA, MUL and ADD those to c's format, OC- and PS-FDPA too, TR- and GTR-FDPA those to
+/// Whether the operation has that ρ: CVT any, FMA, MUL and ADD those to c's format, OC- and PS-FDPA too, TR- and GTR-FDPA those to
 /// fp32, fp16 and bf16; OC- and PS-FDPA alone drop bits of what they round to.
 MMAU_FN constexpr bool rho_fits(const mmau_parameters& p) {
     if (!within(p.rho, 0, MMAU_MODES - 1) || !is_stored(rounded_to(p), p.d)) return false;
     const bool drops = format_of(rounded_to(p)).width() > format_of(p.d).width(), is_whole = rounded_to(p) == p.d;
+    if (p.operation == MMAU_CVT) return !drops;
     if (is_ieee(p.operation)) return is_whole && p.d == p.c;
     if (has_headroom(p.operation)) return p.d == p.c;
     const bool is_rounded = p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA;
@@ -239,8 +241,11 @@ MMAU_FN constexpr bool sum_fits(const mmau_parameters& p) {
     return larger(span_with(c), p.K > fitted_length(p) ? span_with(d) : 0) <= widest_sum;
 }
 
-/// Whether the operation can write that NaN: a NaN of an operand, if all have one format of IEEE 754's.
+/// Whether the operation can write that NaN: a NaN of an operand, if all have one format of IEEE 754's; of CVT any such formats.
 MMAU_FN constexpr bool nan_fits(const mmau_parameters& p) {
+    if (p.operation == MMAU_CVT && p.nan != MMAU_QUIET_NAN) {
+        return p.nan == MMAU_FIRST_NAN && format_of(p.a).specials == Specials::ieee && format_of(p.d).specials == Specials::ieee;
+    }
     const bool is_one = p.a == p.c && p.b == p.c && format_of(p.c).specials == Specials::ieee;
     return within(p.nan, 0, MMAU_NANS - 1) && (p.nan == MMAU_QUIET_NAN || is_one);
 }
@@ -301,7 +306,7 @@ MMAU_FN constexpr int sum_bits(const Plan& plan) {
         }
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return larger(plan.F2 + 1, plan.F) + 4 + carries;
-        default: return 1 << 30;  // E-FDPA, FMA, MUL, ADD: too many for any machine integer; others have sums of their own
+        default: return 1 << 30;  // E-FDPA, FMA, MUL, ADD, CVT: too many for any machine integer; others have sums of their own
     }
 }
 
@@ -310,6 +315,7 @@ MMAU_FN constexpr int sum_bits(const Plan& plan) {
 MMAU_FN constexpr bool mixes_formats(const mmau_parameters& p) {
     if (!has_rho(p.operation)) return false;
     const bool widens = p.a == MMAU_BF16 && p.c == MMAU_FP32;
+    if (p.operation == MMAU_CVT) return true;
     if (is_ieee(p.operation)) return p.a != p.b || !(p.a == p.c || widens) || !(p.a == MMAU_FP64 || is_accumulator(p.a));
     const bool multiplies_wide = p.a == MMAU_FP32 || p.a == MMAU_FP64 || p.b == MMAU_FP32 || p.b == MMAU_FP64;
     const bool rounds_newly = rounded_to(p) == MMAU_E8M13 && p.rho != MMAU_RZ;

@@ -66,7 +66,8 @@ MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value
     if (flushes) return zero;
     // The hidden bit of a normal sig adds the 1 that a normal number's stored exponent has over a subnormal's, and a carry
     // out of sig moves to the next binade.
-    const uint64_t steps = static_cast<uint64_t>(lsb + format.man_bits - format.e_min());
+    const int above = lsb + format.man_bits - format.e_min();  // with more than a format's exponents, beyond all of them
+    const uint64_t steps = static_cast<uint64_t>(smaller(above, 1 << format.exp_bits));
     const uint64_t field = (steps << format.man_bits) + sig - (format.subnormals ? 0 : uint64_t{1} << format.man_bits);
     if (field > format.max_field()) return format.overflowed(negative, overflows_to_largest(overflow, mode, negative));
     return field ? (negative ? format.sign_bit() : 0) | field << format.pad_bits : zero;

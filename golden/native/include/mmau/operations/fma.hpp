@@ -1,4 +1,4 @@
-// FMA: IEEE 754 fused multiply-add; MUL and ADD, its parts (golden/operations/fma.py; paper 000, algorithm 3).
+// FMA: IEEE 754 fused multiply-add; MUL and ADD, its parts (golden/operations/fma.py; paper 000, algorithm 3); and CVT (cvt.py).
 #pragma once
 
 #include "../steps.hpp"
@@ -139,6 +139,27 @@ MMAU_FN uint64_t add_step(const Operands& operands, Observer& see) {
     special.add_term(y);
     if (special.any()) return special.encode(plan.d, written_nan(plan, {operands.a_code(0), operands.b_code(0)}));
     return rounded_terms(plan, {signed_addend(x, plan.a), signed_addend(y, plan.b)}, see);
+}
+
+/// The NaN of a conversion: the quiet one, or a's, made quiet, with its sign and the high bits of its fraction.
+MMAU_FN uint64_t converted_nan(const Plan& plan, uint64_t a) {
+    const Format &from = plan.a, &to = plan.rho.rounding_format;
+    if (plan.nan == MMAU_QUIET_NAN) return plan.d.quiet_nan();
+    const uint64_t fraction = a >> from.pad_bits & ((uint64_t{1} << from.man_bits) - 1);
+    const int longer = to.man_bits - from.man_bits;
+    const uint64_t kept = longer < 0 ? fraction >> -longer : fraction << longer;
+    return (a & from.sign_bit() ? to.sign_bit() : 0) | to.quiet_nan() | kept << to.pad_bits;
+}
+
+/// a in another format.
+template <class Operands, class Observer>
+MMAU_FN uint64_t cvt_step(const Operands& operands, Observer& see) {
+    const Plan& plan = operands.plan();
+    const Decoded x = operands.a(0);
+    Special special;
+    special.add_term(x);
+    if (special.any()) return special.encode(plan.d, special.nan ? converted_nan(plan, operands.a_code(0)) : plan.d.quiet_nan());
+    return rounded_terms(plan, {signed_addend(x, plan.a)}, see);
 }
 
 MMAU_APART_FN uint64_t fma_steps(const Plan& plan, const Row& row, uint64_t c) {
