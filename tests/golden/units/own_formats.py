@@ -114,6 +114,7 @@ TEXTS = {
     "int16 sums": 'operation = "IDPA"\nL = 5\na = "int8"\nb = "uint8"\nc = "int16"\noverflow = "saturate"\n',
     "flexpoint": 'operation = "IDPA"\nL = 4\na = "int16"\nb = "int16"\nc = "int48"\n',
     "int24 sums": 'operation = "IDPA"\nL = 3\na = "uint11"\nb = "int5"\nc = "int24"\n',
+    "int16 in int32": 'operation = "IDPA"\nL = 3\na = "int16"\nb = "int8"\nc = "int32"\n',
     "multiply": f'operation = "MUL"\na = "fp22"\nb = "fp22"\nrho = "RD-fp22"\n{FP22}',
     "add": f'operation = "ADD"\na = "p4"\nb = "p4"\noverflow = "saturate"\n{P4}',
     "fused": f'operation = "FMA"\na = "p4"\nb = "p4"\nc = "p4"\nflush_inputs = true\nflush_results = true\n{P4}',

@@ -69,7 +69,7 @@ MMAU_FN constexpr bool lanes_multiply(int format) {
     for (const int each : known) {
         if (format == each) return true;
     }
-    return is_integer_format(format);
+    return is_integer_format(format) && format_of(format).width() <= 8;
 }
 MMAU_FN constexpr bool is_accumulator(int format) {
     return format == MMAU_FP32 || format == MMAU_FP16 || format == MMAU_BF16;

@@ -54,20 +54,30 @@ inline void observe_integers(Recorder& see, const Operands& operands, int64_t c,
 
 #endif
 
+/// The step of integers of any width.
 template <class Operands, class Observer>
-MMAU_FN uint64_t idpa_step(const Operands& operands, uint64_t c_code, Observer& see) {
+MMAU_APART_FN uint64_t wide_idpa_step(const Operands& operands, uint64_t c_code, Observer& see) {
     const Plan& plan = operands.plan();
     const int64_t largest = static_cast<int64_t>(plan.c.sign_bit()) - 1, smallest = -largest - 1;
     const int64_t c = wide_integer_of(plan.c, c_code);
     int64_t total = c;
-    if (multiplies_bytes(plan)) {
-        for (int k = 0; k < plan.L; ++k) total += combined(operands, k);
-    } else {
-        for (int k = 0; k < plan.L; ++k) total += wide_product(operands, k);
-    }
+    for (int k = 0; k < plan.L; ++k) total += plan.is_xor ? combined(operands, k) : wide_product(operands, k);
     observe_integers(see, operands, c, total);
     if (plan.overflow == MMAU_SATURATE) total = total > largest ? largest : total < smallest ? smallest : total;
     return static_cast<uint64_t>(total) & ((plan.c.sign_bit() << 1) - 1);
+}
+
+template <class Operands, class Observer>
+MMAU_FN uint64_t idpa_step(const Operands& operands, uint64_t c_code, Observer& see) {
+    const Plan& plan = operands.plan();
+    if (!plan.is_usual) return wide_idpa_step(operands, c_code, see);
+    constexpr int64_t largest = 0x7FFFFFFF, smallest = -largest - 1;
+    const int64_t c = static_cast<int32_t>(static_cast<uint32_t>(c_code));
+    int64_t total = c;
+    for (int k = 0; k < plan.L; ++k) total += combined(operands, k);
+    observe_integers(see, operands, c, total);
+    if (plan.overflow == MMAU_SATURATE) total = total > largest ? largest : total < smallest ? smallest : total;
+    return static_cast<uint32_t>(total);
 }
 
 MMAU_NAMESPACE_END
