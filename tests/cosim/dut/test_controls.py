@@ -97,7 +97,7 @@ def test_design_in_vhdl_is_masked_and_returns_its_tag(tmp_path: Path, mode: str)
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_choice_is_proved(tmp_path: Path) -> None:
     found = decided_by_solvers(LANES, masked(tmp_path), 600.0)
     assert (found.verdict, found.reason) == (PROVED, "")
