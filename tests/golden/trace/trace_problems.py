@@ -44,7 +44,7 @@ def problems_of_two_steps(trace: Trace, step: Step) -> Problems:
 
 
 def missing_terms(step: Step, operation: type[Operation]) -> set[str]:
-    """The products (of an addition: a and b; of a conversion: a), and c, that are no term of a sum although all are finite."""
+    """The products (of an addition: a and b; of a conversion: a), and c, that no sum has although all are finite."""
     if any(isinstance(part, Special) for part in step.parts):
         return set()
     summed = {term.name for part in step.parts if isinstance(part, Sum) for term in part.terms}
