@@ -128,7 +128,8 @@ def golden_result(unit: Unit, inputs: Mapping[str, int]) -> int:
         width = held.format.width
         return [inputs[port] >> (k * width) & ((1 << width) - 1) for k in range(held.count)]
 
-    a, b, c = elements("a"), elements("b"), inputs.get("c", 0)
+    a, c = elements("a"), inputs.get("c", 0)
+    b = elements("b") or [0] * len(a)  # a conversion has no b
     d = unit.chain_over(len(a))(a, b, c, elements("scale_a"), elements("scale_b"))
     return operation.flags_of(a, b, c) << operation.d.width | d if isinstance(operation, ExactSum) and operation.flags else d
 
