@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from golden.arithmetic.integer_format import IntegerFormat
 from golden.operations import OPERATIONS, Operation
 from golden.trace import Exact, Narrowing, Rounding, Scaling, Special, Step, Sum, Term, Trace
 from tests.twin.twin_numbers import decode
@@ -43,12 +44,14 @@ def problems_of_two_steps(trace: Trace, step: Step) -> Problems:
 
 
 def missing_terms(step: Step, operation: type[Operation]) -> set[str]:
-    """The products (of an addition: a and b), and c, that are no term of any sum although every one is finite."""
+    """The products (of an addition: a and b; of a conversion: a), and c, that no sum has although all are finite."""
     if any(isinstance(part, Special) for part in step.parts):
         return set()
     summed = {term.name for part in step.parts if isinstance(part, Sum) for term in part.terms}
-    adds = operation.name == "ADD"
-    terms = {name for k in step.products for name in ((f"a[{k}]", f"b[{k}]") if adds else (f"a[{k}]·b[{k}]",))}
+    terms = set()
+    for k in step.products:
+        factors = [f"{name}[{k}]" for name in ("a", "b") if name in operation.operands]
+        terms |= {*factors} if operation.name == "ADD" else {"·".join(factors)}
     return (terms | {"c"} & {*operation.operands}) - summed
 
 
@@ -67,14 +70,15 @@ def problems_of(part: Any, before: tuple[Any, ...]) -> Problems:
 
 
 def problems_of_narrowing(part: Narrowing, before: tuple[Any, ...]) -> Problems:
-    """The total is that of the sum before; the record states the excess over int32, and the result follows the rule."""
-    lowest, largest = -(1 << 31), (1 << 31) - 1
-    value = part.code - (1 << 32) * (part.code > largest)
+    """The total is that of the sum before; the record states the excess over d's format, and the result follows the rule."""
+    codes = part.format.codes
+    lowest, largest = -codes // 2, codes // 2 - 1
+    value = part.code - codes * (part.code > largest)
     ends = [value] if part.rule == "wrap" else [lowest if part.total < 0 else largest]
     expected = [part.total] if lowest <= part.total <= largest else ends
     found = [] if part.total == fraction(before[-1].total) else ["narrowed is not the total"]
     found += [] if value in expected and part.beyond == part.total - value else ["the amount beyond the range is wrong"]
-    return found if (part.total - value) % (1 << 32) == 0 or part.rule == "saturate" else [*found, "not wrapped"]
+    return found if (part.total - value) % codes == 0 or part.rule == "saturate" else [*found, "not wrapped"]
 
 
 def has_exponent(term: Term, before: tuple[Any, ...]) -> bool:
@@ -188,7 +192,7 @@ def problems_between(trace: Trace, step: Step) -> Problems:
             found.append("what alignment cut off is not what joins the total")
     last = step.parts[-1]
     code = getattr(last, "code", step.d.code)
-    zero = str(step.d.format) != "int32" and code is not None and decode(str(step.d.format), code).value == 0
+    zero = not isinstance(step.d.format, IntegerFormat) and code is not None and decode(str(step.d.format), code).value == 0
     if code is not None and code != step.d.code and not zero:
         found.append("the last part's code is not d")
     return found
