@@ -1,6 +1,8 @@
-"""Orders of a few sums that give known totals, where very many orders are possible: all are computed at once."""
+"""Orders of a few sums that give known totals, where very many orders are possible: all are computed at once, for one
+element at first, and those that give it for more."""
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from itertools import combinations, permutations
 from math import comb
 
@@ -13,8 +15,14 @@ from golden.products.gemm_order import Pieces
 Add = Callable[[BitArray, BitArray], BitArray]
 """Adds codes of fp32 or fp64, in any shape."""
 
-Rounded = Callable[[BitArray], BitArray]
-"""Rounds totals to the format of the result."""
+Rounded = Callable[[BitArray, slice], BitArray]
+"""Rounds the totals of some elements to the format of the result."""
+
+Ways = npt.NDArray[np.int_]
+"""Ways to add sums, one in each row."""
+
+FEWER_FIRST = (slice(0, 1), slice(1, 4), slice(4, None))
+"""The elements that are computed of all ways, then of those that give these, and so on."""
 
 MOST_PIECES = 4
 """Largest number of pieces of a tile that is tried."""
@@ -31,17 +39,14 @@ def orders_giving(
     Args:
         totals: [elements], the results. first, others: [sums, elements], each sum where it comes first, and elsewhere.
     """
-    count = len(first)
-    taken = np.arange(count)[:, None]
-    reached = first
-    for _ in range(1, count):
-        free = np.ones((len(taken), count), bool)
-        np.put_along_axis(free, taken, False, axis=1)
-        row, added = np.nonzero(free)
-        taken = np.concatenate([taken[row], added[:, None]], axis=1)
-        reached = add(np.ascontiguousarray(reached[row]), np.ascontiguousarray(others[added]))
-    right = (rounded(reached) == totals).all(axis=1)
-    yield from (tuple(order) for order in taken[right].tolist())
+
+    def added(ways: Ways, elements: slice) -> BitArray:
+        total: BitArray = first[ways[:, 0], elements]
+        for sums in ways.T[1:]:
+            total = add(total, others[sums, elements])
+        return total
+
+    yield from (tuple(order) for order in _right(_every_order(len(first)), added, totals, rounded).tolist())
 
 
 def pieces_giving(totals: BitArray, first: BitArray, others: BitArray, add: Add, rounded: Rounded) -> Pieces | None:
@@ -59,16 +64,29 @@ def pieces_giving(totals: BitArray, first: BitArray, others: BitArray, add: Add,
         ascending = tuple(range(count))
         orders = permutations(ascending) if count < MOST_PIECES else (ascending, ascending[::-1])
         for order in orders:
-            right = (rounded(_added(ends, order, first, others, add)) == totals).all(axis=1)
-            if right.any():
-                found = ends[int(np.argmax(right))].tolist()
+            right = _right(ends, partial(_added, order, first, others, add), totals, rounded)
+            if len(right):
+                found = right[0].tolist()
                 return tuple((found[piece], found[piece + 1]) for piece in order)
     return None
 
 
-def _added(ends: npt.NDArray[np.int_], order: tuple[int, ...], first: BitArray, others: BitArray, add: Add) -> BitArray:
+def _right(ways: Ways, added: Callable[[Ways, slice], BitArray], totals: BitArray, rounded: Rounded) -> Ways:
+    """The ways that give the totals [elements]."""
+    for elements in FEWER_FIRST:
+        if len(ways) and len(totals[elements]):
+            ways = ways[(rounded(added(ways, elements), elements) == totals[elements]).all(axis=1)]
+    return ways
+
+
+@lru_cache
+def _every_order(count: int) -> Ways:
+    return np.array(list(permutations(range(count))), int)
+
+
+def _added(order: tuple[int, ...], first: BitArray, others: BitArray, add: Add, ends: Ways, elements: slice) -> BitArray:
     """The totals [cuts, elements] of pieces that are added in an order."""
-    total: BitArray = first[ends[:, order[0]], ends[:, order[0] + 1]]
+    total: BitArray = first[ends[:, order[0]], ends[:, order[0] + 1], elements]
     for piece in order[1:]:
-        total = add(total, others[ends[:, piece], ends[:, piece + 1]])
+        total = add(total, others[ends[:, piece], ends[:, piece + 1], elements])
     return total

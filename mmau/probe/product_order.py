@@ -1,14 +1,15 @@
 """Which order of `golden.gemm` gives every element of a matrix product that some kernel computed.
 
 Orders are tried from the plainest on: one that differs from a chain in one respect before those that differ in two, and
-those in three. A few elements decide at first, whose chains are computed once for all orders that have them; an order that
-gives these is held against the whole product.
+those in three; most of the instructions, conversions and epilogues whose plainest order comes near the product. A few
+elements decide at first, whose chains are computed once for all orders that have them; an order that gives these is held
+against the whole product.
 """
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, product
 from typing import Any
 
@@ -16,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 import golden
-from golden.arithmetic.formats import FP32, Format
+from golden.arithmetic.formats import FP32, FP64, Format
 from golden.arrays import BitArray, bits_dtype
 from golden.comparison import is_nan
 from golden.engines.engine import Batch, run
-from golden.products.additions import Additions
+from golden.products.additions import Additions, widened
 from golden.products.epilogue import OUTPUTS, finished
 from golden.products.gemm_order import GemmOrder, Pieces, Plan, Run, instruction_products
 from golden.products.k_layout import KLayout, k_layout
@@ -39,6 +40,15 @@ TRIES_BETWEEN = 128
 
 OF_TILE = 10
 """Elements of an output tile that are computed first, where each tile has pieces of its own."""
+
+NEAR = 4
+"""Times the least distance up to which a search is near: rounding an operand in another way takes it further."""
+
+TURNS = 16
+"""Orders of a near search that are tried for each order of one that is not."""
+
+PLAINEST = 16
+"""Orders of a search of which the first that fits says how near it is."""
 
 PLAIN = 4000
 """Orders of an instruction that are tried before those whose sums are searched by themselves."""
@@ -157,7 +167,7 @@ def find_order(given: GivenProduct, models: Sequence[Instruction | Unit], second
         raise ValueError(f"no instruction that was named multiplies {a} by {b} into {d}")
     tried, near = 0, _Near()
     exhausted = True
-    for search, order in _in_turn([search.orders() for search in searches]):
+    for search, order in _in_turn(list(zip(_turns(searches), [search.orders() for search in searches], strict=True))):
         if (order is None or tried % TRIES_BETWEEN == 0) and time.process_time() > ends:
             exhausted = False
             break
@@ -199,14 +209,23 @@ class _Near:
         return FoundOrder(None, tried, exhausted, unexplained, nearest)
 
 
-def _in_turn(sources: list[Iterator["_Turn"]]) -> Iterator["_Turn"]:
-    """One of each source after the other, so that no instruction waits for all orders of another."""
+def _turns(searches: list["_Search"]) -> list[int]:
+    """The turns of each search in a round: `TURNS` of one that is near, and one of one that is not."""
+    distances = [search.distance() for search in searches]
+    least = min((distance for distance in distances if distance == distance), default=0.0)
+    return [1 if distance > NEAR * least else TURNS for distance in distances]
+
+
+def _in_turn(sources: list[tuple[int, Iterator["_Turn"]]]) -> Iterator["_Turn"]:
+    """So many of each source one source after the other, so that no instruction waits for all orders of another."""
     while sources:
         for source in list(sources):
-            found = next(source, None)
-            if found is None:
-                sources.remove(source)
-            else:
+            turns, orders = source
+            for _ in range(turns):
+                found = next(orders, None)
+                if found is None:
+                    sources.remove(source)
+                    break
                 yield found
 
 
@@ -266,16 +285,34 @@ class _Search:
 
     def right(self, order: GemmOrder) -> int:
         """The number of elements that an order gives; −1 if it does not fit."""
-        right = 0
+        codes = self.codes(order)
+        return -1 if codes is None else int((codes == self.wanted).sum())
+
+    def codes(self, order: GemmOrder) -> BitArray | None:
+        """What an order gives for the elements; None if it does not fit."""
+        codes = np.zeros_like(self.wanted)
         try:
             for inside, summation, plan in self._regions(order):
                 bias = None if self.given.bias is None else self.given.bias[self.places[inside, 1]]
                 with np.errstate(all="ignore"):
-                    got = summation(summation.batch(), plan, bias, summation.scale())
-                right += int((got == self.wanted[inside]).sum())
+                    codes[inside] = summation(summation.batch(), plan, bias, summation.scale())
         except ValueError:
-            return -1
-        return right
+            return None
+        return codes
+
+    def distance(self) -> float:
+        """The mean distance of the elements from what the plainest order that fits gives; NaN if none of the first does.
+
+        Another order changes the last bits of an element, other operands or another epilogue change it more.
+        """
+        output = self.given.formats[2]
+        for order in map(self._order, islice(self._grammar.keys(), PLAINEST)):
+            codes = None if order is None else self.codes(order)
+            if codes is not None:
+                got, wanted = (widened(x, output).view("f8" if output is FP64 else "f4") for x in (codes, self.wanted))
+                with np.errstate(all="ignore"):
+                    return float(np.abs(got.astype(float) - wanted).mean())
+        return float("nan")
 
     def _regions(self, order: GemmOrder) -> Iterator[tuple[npt.NDArray[np.bool_], "_Recalled", Plan]]:
         """The elements of each region of D that has any, their sums, and the plan.
@@ -340,14 +377,17 @@ class _Search:
     def orders(self) -> Iterator["_Turn"]:
         """Every order of the grammar, the plainer ones first, and None in between where many were tried without one. Before
         the less plain come those of which the sums themselves say which of very many it is."""
-        has_c = self.given.c is not None and "beta" not in self.keys
-        grammar = Grammar(
-            self.model, self.given.shape, self.keys, self.given.groups if "scale_at" in self.keys else None, has_c
-        )
+        grammar = self._grammar
         keys = grammar.keys()
         plain, rest = map(self._order, islice(keys, PLAIN)), map(self._order, keys)
         for source in (plain, self._listed(grammar), self._permuted(grammar, False), rest, self._permuted(grammar, True)):
             yield from ((self, order) for order in source)
+
+    @cached_property
+    def _grammar(self) -> Grammar:
+        has_c = self.given.c is not None and "beta" not in self.keys
+        groups = self.given.groups if "scale_at" in self.keys else None
+        return Grammar(self.model, self.given.shape, self.keys, groups, has_c)
 
     def _order(self, keys: Keys) -> GemmOrder | None:
         try:
@@ -460,14 +500,15 @@ class _Recalled(Summation):
     def additions(self) -> Additions:
         return _NumpyAdditions(self.model.operation, self.engine)
 
-    def finished(self, totals: BitArray) -> BitArray:
-        """Totals [orders, elements] after the epilogue, in the format of the result."""
+    def finished(self, totals: BitArray, elements: slice) -> BitArray:
+        """Totals [orders, elements] of some elements after the epilogue, in the format of the result."""
         additions, order, output = self.additions(), self.order, self.order.result_format(self.model)
         if order.epilogue:
             given, shape = self.search.given, totals.shape
-            of_columns = None if given.bias is None else given.bias[self.search.places[self.inside, 1]]
+            of_columns = None if given.bias is None else given.bias[self.search.places[self.inside, 1]][elements]
             bias = None if of_columns is None else np.broadcast_to(of_columns, shape).copy()
-            c = np.broadcast_to(additions.widened(self.rows.c[self.inside], self.model.operation.c), shape).copy()
+            starts = additions.widened(self.rows.c[self.inside][elements], self.model.operation.c)
+            c = np.broadcast_to(starts, shape).copy()
             totals = finished(additions, totals, order.epilogue, (order.alpha, order.beta), c, bias, output)
         return additions.rounded(totals, output)
 

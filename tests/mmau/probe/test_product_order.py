@@ -1,7 +1,7 @@
 """The search for the order of a product: orders drawn from the grammar are found, what lies outside is not explained."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ import golden
 from golden.arithmetic.formats import FORMATS
 from golden.products.gemm_order import GemmOrder
 from golden.products.k_layout import k_order_of
+from mmau.probe.order_sums import orders_giving
 from mmau.probe.product_order import GivenProduct, find_order
 from tests.mmau.probe.drawn_orders import INSTRUCTIONS, Draw, drawn_operands, product_of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=() if seed < 6 else pytest.mark.long) for seed in range(20)])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=() if seed < 6 else pytest.mark.long) for seed in (*range(20), 9003)]
+)
 def test_an_order_drawn_from_the_grammar_is_found(seed: int) -> None:
     rng = np.random.default_rng(seed)
     named = list(INSTRUCTIONS)[seed % len(INSTRUCTIONS)]
@@ -64,6 +67,24 @@ def test_sums_in_any_order_are_found_under_an_epilogue(keys: dict[str, Any]) -> 
     found = find_order(product, [model])
     assert found.order is not None
     assert not product.differing(model, found.order).any()
+
+
+@pytest.mark.parametrize("elements", [1, 3, 24])
+def test_every_order_of_sums_that_gives_the_totals_is_found(elements: int) -> None:
+    first, others = np.random.default_rng(1).standard_normal((2, 5, elements), np.float32)
+
+    def added(order: tuple[int, ...]) -> Any:
+        total = first[order[0]]
+        for number in order[1:]:
+            total = total + others[number]
+        return total
+
+    totals = added((3, 1, 4, 0, 2))
+    right = {order for order in permutations(range(5)) if (added(order) == totals).all()}
+    totals, first, others = (x.view("u4") for x in (totals, first, others))
+    found = [*orders_giving(totals, first, others, lambda x, y: (x.view("f4") + y.view("f4")).view("u4"), lambda x, _: x)]
+    assert len(found) == len(right)
+    assert {*found} == right
 
 
 @pytest.mark.slow
