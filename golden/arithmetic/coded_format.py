@@ -170,7 +170,7 @@ def integer_element(integer: IntegerFormat) -> IntegerElement:
     man_bits = integer.bits - 1
     carrier = Format(
         name=f"{integer.name}'s carrier", exp_bits=1, man_bits=man_bits, bias=1 - man_bits + integer.fraction,
-        specials="finite", signed=integer.signed, storage_bits=storage_for(1 + integer.bits),
+        specials="finite", signed=integer.signed, storage_bits=storage_for(integer.signed + integer.bits),
     )  # fmt: skip
     numbers = map(integer.number, range(integer.codes))
     carried = [carrier.sign_bit * (number < 0) | abs(number) for number in numbers]
@@ -233,7 +233,10 @@ def _number(name: str, code: int, text: str) -> Fraction:
     """The value of a text: m, or m*2^n, where m is a decimal number or a fraction."""
     factor, star, power = _plain(text).partition("*2^")
     try:
-        value = Fraction(factor) * (Fraction(2) ** int(power) if star else 1)
+        exponents = [int(power) if star else 0, int(factor.partition("e")[2] or 0)]
+        if max(map(abs, exponents)) > 2 * MAX_VALUE_EXP:  # before a number of so many bits is computed
+            raise ValueError
+        value = Fraction(factor) * Fraction(2) ** exponents[0]
     except (ValueError, ZeroDivisionError, OverflowError):
         value = Fraction(1, 3)
     if value.denominator & (value.denominator - 1):

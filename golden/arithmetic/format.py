@@ -56,6 +56,12 @@ class Format(FormatFields):
         return 1 << self.width
 
     @cached_property
+    def starts_at_zero(self) -> bool:
+        """Whether code 0 is +0, which stands for an idle product and fills up a row of K."""
+        first = self.decode(0)
+        return first.cls is Cls.ZERO and not first.sign
+
+    @cached_property
     def e_min(self) -> int:
         """Exponent of the smallest normal number, and of every subnormal."""
         return 1 - self.bias if self.subnormals else -self.bias

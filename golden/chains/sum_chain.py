@@ -458,7 +458,8 @@ def sum_of(
 
 def check_sums(operation: Operation) -> None:
     """Raise ValueError unless a unit with a table [sums] has an operation that names formats and nothing else."""
-    plain = operation.structure.is_exact and operation.length == 1 and operation.d.width <= 32
+    multiplies_and_adds = {"a", "b", "c"} <= {*operation.operands}
+    plain = multiplies_and_adds and operation.structure.is_exact and operation.length == 1 and operation.d.width <= 32
     if not plain or set(operation.parameters()) - {"a", "b", "c", "L", "rho"} or not _rounds_to_nearest(operation):
         raise ValueError(
             "[sums] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits, and a rho of RNE, which name "

@@ -101,12 +101,22 @@ class Gather:
         cls, model: Instruction | Unit, K: int, k_order: Any, taken: tuple[int, ...] | None, places: Indices = None
     ) -> "Gather":
         """The padding and order for K products of a model, under the `k_order` of an order and the `taken` instructions of a
-        plan; `places` of a layout, where there are any, have the order within, and K for a product of the padding."""
+        plan; `places` of a layout, where there are any, have the order within, and K for a product of the padding.
+
+        Raises:
+            ValueError: K is padded, and code 0 of a or b is not +0.
+        """
         k = instruction_products(model)
+        whole = k * instructions_along(model, K, k_order)
+        fills = whole > K if places is None else bool((places == K).any())
+        if fills and not (model.a.starts_at_zero and model.b.starts_at_zero):
+            raise ValueError(
+                f"K must fill whole instructions, of {k} products here, where code 0 of a or b is not +0, since products of "
+                f"+0·+0 fill up a row; got K = {K}, a = {model.a}, b = {model.b}: append what your kernel has there"
+            )
         if places is not None:
             ordered = places if taken is None else places[_each(taken, k)]
             return cls(1, 0, 0, ordered, None)
-        whole = k * instructions_along(model, K, k_order)
         scale, block_size = model.operation.scale_format, model.operation.block_size
         order = None if taken is None else _each(taken, k)
         scale_order, scale_padding, one = None, 0, 0

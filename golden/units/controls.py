@@ -174,7 +174,7 @@ def arithmetic(base: Operation, values: Sequence[Value]) -> tuple[Operation, dic
     if named not in OPERATIONS:
         raise ValueError(unknown("operation", named, list(OPERATIONS)))
     kind = OPERATIONS[named]
-    ports = {port: getattr(base, port).name for port in "abc"}
+    ports: dict[str, Any] = {port: getattr(base, port) for port in "abc"}  # a name says too little of a unit's own format
     one = keys.pop("formats", None)
     if one is not None:
         if one not in FORMATS:
@@ -182,7 +182,7 @@ def arithmetic(base: Operation, values: Sequence[Value]) -> tuple[Operation, dic
         ports |= {port: one for port in "abc" if port != "c" or base.c == base.a}
     ports |= {port: keys.pop(port) for port in "abc" if port in keys}
     allowed = kind.unit_keys()
-    table = {key: value for key, value in base.parameters().items() if key in allowed and key not in "abc"} | keys
+    table = {key: getattr(base, key) for key in base.parameters() if key in allowed and key not in "abc"} | keys
     table |= {operand: ports[places[operand].port] for operand in kind.operands if operand in allowed}
     if one is not None and "rho" in table and base.c == base.a:
         mode, _, of = str(table["rho"]).rpartition("-")

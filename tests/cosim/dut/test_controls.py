@@ -109,7 +109,7 @@ def test_every_choice_is_proved(tmp_path: Path) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.attack("proof")
 @pytest.mark.parametrize("macro", WRONG_LANES)
 def test_wrong_lane_is_refuted(tmp_path: Path, macro: str) -> None:

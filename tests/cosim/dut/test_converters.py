@@ -75,7 +75,7 @@ def test_wrong_converter_is_noticed(tmp_path: Path, macro: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.attack("dut")
 @pytest.mark.parametrize("macro", ["", *WRONG, *WRONG_FLAGS])
 def test_converter_is_proved_or_refuted(tmp_path: Path, macro: str) -> None:

@@ -126,7 +126,7 @@ def test_flags_of_the_chosen_mode_pass(tmp_path: Path, mode: str) -> None:
 @pytest.mark.simulator
 @pytest.mark.slow
 @pytest.mark.attack("dut")
-@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("mode", [pytest.param("cocotb", marks=pytest.mark.long), "volume"])
 @pytest.mark.parametrize("macro", WRONG_MODED)
 def test_flags_of_a_wrong_mode_are_noticed(tmp_path: Path, macro: str, mode: str) -> None:
     report = cosim.run(E5M2, dut=moded(tmp_path, macro), vectors=3000 if mode == "cocotb" else 24_000, mode=mode)
@@ -135,7 +135,7 @@ def test_flags_of_a_wrong_mode_are_noticed(tmp_path: Path, macro: str, mode: str
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 def test_flags_are_proved_for_each_mode(tmp_path: Path) -> None:
     found = decided_by_solvers(E5M2, moded(tmp_path, modes=TWO), 600.0)
     assert (found.verdict, found.reason) == (PROVED, "")
@@ -145,7 +145,7 @@ def test_flags_are_proved_for_each_mode(tmp_path: Path) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.attack("proof")
 @pytest.mark.parametrize("macro", WRONG_MODED)
 def test_flags_of_a_wrong_mode_are_refuted(tmp_path: Path, macro: str) -> None:
@@ -165,7 +165,7 @@ def test_right_flags_pass(tmp_path: Path, mode: str) -> None:
 @pytest.mark.simulator
 @pytest.mark.slow
 @pytest.mark.attack("dut")
-@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("mode", [pytest.param("cocotb", marks=pytest.mark.long), "volume"])
 @pytest.mark.parametrize("macro", WRONG)
 def test_wrong_flag_is_noticed(tmp_path: Path, macro: str, mode: str) -> None:
     report = cosim.run(UNIT, dut=flagged(tmp_path, macro), vectors=3000 if mode == "cocotb" else 24_000, mode=mode)

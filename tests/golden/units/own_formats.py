@@ -111,6 +111,8 @@ TEXTS = {
         'operation = "PS-FDPA"\nL = 4\nP = 2\nF = 26\nh = 2\ne_zero = -126\na = "int8"\nb = "mxint8"\nc = "fp32"\n'
         f'rho = "RNE-FP32"\n{MXINT8}'
     ),
+    "bytes": 'operation = "T-FDPA"\nL = 4\nF = 24\ne_zero = -133\nrho = "RZ-FP32"\na = "bf16"\nb = "uint8"\nc = "fp32"\n',
+    "words": 'operation = "E-FDPA"\nL = 2\na = "uint16"\nb = "e4m3"\nc = "fp32"\nrho = "RNE-FP32"\n',
     "int16 sums": 'operation = "IDPA"\nL = 5\na = "int8"\nb = "uint8"\nc = "int16"\noverflow = "saturate"\n',
     "flexpoint": 'operation = "IDPA"\nL = 4\na = "int16"\nb = "int16"\nc = "int48"\n',
     "int24 sums": 'operation = "IDPA"\nL = 3\na = "uint11"\nb = "int5"\nc = "int24"\n',
@@ -134,8 +136,9 @@ SPECIALS: dict[str, Any] = {
 def own_unit(name: str) -> Unit:
     """The unit of that name. Its formats become known to the twin, from the text alone."""
     table = tomllib.loads(f'name = "own"\n{TEXTS[name]}')
-    for integer in ("int4", "int8"):
-        VALUES.setdefault(integer, list(numbers_of({"bits": int(integer[3:])})))
+    for integer in ("int4", "int8", "uint8", "uint16"):
+        bits, signed = int(integer.lstrip("uint")), not integer.startswith("u")
+        VALUES.setdefault(integer, list(numbers_of({"bits": bits, "signed": signed})))
     for key, given in table.get("formats", {}).items():
         if "bits" in given or "values" in given:
             VALUES[key] = list(numbers_of(given))

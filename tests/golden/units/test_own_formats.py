@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import golden
 from golden.native.library import library
 from golden.stimulus import OperandShape, generate
 from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
@@ -164,4 +166,44 @@ def test_elements_that_are_refused(name: str, changed: dict[str, Any], said: str
     if changed.get("operation") == "MUL":
         table = {key: table[key] for key in ("name", "operation", "a", "b", "formats")}
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        unit_from_table(table)
+
+
+ONE_FIRST = """name = "no zero first"
+operation = "T-FDPA"
+L = 4
+F = 24
+e_zero = -132
+rho = "RNE-FP32"
+a = "q"
+b = "q"
+c = "fp32"
+[formats.q]
+values = ["1", "2", "-1", "0"]
+"""
+"""A format whose code 0 is no zero, so that it cannot stand for an idle product."""
+
+
+def test_no_other_number_stands_for_an_idle_product() -> None:
+    table = tomllib.loads(ONE_FIRST)
+    twos, zero = np.ones((1, 8), np.uint8), np.zeros((1, 1), np.float32)
+    unit = unit_from_table(table)
+    assert golden.gemm(unit, twos, twos.T, zero).tolist() == [[32.0]]
+    with pytest.raises(
+        ValueError, match=r"^K must fill whole instructions, of 4 products here, where code 0 of a or b is not"
+    ):
+        golden.gemm(unit, twos[:, :5], twos[:, :5].T, zero)
+    with pytest.raises(ValueError, match=r"\[controls\] mask_i masks products of a and b whose code 0 is \+0"):
+        unit_from_table(table | {"controls": {"mask_i": {"key": "mask"}}})
+
+
+def test_sums_take_an_operation_that_multiplies_and_adds() -> None:
+    sums = {"tree": "pairwise"}
+    with pytest.raises(ValueError, match=r"^\[sums\] goes with operation = E-FDPA with L = 1, or FMA"):
+        unit_from_table({"name": "x", "operation": "CVT", "a": "e4m3", "rho": "RNE-FP32", "sums": sums})
+
+
+def test_a_number_of_too_many_bits_is_refused_before_it_is_computed() -> None:
+    table = tomllib.loads(ONE_FIRST) | {"formats": {"q": {"values": ["0", "1*2^9999999999"]}}}
+    with pytest.raises(ValueError, match=r"1\*2\^9999999999"):
         unit_from_table(table)

@@ -101,7 +101,7 @@ MAPS = {
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "chosen",
     [lanes(), lanes(stages=2), ControlledDesign.of(unit(fma("e5m2", flags=True, nan="first"), 1, MODES[:3], **MAPS))],
@@ -124,7 +124,7 @@ WRONG_LANES = {
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.attack("generator")
 @pytest.mark.parametrize("wrong", WRONG_LANES)
 def test_wrong_operands_are_noticed_and_refuted(tmp_path: Path, wrong: str) -> None:
@@ -158,7 +158,7 @@ def test_sum_is_proved_for_each_mode() -> None:
     assert (found.verdict, found.reason) == (PROVED, "")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_flags_are_proved_for_each_mode() -> None:
     found = prove(ControlledDesign.of(SMALL), 300.0)
     assert (found.verdict, found.reason) == (PROVED, "")
@@ -183,7 +183,7 @@ def test_circuit_of_another_mode_is_refuted() -> None:
     assert REFUTED in dict(answered(questions, time.monotonic() + 100)).values()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.attack("proof")
 def test_circuit_with_flags_of_another_mode_is_refuted() -> None:
     verilog = flags_of_another_mode(to_verilog(ControlledDesign.of(SMALL), "unit"))
