@@ -115,7 +115,7 @@ def test_architecture_by_marketing_name(spelling: str, arch: str) -> None:
     [
         ("sm_91", " (did you mean 'sm_90' or 'sm_89' or 'sm_90a'?)"),
         ("hoper", " (did you mean 'Hopper' or 'Ampere'?)"),
-        ("A101", " (did you mean 'A10' or 'A100' or 'A100X'?)"),
+        ("A101", " (did you mean 'A10' or 'A10G' or 'A100'?)"),
         ("tpu", ""),
         (7, ""),
     ],
