@@ -45,10 +45,10 @@ def scaled_special(factors: Sequence[Decoded]) -> Special | None:
     """The special result of the product of two elements and their scales: NaN for NaN or 0·∞, the sign for an infinite
     product, None for a finite one."""
     classes = [factor.cls for factor in factors]
-    if max(classes) < Cls.INFINITY:
-        return None
-    if Cls.NAN in classes or Cls.ZERO in classes:
+    if Cls.NAN in classes or (Cls.INFINITY in classes and Cls.ZERO in classes):
         return NAN
+    if Cls.INFINITY not in classes:
+        return None
     return 1 if sum(factor.sign for factor in factors) % 2 else 0
 
 

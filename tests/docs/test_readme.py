@@ -94,6 +94,11 @@ def options_in(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", text))
 
 
+def needs_torch(block: Block) -> bool:
+    """Whether a block computes with PyTorch, which only `make peer` installs."""
+    return "import torch" in block.text
+
+
 def test_every_block_is_of_a_known_language() -> None:
     assert [str(block) for document in DOCUMENTS for block in blocks(document) if block.language not in LANGUAGES] == []
 
@@ -105,6 +110,17 @@ def test_every_block_is_of_a_known_language() -> None:
     ids=lambda path: path.name,
 )
 def test_python_gives_what_it_says(document: Path) -> None:
+    assert run_blocks([block for block in python_blocks(document) if not needs_torch(block)]) > 0
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize(
+    "document",
+    [path for path in DOCUMENTS if path not in EXAMPLE_PAGES and any(map(needs_torch, python_blocks(path)))],
+    ids=lambda path: path.name,
+)
+def test_python_with_pytorch_gives_what_it_says(document: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
     assert run_blocks(python_blocks(document)) > 0
 
 

@@ -149,12 +149,13 @@ bool has_layout(std::string_view arch, std::string_view name, mmau_tile& tile) {
     const bool is_double = p.a == MMAU_FP64;
     tile.blocks = 1;
     if (begins(name, "v_mfma_")) {
-        const bool is_old_bf16 = p.a == MMAU_BF16 && name.substr(name.size() - 4) == "bf16" && arch != "gfx942";
-        const bool is_old_int8 = p.a == MMAU_INT8 && tile.m * tile.k != 512;
+        const bool is_old = arch == "gfx908" || arch == "gfx90a";  // their bf16 without _1k in its name fills half a register pair
+        const bool is_old_bf16 = is_old && p.a == MMAU_BF16 && name.substr(name.size() - 4) == "bf16";
         const int bytes = mmau::format_of(p.a).storage_bits / 8;
+        const int least = is_old_bf16 ? 2 : p.a == MMAU_INT8 ? 4 : is_double || p.a == MMAU_FP32 ? 1 : 8 / bytes;
         tile.layout = OF_CDNA;
         tile.lanes = 64;
-        tile.operand = is_old_bf16 ? 2 : is_old_int8 ? 4 : is_double || p.a == MMAU_FP32 ? 1 : 8 / bytes;
+        tile.operand = std::max(least, tile.m * tile.k / tile.lanes);
         tile.blocks = tile.lanes * tile.operand / (tile.m * tile.k);
         return true;
     }
