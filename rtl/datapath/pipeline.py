@@ -1,6 +1,7 @@
 """Pipeline registers at named boundaries between steps, with a valid/ready handshake that is safe under backpressure."""
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import combinations, pairwise
 from typing import TypeVar
 
@@ -91,7 +92,7 @@ class Pipeline:
     """
 
     def __init__(self, m: Module, points: Sequence[str], in_valid: Value, out_ready: Value) -> None:
-        self._m = m
+        self._m, self._before = m, ""
         self._points = tuple(points)
         self._valid = [in_valid, *(Signal(name=f"valid_{name}") for name in self._points)]
         self._takes = [Signal(name=f"takes_{name}") for name in self._points]
@@ -100,6 +101,12 @@ class Pipeline:
             m.d.comb += takes.eq(~valid | after)
             with m.If(takes):
                 m.d.sync += valid.eq(before)
+
+    def beside(self, before: str) -> "Pipeline":
+        """The same stages for another datapath, the names of whose registers begin with a text."""
+        other = copy(self)
+        other._before = before
+        return other
 
     def points_after(self, point: str) -> tuple[str, ...]:
         """The boundaries with a register after a given one; none if that one has no register."""
@@ -120,7 +127,9 @@ class Pipeline:
         itself."""
         if point not in self._points:
             return record
-        registers = record.mapped(lambda name, value: Signal.like(value, name=f"{point}_{name}", reset_less=True))
+        registers = record.mapped(
+            lambda name, value: Signal.like(value, name=f"{self._before}{point}_{name}", reset_less=True)
+        )
         with self._m.If(self._takes[self._points.index(point)]):
             self._m.d.sync += [
                 register.eq(value) for (_, register), (_, value) in zip(registers.values(), record.values(), strict=True)

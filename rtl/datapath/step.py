@@ -33,6 +33,7 @@ class Build:
         components: what was placed, by name.
         unused: values that the step does without.
         modes: the chosen rounding mode, where an input chooses one; every step may read it.
+        before: what the names of components begin with, where datapaths stand side by side.
         decoded: what was decoded in front of the datapath, by the names of the decoders that the first step does without.
     """
 
@@ -41,6 +42,7 @@ class Build:
         self._platform = platform
         self.modes = modes
         self.decoded: Mapping[str, Operand] = {}
+        self.before = ""
         self.statements: list[Any] = []
         self.components: dict[str, SharedComponent] = {}
         self.unused: list[Value] = []
@@ -48,13 +50,23 @@ class Build:
     def next_step(self) -> "Build":
         """A `Build` with the same module and platform, for another step."""
         build = Build(self.m, self._platform, self.modes)
-        build.decoded = self.decoded
+        build.decoded, build.before = self.decoded, self.before
+        return build
+
+    def beside(self, before: str) -> "Build":
+        """A `Build` for another datapath in the same module."""
+        build = Build(self.m, self._platform)
+        build.before = before
         return build
 
     def place(self, name: str, component: SharedComponent) -> None:
         """Put a component in: as a submodule, or as an instance of a shared module."""
-        placed = self._platform.instance(name, component) if isinstance(self._platform, SharedModules) else component
-        self.m.submodules[name] = placed
+        placed = (
+            self._platform.instance(f"{self.before}{name}", component)
+            if isinstance(self._platform, SharedModules)
+            else component
+        )
+        self.m.submodules[f"{self.before}{name}"] = placed
         self.components[name] = component
 
     def assign(self, *statements: Any) -> None:

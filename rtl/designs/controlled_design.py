@@ -1,11 +1,12 @@
 """A unit whose arithmetic inputs choose, as a design: generated, or the reference of a user design with such inputs."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
-from golden import Unit
+from golden import Format, Unit
 from golden.arithmetic.flags import FLAGS, selected
 from golden.arithmetic.rounding import Mode
 from golden.checks import listed
@@ -17,6 +18,7 @@ from golden.units.unit import Choice
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from rtl.datapath.base import Datapath, ModeInput, check_placed, has_flags
 from rtl.datapath.chosen_operands import ChosenOperands, Selection
+from rtl.datapath.side_by_side import SideBySide
 from rtl.designs.design import VECTORS, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
 from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Port, step_operands
 from rtl.designs.unit import DATAPATHS
@@ -136,40 +138,68 @@ class ControlledDesign(OfUnit):
         ports = (f"{VECTORS}):", *indented(self.port_lines))
         return (("Unit:", *unit_lines(self.unit)), ports, (one_a_cycle(self.latency),))
 
+    @cached_property
+    def formats(self) -> tuple[Format, ...]:
+        """The formats of a that inputs choose, each once. Of several each has a datapath of its own, by its place here."""
+        return tuple(dict.fromkeys(choice.unit.operation.a for choice in self.choices))
+
     def component(self) -> Datapath:
-        operation, controls, name = self.computed(self.operation), self.unit.controls, self.name
-        rounded = [control for control in controls if control.key == "rho"]
-        others = [c for c in controls if c.key not in ("rho", "operation", MASK) or c.has_constants]
-        if others or len(rounded) > 1 or (rounded and not isinstance(operation, FMA)) or self.echoes:
+        controls = self.unit.controls
+        keys = [control.key for control in controls]
+        ieee = all(isinstance(choice.unit.operation, FMA) for choice in self.choices)
+        others = [c for c in controls if c.key not in ("rho", "formats", "operation", MASK) or c.has_constants]
+        if others or self.echoes or any(keys.count(key) > 1 or (key in keys and not ieee) for key in ("rho", "formats")):
             got = listed(f"{each.port} ({each.key})" for each in controls)
             raise ValueError(
-                f"{name}: [controls] of a datapath have numbers as values, and choose the rounding mode of FMA, MUL or ADD "
-                f"(one port), operations among these, signs and ports of operands, or a mask; "
-                f"got {operation.name} with {got}: give a design that has them with --dut"
+                f"{self.name}: [controls] of a datapath have numbers as values, and choose the rounding mode (one port), "
+                "the format (one port) or the operation of FMA, MUL and ADD, signs and ports of operands, or a mask; got "
+                f"{self.operation.name} with {got}: give a design that has them with --dut"
             )
+        check_placed(self.implementation)
+        if "formats" not in keys or len(self.formats) == 1:
+            return self._datapath(self.choices)
+        port, table = controls[keys.index("formats")].port, dict[int, int]()
+        for choice in self.choices:
+            place = self.formats.index(choice.unit.operation.a)
+            if table.setdefault(choice.codes[port], place) != place:
+                raise ValueError(f"{self.name}: {choice.name}: {port} alone must choose the format, as each has a datapath")
+        datapaths = [
+            self._datapath([choice for choice in self.choices if choice.unit.operation.a == fmt]) for fmt in self.formats
+        ]
+        return SideBySide(datapaths, port, tuple(table.items()))
+
+    def _datapath(self, choices: Sequence[Choice]) -> Datapath:
+        """The datapath that computes choices of one format.
+
+        Raises:
+            ValueError: it cannot.
+        """
+        operation, name = self.computed(choices[0].unit.operation), self.name
+        ports = {control.key: control.port for control in self.unit.controls}
         table, places = dict[int, Mode](), dict[tuple[tuple[str, int], ...], tuple[tuple[str, Source], ...]]()
         usual = self.sources(Choice("", self.unit))
-        for choice in self.choices:
+        for choice in choices:
             chosen = self.computed(choice.unit.operation)
-            if (chosen.changed(rho=operation.rho) if rounded and isinstance(operation, FMA) else chosen) != operation:
+            alike = chosen.changed(rho=operation.rho) if "rho" in ports and isinstance(operation, FMA) else chosen
+            if alike != operation or chosen.d.width != self.operation.d.width:
                 raise ValueError(
-                    f"{name}: {choice.name}: an input of a datapath chooses no other format or key, and no operation but "
-                    "FMA, MUL and ADD in one format: give a design that has them with --dut"
+                    f"{name}: {choice.name}: an input of a datapath chooses no other key, a format only of the width of d, "
+                    "and no operation but FMA, MUL and ADD in one format: give a design that has them with --dut"
                 )
-            codes = dict(choice.codes)
-            for control in rounded:
+            codes = {port: code for port, code in choice.codes.items() if port != ports.get("formats")}
+            if "rho" in ports:
                 rho, own = (each.conversion for each in (chosen, operation) if isinstance(each, FMA))
                 if rho.rounding_format != own.rounding_format or rho.mode == "RO":
                     raise ValueError(f"{name}: {choice.name}: an input chooses RNE, RZ, RD, RU or RNA of one format")
-                table[codes.pop(control.port)] = rho.mode
+                table[codes.pop(ports["rho"])] = rho.mode
             moved = tuple((place, source) for place, source in self.sources(choice).items() if source != usual[place])
             if moved:
                 places[tuple(codes.items())] = moved
-        check_placed(self.implementation)
         check_range(operation)
-        modes = [ModeInput(control.port, control.width, tuple(table.items())) for control in rounded]
+        widths = dict(self.inputs)
+        modes = [ModeInput(port, widths[port], tuple(table.items())) for key, port in ports.items() if key == "rho"]
         datapath = DATAPATHS[type(operation)](operation, self.implementation, *modes)
-        inputs = tuple((port, width) for port, width in self.inputs if port not in [mode.name for mode in modes])
+        inputs = tuple((port, width) for port, width in self.inputs if port != ports.get("rho"))
         chosen_by = Selection(inputs, self.operation, tuple(usual.items()), tuple(places.items()), self.mask)
         return ChosenOperands(datapath, chosen_by) if inputs else datapath
 

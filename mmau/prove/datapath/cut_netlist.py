@@ -24,6 +24,7 @@ class CutNetlist:
         cut_instances: the instances of the top module whose outputs are cut.
         cut_wire: which further wires are cut, by path and name.
         fixed: input ports with a constant value.
+        before: what the path of each wire begins with that is asked for; it is left out of all names here.
 
     Attributes:
         inputs: variables of the input ports. outputs: the drivers of the output ports.
@@ -42,6 +43,7 @@ class CutNetlist:
         cut_instances: Collection[str],
         cut_wire: IsCut,
         fixed: Mapping[str, int] = MappingProxyType({}),
+        before: str = "",
     ) -> None:
         self.terms, self.inputs = terms, dict[str, Bits]()
         self.definitions: dict[Term, Bits] = {}
@@ -49,7 +51,7 @@ class CutNetlist:
         self._sums: dict[str, Bits] = {}
         #: The two rows of each sum that `join` made a variable of.
         self.rows: dict[Term, tuple[Bits, Bits]] = {}
-        self._instances, self._is_cut = set(cut_instances), cut_wire
+        self._instances, self._is_cut, self._before = set(cut_instances), cut_wire, before
         module = modules[top]
         if module.registers:
             raise NoTerm(f"{top} has registers, where a combinational circuit must be")
@@ -100,7 +102,7 @@ class CutNetlist:
         Raises:
             NoTerm: there is none of that name, or it is not driven.
         """
-        circuit = self._circuit.inside(instance)
+        circuit = self._circuit.inside(f"{self._before}{instance}")
         try:
             return circuit.wire(name)
         except KeyError as error:
@@ -121,9 +123,11 @@ class CutNetlist:
         return self._variable(name, bits) if name.split(".")[0] in self._instances and name.count(".") == 1 else bits
 
     def _driven(self, name: str, bits: Bits) -> Bits:
-        return self._variable(name, bits) if self._is_cut(name.split("[")[0]) and not is_wiring(bits.term) else bits
+        cut = self._is_cut(name.removeprefix(self._before).split("[")[0])
+        return self._variable(name, bits) if cut and not is_wiring(bits.term) else bits
 
     def _variable(self, name: str, bits: Bits) -> Bits:
+        name = name.removeprefix(self._before)
         if name not in self._cuts:
             variable = self.terms.free(name, bits.width)
             self._cuts[name] = variable

@@ -83,6 +83,7 @@ def unit_questions(
     verilog: str | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
     operands: Operands | None = None,
+    before: str = "",
 ) -> list[Question]:
     """The questions of a unit's combinational datapath. If all of them are unsatisfiable, d is golden's d for every input;
     `Proof.concluded` checks that they suffice.
@@ -91,6 +92,7 @@ def unit_questions(
         verilog: the datapath, with a top module called `unit`; None for the generated Verilog.
         fixed: the codes of inputs that choose the unit.
         operands: makes its operands of the ports; None if they are the ports.
+        before: what the names of its components begin with, if it is one of several datapaths.
 
     Raises:
         NotProvable: no specification of the operation, Verilog that is not this unit's, or steps that do not lead from the
@@ -102,7 +104,7 @@ def unit_questions(
     problem = ""
     with deep_stack() as manager:
         try:
-            return questions_of(unit_proof(Terms(manager), combinational, verilog, fixed, operands))
+            return questions_of(unit_proof(Terms(manager), combinational, verilog, fixed, operands, before))
         except (IncompleteProof, NoTerm, UnreadableVerilog) as error:
             problem = str(error)
         except BitwuzlaException:  # its message names terms
@@ -116,6 +118,7 @@ def unit_proof(
     verilog: str,
     fixed: Mapping[str, int] = MappingProxyType({}),
     operands: Operands | None = None,
+    before: str = "",
 ) -> Proof:
     """The proof of a combinational datapath, its obligations open; arguments as for `unit_questions`.
 
@@ -137,6 +140,7 @@ def unit_proof(
         cut,
         lambda wire: is_row(wire) or is_comparison(wire) or (in_rows and is_partial_row(wire)),
         fixed,
+        before,
     )
     ports = netlist.inputs if operands is None else operands(terms, netlist.inputs)
     return proved_steps(lambda observer: specify(terms, ports, observer), netlist, unit.implementation)

@@ -34,6 +34,7 @@ from mmau.prove.pipeline.pipeline_targets import combinational, converted_questi
 from mmau.prove.smtlib import question
 from mmau.prove.specification.fma import fma
 from mmau.prove.specification.observer import Observer
+from rtl.datapath.side_by_side import named
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
@@ -176,7 +177,8 @@ def chosen_questions(design: ControlledDesign, verilog: str) -> list[Question]:
     for choice in design.choices:
         chosen = choice.unit.operation
         unit = replace(choice.unit, operation=design.computed(chosen))
-        asked = unit_questions(unit, verilog, choice.codes, partial(operands_of, design, choice))
+        before = named(design.formats.index(chosen.a)) if len(design.formats) > 1 else ""
+        asked = unit_questions(unit, verilog, choice.codes, partial(operands_of, design, choice), before)
         if isinstance(chosen, FMA) and unit.operation.operands != chosen.operands:
             asked.append(multiply_add_question(chosen))
         for each in asked:

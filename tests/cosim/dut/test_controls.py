@@ -16,7 +16,9 @@ from golden.operations import FMA
 from mmau.prove.decision import PROVED, REFUTED
 from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
 from rtl import UnitDesign, as_design
-from tests.cosim.dut.controlled_designs import BASE, LANES, PAIR, VHDL, WRONG, WRONG_LANES, chosen, in_vhdl, masked
+from tests.cosim.dut.controlled_designs import BASE, LANES, PAIR, SMALL, VHDL, WRONG, WRONG_LANES, chosen, in_vhdl, masked
+
+BOTH = pytest.mark.parametrize("mode", ["cocotb", pytest.param("volume", marks=pytest.mark.long)])
 
 
 @pytest.mark.simulator
@@ -39,14 +41,18 @@ def test_each_vector_chooses_its_arithmetic(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.attack("dut")
 @pytest.mark.parametrize("macro", WRONG)
-def test_wrong_choice_is_noticed(tmp_path: Path, macro: str) -> None:
-    report = cosim.run(BASE, dut=chosen(tmp_path, macro), vectors=1200)
-    assert re.fullmatch(r"[\d,]+ of 1,200 results differ from the golden model", report.failures[0])
+@BOTH
+def test_wrong_choice_is_noticed(tmp_path: Path, macro: str, mode: str) -> None:
+    report = cosim.run(BASE, dut=chosen(tmp_path, macro), vectors=1200 if mode == "cocotb" else 30_000, mode=mode)
+    assert re.fullmatch(r"[\d,]+ of [\d,]+ results differ from the golden model", report.failures[0])
     made = {row.products for row in report.differing}
     if macro == "TAG_OF_THE_NEXT":
         assert made == {"tag_o returns tag_i"}
         assert (len(report.groups), report.groups[0].distance) == (1, "another value")
+    elif macro == "FLAGS_OF_A_SUM":
+        assert made == {"flags status_o"}
     else:
+        made.discard("flags status_o")
         where = {
             "NOT_NEGATED": "1 (-c)",
             "PLUS_ZERO": "0b11 (MUL)",
@@ -54,6 +60,31 @@ def test_wrong_choice_is_noticed(tmp_path: Path, macro: str) -> None:
             "MODE_OF_THE_NEXT": "rm_i",
         }
         assert all(where[macro] in name for name in made)
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+def test_each_vector_chooses_its_arithmetic_in_volume_mode(tmp_path: Path) -> None:
+    report = cosim.run(BASE, dut=chosen(tmp_path), vectors=40_000, mode="volume")
+    assert report.failures == ()
+    assert all(not control["missed"] for control in report.controls.values())
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+def test_every_operation_and_format_is_proved(tmp_path: Path) -> None:
+    """FMA, FMA of −c, ADD and MUL in two modes and two formats, each with its flags."""
+    found = decided_by_solvers(SMALL, chosen(tmp_path, small=True), 1800.0)
+    assert (found.verdict, found.reason) == (PROVED, "")
+    assert len({line.partition(": ")[0] for line in found.decided[1:]}) == 2 * 16 + 1
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+@pytest.mark.attack("proof")
+@pytest.mark.parametrize("macro", WRONG)
+def test_wrong_choice_is_refuted(tmp_path: Path, macro: str) -> None:
+    assert prove_user_design(SMALL, chosen(tmp_path, macro, small=True), 900.0).verdict == REFUTED
 
 
 @pytest.mark.simulator
@@ -196,11 +227,11 @@ def test_every_reason_why_ports_do_not_fit(tmp_path: Path) -> None:
         "design chosen does not fit its description:",
         "- [controls] rm_i has 1 bits, too few for 2",
         "- [controls] mode: a port of chosen must be one of clk, rst_n, in_valid, a, b, c, rm_i, op_i, fmt_i, tag_i, "
-        "out_valid, d, tag_o; got 'mode'",
+        "out_valid, d, tag_o, status_o; got 'mode'",
         "- [controls] d_ must be an input of chosen, d is an output",
         "- [echo] tag_o must have the width of op_i, 3 bits, and at most 64; it has 8",
         "- [echo] out: a port of chosen must be one of clk, rst_n, in_valid, a, b, c, rm_i, op_i, fmt_i, tag_i, "
-        "out_valid, d, tag_o; got 'out' (did you mean 'out_valid'?)",
+        "out_valid, d, tag_o, status_o; got 'out' (did you mean 'out_valid'?)",
     ]
 
 

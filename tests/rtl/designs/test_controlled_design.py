@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,11 @@ SMALL = unit(fma("e5m2", flags=True))
 OPERATIONS = {"0": "FMA", "1": {"operation": "FMA", "c": "-c"}, "2": {"operation": "ADD", "a": "b", "b": "c"}, "3": "MUL"}
 
 
-def with_operations(fmt: str, stages: int = 0, modes: tuple[str, ...] = ("RNE", "RD"), **keys: Any) -> Unit:
-    """A unit whose port `op` chooses FMA, FMA of −c, ADD or MUL, as CVFPU's does."""
-    return unit(fma(fmt, **keys), stages, modes, op={"key": "operation", "values": OPERATIONS})
+def with_operations(
+    fmt: str, stages: int = 0, modes: tuple[str, ...] = ("RNE", "RD"), more: dict[str, Any] | None = None, **keys: Any
+) -> Unit:
+    """A unit whose port `op` chooses FMA, FMA of −c, ADD or MUL, as CVFPU's does. `more`: further controls."""
+    return unit(fma(fmt, **keys), stages, modes, op={"key": "operation", "values": OPERATIONS}, **(more or {}))
 
 
 PRODUCTS = unit(
@@ -50,6 +53,12 @@ PRODUCTS = unit(
     op={"key": "operation", "values": {"0": {"a": "-a"}, "1": {"operation": "ADD", "b": "-b"}}},
 )  # fmt: skip
 """A unit of MUL, which has no c, with ADD as a choice."""
+
+SMALL_FORMATS = {"fmt": {"key": "formats", "values": {"0": "e5m2", "1": "e4m3ieee"}}}
+TWO_FORMATS = unit(fma("e5m2"), 1, ("RNE", "RD"), **SMALL_FORMATS)
+HALVES = unit(
+    fma("fp16", flags=True), 2, ("RNE", "RU"), fmt={"key": "formats", "values": {"0": "fp16", "1": "bf16", "3": "fp16"}}
+)
 
 SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # type: ignore[arg-type]
 
@@ -67,8 +76,9 @@ SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # 
         unit(MUL(a="fp16", b="fp16", flags=True, tininess="before")),  # type: ignore[arg-type]
         with_operations("fp16", 2, flags=True, nan="first"),
         PRODUCTS,
+        HALVES,
     ],
-    ids=["FMA", "ADD", "flushed", "flags", "flags, flushed", "flags of MUL", "operations", "operations of MUL"],
+    ids=["FMA", "ADD", "flushed", "flags", "flags, flushed", "flags of MUL", "operations", "operations of MUL", "formats"],
 )
 def test_unit_computes_as_its_inputs_say(chosen: Unit) -> None:
     report = cosim.run(chosen, vectors=1000)
@@ -127,8 +137,19 @@ MAPS = {
         ControlledDesign.of(with_operations("e5m2", 1, flags=True, nan="b-c-a", tininess="before")),
         ControlledDesign.of(with_operations("fp16", 2, MODES, flags=True)),
         ControlledDesign.of(PRODUCTS),
+        ControlledDesign.of(TWO_FORMATS),
+        ControlledDesign.of(with_operations("e5m2", 2, flags=True, more=SMALL_FORMATS)),
     ],
-    ids=["mask", "registers", "FMA", "operations", "operations in fp16", "operations of MUL"],
+    ids=[
+        "mask",
+        "registers",
+        "FMA",
+        "operations",
+        "operations in fp16",
+        "operations of MUL",
+        "formats",
+        "operations, formats",
+    ],
 )
 def test_operands_are_those_that_inputs_choose(chosen: ControlledDesign) -> None:
     report = cosim.run(chosen, vectors=900)
@@ -158,6 +179,28 @@ def test_wrong_operands_are_noticed_and_refuted(tmp_path: Path, wrong: str) -> N
     report = cosim.run(design, vectors=600, dut=cosim.dut_like(design, [tmp_path / "wrong.v"], "unit"))
     assert re.fullmatch(r"\d[\d,]* of 600 results differ from the golden model", report.failures[0])
     assert REFUTED in dict(answered(pipeline_questions(design, verilog), time.monotonic() + 100)).values()
+
+
+WRONG_FORMATS = {
+    "the format of the next operands": (r"encode_choice \? of_1", "fmt ? of_1"),
+    "one format always": (r"encode_choice \? of_1_encode_d", "encode_choice ? of_0_encode_d"),
+    "the first format is read in both": (r"of_1_decode_z_code = c", "of_1_decode_z_code = c ^ 8'h80"),
+}
+"""What is wrong with a circuit of `TWO_FORMATS`: a text and what stands in its place."""
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+@pytest.mark.attack("generator")
+@pytest.mark.parametrize("wrong", WRONG_FORMATS)
+def test_wrong_format_is_noticed_and_refuted(tmp_path: Path, wrong: str) -> None:
+    design = ControlledDesign.of(TWO_FORMATS)
+    verilog, count = re.subn(*WRONG_FORMATS[wrong], to_verilog(design, "unit"))
+    assert count
+    (tmp_path / "wrong.v").write_text(verilog)
+    report = cosim.run(design, vectors=1000, dut=cosim.dut_like(design, [tmp_path / "wrong.v"], "unit"))
+    assert re.fullmatch(r"\d[\d,]* of 1,000 results differ from the golden model", report.failures[0])
+    assert REFUTED in dict(answered(pipeline_questions(design, verilog), time.monotonic() + 200)).values()
 
 
 WRONG_OPERATIONS = {
@@ -286,23 +329,34 @@ def test_expected_result_is_that_of_the_chosen_operands() -> None:
             unit(TFDPA(a="fp16", b="fp16", c="fp32", L=1, F=24, rho="RZ-FP32", e_zero=-132), modes=("RZ",)),  # type: ignore[arg-type]
             "got T-FDPA with rm (rho)",
         ),
-        (unit(fma("fp16"), fmt={"key": "formats", "values": {"0": "fp16"}}), "got FMA with rm (rho), fmt (formats)"),
+        (unit(fma("fp16"), again={"key": "rho", "values": {"0": "RZ-FP16"}}), "got FMA with rm (rho), again (rho)"),
         (unit(fma("fp16"), modes=("RNE",), rm={"key": "rho", "values": {"m::RNE": "RNE-FP16"}}), "got FMA with rm (rho)"),
     ],
     ids=["operation", "two", "constant"],
 )  # fmt: skip
 def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
     start = (
-        "moded: [controls] of a datapath have numbers as values, and choose the rounding mode of FMA, MUL or ADD (one "
-        "port), operations among these, signs and ports of operands, or a mask; "
+        "moded: [controls] of a datapath have numbers as values, and choose the rounding mode (one port), the format (one "
+        "port) or the operation of FMA, MUL and ADD, signs and ports of operands, or a mask; "
     )
     with pytest.raises(ValueError, match=f"^{re.escape(start + message)}: give a design that has them with --dut$"):
         ControlledDesign.of(wrong).component()
-    flushed = unit(fma("fp16"), op={"key": "operation", "values": {"0": {"operation": "ADD", "flush_inputs": True}}})
-    rule = "an input of a datapath chooses no other format or key, and no operation but FMA, MUL and ADD in one format"
-    start = re.escape("moded: rm = 0 (RNE-FP16), op = 0 (ADD, flush_inputs = True): ")
-    with pytest.raises(ValueError, match=f"^{start}{rule}: give a design that has them with --dut$"):
-        ControlledDesign.of(flushed).component()
+    rule = (
+        "an input of a datapath chooses no other key, a format only of the width of d, and no operation but FMA, MUL and "
+        "ADD in one format"
+    )
+    values = {"0": {}, "1": {"operation": "ADD", "flush_inputs": True}}
+    flushed = unit(fma("fp16"), op={"key": "operation", "values": values})
+    narrow = unit(fma("fp16"), fmt={"key": "formats", "values": {"1": "e5m2"}})
+    for wrong, where in ((flushed, "op = 1 (ADD, flush_inputs = True)"), (narrow, "fmt = 1 (e5m2)")):
+        start = re.escape(f"moded: rm = 0 (RNE-FP16), {where}: ")
+        with pytest.raises(ValueError, match=f"^{start}{rule}: give a design that has them with --dut$"):
+            ControlledDesign.of(wrong).component()
+    values = {"0": "FMA", "1": {"operation": "MUL", "a": "bf16", "b": "bf16", "rho": "RNE-BF16"}}
+    controls = {"fmt": {"key": "formats", "values": {"0": "fp16"}}, "op": {"key": "operation", "values": values}}
+    both = replace(unit(fma("fp16")), controls=controls_from_table(controls))
+    with pytest.raises(ValueError, match=r"^moded: .* fmt alone must choose the format, as each has a datapath$"):
+        ControlledDesign.of(both).component()
     odd = unit(fma("fp16"), rm={"key": "rho", "values": {"0": "RO-FP16"}})
     rule = r"^moded: rm = 0 \(RO-FP16\): an input chooses RNE, RZ, RD, RU or RNA of one format$"
     with pytest.raises(ValueError, match=rule):
