@@ -16,8 +16,9 @@ from golden.native.library import library
 from golden.stimulus import OperandShape, generate
 from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
 from golden.variants.keys import one_off
-from tests.golden.units.own_formats import TEXTS, numbers_of, own_unit
+from tests.golden.units.own_formats import TEXTS, own_unit
 from tests.twin import twin
+from tests.twin.own_numbers import numbers_of
 from tests.twin.twin_numbers import Number
 
 ENGINES = ("reference", "native") if library() is not None else ("reference",)
