@@ -35,7 +35,7 @@ from tests.twin.own_numbers import learn
 
 UNITS = Path("examples/units")
 
-ROWS, SLICE = 1_000_000, 20_000
+ROWS, SLICE = 1_000_000, 10_000
 """Rows that the model and the twin compute, and those of one task."""
 
 VECTORS, WRONG_VECTORS, SEED = 1_000_000, 20_000, 1
@@ -55,15 +55,13 @@ def tables() -> dict[str, dict[str, Any]]:
 
 
 def tasks(depends: Mapping[str, str]) -> list[Task]:
-    """All tasks, small units first: a slice of rows and the circuit's, then the other slices, so that all units come
-    equally far."""
+    """All tasks, small units first: of every unit a slice of rows and what its circuit is asked, then the other slices in
+    turn, so that all units come equally far."""
     units = dict(sorted(tables().items(), key=lambda item: unit_from_table(item[1]).step.usual_K))
-    parts = ["rows 0", "cosimulation", "cost", "wrong", "proof", *(f"rows {k}" for k in range(1, ROWS // SLICE))]
-    return [
-        Task(f"{name}, {part}", {"unit": name, "table": table, "part": part}, depends)
-        for part in parts
-        for name, table in units.items()
-    ]
+    first = ("rows 0", "cosimulation", "wrong", "proof", "cost")
+    parts = [(name, part) for name in units for part in first]
+    parts += [(name, f"rows {k}") for k in range(1, ROWS // SLICE) for name in units]
+    return [Task(f"{name}, {part}", {"unit": name, "table": units[name], "part": part}, depends) for name, part in parts]
 
 
 def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
