@@ -229,7 +229,8 @@ def test_file_of_values_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) ->
         ),
         (
             "[formats.uint9]\nbits = 9",
-            "[formats.uint9]: uint9 is the name of an integer of 9 bits, without a sign: make it one, or choose another name",
+            "[formats.uint9]: uint9 is the name of an integer of 9 bits, without a sign: make it one, or choose another "
+            "name",
         ),
     ],
 )  # fmt: skip
