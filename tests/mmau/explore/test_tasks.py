@@ -93,11 +93,11 @@ def test_native_library_that_is_built_anew_gives_other_tasks(monkeypatch: pytest
 
 
 def test_unit_without_a_datapath_has_no_circuit() -> None:
-    space = space_of(SMALL.replace("[2, 4]", "[65]") + MEASURED)
+    space = space_of(SMALL.replace("[2, 4]", "[257]") + MEASURED)
     assert list(parts(space)) == ["cost", "accuracy on normal", "accuracy on properties"]
     unit = next(iter(space.points())).unit
     assert unit is not None
-    assert without_datapath(unit).endswith("L of a datapath must be an integer from 1 to 64, got 65")
+    assert without_datapath(unit).endswith("L of a datapath must be an integer from 1 to 256, got 257")
 
 
 SPACE = space_of(SMALL + MEASURED)
