@@ -46,8 +46,8 @@ SUM_UNITS = {
     "a tree of places": SumUnit(
         {"implementation": {"encoding": "twos-complement", "max_exp": "pairwise"}},
         {"tree": [["p0", "p1", "p2"], ["p3", ["0", "c"]]], "node": "RD-e8m7",
-         "F": 10, "truncation": "RD", "e_zero": -20},
-        {"e_zero": -19},
+         "F": 10, "truncation": "RD", "e_zero": -5},
+        {"e_zero": -4},
     ),
     "an accumulator of 12 bits": SumUnit(
         {"a": "e2m1", "b": "e2m1"}, {"tree": "pairwise", "node": "RNA-e5m6", "c": "last"}, {"node": "RNE-e5m6"}
