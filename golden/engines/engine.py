@@ -15,10 +15,12 @@ from golden.arithmetic.formats import Format
 from golden.arithmetic.rounding import overflows_to_largest
 from golden.arithmetic.specials import quiet_nan
 from golden.arrays import BitArray, bits_dtype, is_device_array
+from golden.cache import tell_once
 from golden.chains.chain import Chain, fp16_codes
 from golden.chains.sum_chain import Node, Sum, place_of, summed
 from golden.checks import check_choice
 from golden.native import engine as native
+from golden.native.library import TooWide
 from golden.native.parameters import is_one_call
 
 TABLED = 16
@@ -192,7 +194,8 @@ def fastest_engine(on_device: bool = False) -> str:
 
 
 def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
-    """Run a batch on the named engine; None selects the fastest one available.
+    """Run a batch on the named engine; None selects the fastest one available, and the reference, with one warning, for sums
+    that are too wide for it.
 
     Returns:
         d, bit patterns in the shape of c.
@@ -202,9 +205,12 @@ def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
     """
     on_device = is_device_array(batch.c)
     if engine is None:
-        engine = fastest_engine(on_device)
-    else:
-        check_choice("engine", engine, ENGINES)
+        try:
+            return run(fastest_engine(on_device), chain, batch)
+        except TooWide as error:
+            tell_once(f"{error}; engine 'reference' computes {chain.operation.name} of {chain.a} and {chain.b} here, slowly")
+            return run("reference", chain, batch)
+    check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got arrays on a GPU, which engine 'cuda' takes")
     if engine != "reference" and chain.operation.carried is not chain.operation:

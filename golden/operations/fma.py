@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from golden.arithmetic.conversion import Conversion, check_conversion, conversion, conversions_to, rounding_to, spelled
-from golden.arithmetic.formats import BF16, FP32, Decoded, Format
+from golden.arithmetic.formats import BF16, FP32, Cls, Decoded, Format
 from golden.arithmetic.rounding import MODES
 from golden.arithmetic.specials import (
     Special,
@@ -29,6 +29,21 @@ NaN = Literal["quiet", "first", "b-c-a"]
 
 NANS: tuple[NaN, ...] = get_args(NaN)
 
+ONE, ZERO = "one", "zero"
+"""Constants in the place of an operand: 1, and the zero with the sign of a·b, which changes no product."""
+
+
+def one(fmt: Format) -> int:
+    """The code of 1.
+
+    Raises:
+        ValueError: the format has none.
+    """
+    code = fmt.bias << fmt.man_bits + fmt.pad_bits
+    if not 0 <= code < fmt.codes or fmt.decode(code) != Decoded(0, 0, 1 << fmt.man_bits, Cls.NORMAL):
+        raise ValueError(f"{fmt} has no code of 1, by which a multiply-add adds")
+    return code
+
 
 @dataclass(frozen=True, kw_only=True)
 class FMA(ExactSum):
@@ -47,6 +62,8 @@ class FMA(ExactSum):
     rank = 7
     is_one_product = True
     own_keys = ("rho", "nan", *ExactSum.own_keys)
+    in_fma: ClassVar[tuple[str, str, str]] = ("a", "b", "c")
+    """What FMA takes in the place of its a, b and c to give the same results and flags: an operand, or a constant."""
 
     rho: str | Conversion | None = None
     nan: NaN = "quiet"
@@ -109,6 +126,17 @@ class FMA(ExactSum):
         keys: dict[str, Any] = {key: getattr(self, key) for key in FMA.own_keys}
         return MUL(a=self.a, b=self.b, **keys) if self.a == self.b == self.c else self
 
+    def as_fma(self) -> "FMA":
+        """The multiply-add that gives the same results and flags for the operands of `in_fma`.
+
+        Raises:
+            ValueError: ADD in a format that has no 1.
+        """
+        if ONE in self.in_fma:
+            _ = one(self.a)
+        keys: dict[str, Any] = {key: getattr(self, key) for key in FMA.own_keys}
+        return FMA(a=self.a, b=self.b, c=self.c, **keys)
+
     def written_nan(self, a: Sequence[int], b: Sequence[int], c: int) -> int:
         """The NaN result for these operands, all of the format of d."""
         if self.nan == "quiet":
@@ -133,6 +161,7 @@ class MUL(FMA):
     name: ClassVar[str] = "MUL"
     rank = UNRANKED
     operands = ("a", "b")
+    in_fma = ("a", "b", ZERO)
 
     c: Format = field(init=False)
 
@@ -160,6 +189,7 @@ class ADD(MUL):
     """d = ρ(a + b). The keys: `MUL`."""
 
     name: ClassVar[str] = "ADD"
+    in_fma = ("a", ONE, "b")
 
     def _sum(self) -> Sum:
         return add(Element("a"), Element("b"), self.rounding, alike="a and b")

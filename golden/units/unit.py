@@ -247,13 +247,13 @@ class Unit(Model):
         if self.controls:
             if self.sums is not None or self.chain != ChainTable():
                 raise ValueError(f"{self.name}: [controls] goes without [chain] and [sums]: it chooses one step of a unit")
-            _ = self.choices
-            multiplies = {"a", "b"} <= {*self.operation.operands}
-            if self.mask and not (multiplies and self.a.starts_at_zero and self.b.starts_at_zero):
-                raise ValueError(
-                    f"{self.name}: [controls] {self.mask} masks products of a and b whose code 0 is +0, as an idle one "
-                    f"counts; got {self.operation.name} with a = {self.a}, b = {self.b}: leave the mask out"
-                )
+            for operation in (choice.unit.operation for choice in self.choices if self.mask):
+                multiplies = {"a", "b"} <= {*operation.operands} and not operation.structure.adds_elements
+                if not (multiplies and operation.a.starts_at_zero and operation.b.starts_at_zero):
+                    raise ValueError(
+                        f"{self.name}: [controls] {self.mask} masks products of a and b whose code 0 is +0, as an idle one "
+                        f"counts; got {operation.name} with a = {operation.a}, b = {operation.b}: leave the mask out"
+                    )
 
     @cached_property
     def choices(self) -> "tuple[Choice, ...]":

@@ -4,10 +4,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth import Cat, Mux, Value
+from amaranth import Cat, Const, Mux, Value
 from amaranth.lib.wiring import In, Member
 
 from golden import Operation
+from golden.operations.fma import ONE, ZERO, one
 from golden.units.controls import Source
 from rtl.datapath.base import Datapath
 from rtl.datapath.fused_records import Code
@@ -21,11 +22,14 @@ class Selection:
 
     Attributes:
         inputs: the name and the width of each input.
-        table: for codes of inputs, from where operands come that are not those of their own port.
+        ports: the operation that has the ports. usual: where the datapath's operands come from, if not from their own port.
+        table: for codes of inputs, the operands that come from elsewhere. A source that is no port is a constant.
         mask: the input with a bit for each product, without which a product is +0 · +0; empty if there is none.
     """
 
     inputs: tuple[tuple[str, int], ...]
+    ports: Operation
+    usual: tuple[tuple[str, Source], ...] = ()
     table: tuple[tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Source], ...]], ...] = ()
     mask: str = ""
 
@@ -44,7 +48,7 @@ class ChosenOperands(Datapath):
         super().__init__(datapath.operation, datapath.implementation, datapath._modes)
 
     def input_members(self, operation: Operation) -> dict[str, Member]:
-        return super().input_members(operation) | {name: In(width) for name, width in self._selection.inputs}
+        return super().input_members(self._selection.ports) | {name: In(width) for name, width in self._selection.inputs}
 
     def steps(self) -> Steps[Any, Code]:
         return self._datapath.steps()
@@ -58,21 +62,25 @@ class ChosenOperands(Datapath):
 
     def _chosen(self, name: str) -> Value:
         """The codes of an operand."""
-        port: Value = getattr(self, name)
-        found = port
+        found = self._from(name, dict(self._selection.usual).get(name, Source(name)))
         for codes, places in self._selection.table:
             source = dict(places).get(name)
             if source is not None:
                 is_chosen = Cat(*(is_code(getattr(self, control), code) for control, code in codes)).all()
                 found = Mux(is_chosen, self._from(name, source), found)
         if self._selection.mask and name in ("a", "b"):
-            mask, width = getattr(self, self._selection.mask), len(port) // self.operation.length
+            mask, width = getattr(self, self._selection.mask), len(found) // self.operation.length
             found &= Cat(*(mask[k].replicate(width) for k in range(self.operation.length)))
         return found
 
     def _from(self, name: str, source: Source) -> Value:
-        """The codes of an operand from a port."""
-        kind, width = getattr(self.operation, name), len(getattr(self, name))
+        """The codes of an operand from a port, or of a constant."""
+        kind, width = getattr(self.operation, name), len(getattr(self._datapath, name))
+        if source.port == ONE:
+            return Const(one(kind), width)
+        if source.port == ZERO:
+            negative = self._chosen("a")[-1] ^ self._chosen("b")[-1]
+            return Const(kind.negative_zero, width) & negative.replicate(width)
         codes: Value = getattr(self, source.port)[:width]
         signs = sum(kind.negative_zero << low for low in range(0, width, kind.width))
         return codes ^ signs if source.is_negated else codes

@@ -9,8 +9,9 @@ from golden import Unit
 from golden.arithmetic.flags import FLAGS, selected
 from golden.arithmetic.rounding import Mode
 from golden.checks import listed
-from golden.operations import FMA
+from golden.operations import ADD, FMA, MUL, Operation
 from golden.operations.exact_sum import ExactSum
+from golden.operations.fma import ONE, ZERO
 from golden.units.controls import MASK, Source
 from golden.units.unit import Choice
 from golden.units.unit_file import unit_from_table, unit_to_toml
@@ -105,6 +106,28 @@ class ControlledDesign(OfUnit):
         return tuple(found)
 
     @property
+    def is_mixed(self) -> bool:
+        """Whether inputs choose among FMA, MUL and ADD. One datapath of FMA computes them all."""
+        kinds = {type(self.operation), *(type(choice.unit.operation) for choice in self.choices)}
+        return len(kinds) > 1 and kinds <= {FMA, MUL, ADD}
+
+    def computed(self, operation: Operation) -> Operation:
+        """The operation of the datapath that computes the operation of a choice, or of the unit.
+
+        Raises:
+            ValueError: ADD in a format that has no 1.
+        """
+        return operation.as_fma() if self.is_mixed and isinstance(operation, FMA) else operation
+
+    def sources(self, choice: Choice) -> dict[str, Source]:
+        """Where the operands of the datapath come from for a choice; a source that is no port is a constant."""
+        chosen = choice.unit.operation
+        if not (self.is_mixed and isinstance(chosen, FMA)):
+            return {name: choice.source(name) for name in chosen.operands}
+        places = zip("abc", chosen.in_fma, strict=True)
+        return {name: Source(place) if place in (ONE, ZERO) else choice.source(place) for name, place in places}
+
+    @property
     def latency(self) -> int:
         return self.implementation.stages
 
@@ -114,23 +137,24 @@ class ControlledDesign(OfUnit):
         return (("Unit:", *unit_lines(self.unit)), ports, (one_a_cycle(self.latency),))
 
     def component(self) -> Datapath:
-        operation, controls, name = self.operation, self.unit.controls, self.name
+        operation, controls, name = self.computed(self.operation), self.unit.controls, self.name
         rounded = [control for control in controls if control.key == "rho"]
         others = [c for c in controls if c.key not in ("rho", "operation", MASK) or c.has_constants]
         if others or len(rounded) > 1 or (rounded and not isinstance(operation, FMA)) or self.echoes:
             got = listed(f"{each.port} ({each.key})" for each in controls)
             raise ValueError(
                 f"{name}: [controls] of a datapath have numbers as values, and choose the rounding mode of FMA, MUL or ADD "
-                f"(one port), signs and ports of operands, or a mask; got {operation.name} with {got}: give a design that "
-                "has them with --dut"
+                f"(one port), operations among these, signs and ports of operands, or a mask; "
+                f"got {operation.name} with {got}: give a design that has them with --dut"
             )
         table, places = dict[int, Mode](), dict[tuple[tuple[str, int], ...], tuple[tuple[str, Source], ...]]()
+        usual = self.sources(Choice("", self.unit))
         for choice in self.choices:
-            chosen = choice.unit.operation
+            chosen = self.computed(choice.unit.operation)
             if (chosen.changed(rho=operation.rho) if rounded and isinstance(operation, FMA) else chosen) != operation:
                 raise ValueError(
-                    f"{name}: {choice.name}: an input of a datapath chooses no other operation, format or key: give a "
-                    "design that has them with --dut"
+                    f"{name}: {choice.name}: an input of a datapath chooses no other format or key, and no operation but "
+                    "FMA, MUL and ADD in one format: give a design that has them with --dut"
                 )
             codes = dict(choice.codes)
             for control in rounded:
@@ -138,14 +162,16 @@ class ControlledDesign(OfUnit):
                 if rho.rounding_format != own.rounding_format or rho.mode == "RO":
                     raise ValueError(f"{name}: {choice.name}: an input chooses RNE, RZ, RD, RU or RNA of one format")
                 table[codes.pop(control.port)] = rho.mode
-            if choice.places:
-                places[tuple(codes.items())] = tuple(choice.places.items())
+            moved = tuple((place, source) for place, source in self.sources(choice).items() if source != usual[place])
+            if moved:
+                places[tuple(codes.items())] = moved
         check_placed(self.implementation)
         check_range(operation)
         modes = [ModeInput(control.port, control.width, tuple(table.items())) for control in rounded]
         datapath = DATAPATHS[type(operation)](operation, self.implementation, *modes)
         inputs = tuple((port, width) for port, width in self.inputs if port not in [mode.name for mode in modes])
-        return ChosenOperands(datapath, Selection(inputs, tuple(places.items()), self.mask)) if inputs else datapath
+        chosen_by = Selection(inputs, self.operation, tuple(usual.items()), tuple(places.items()), self.mask)
+        return ChosenOperands(datapath, chosen_by) if inputs else datapath
 
     def as_table(self) -> dict[str, Any]:
         echoes = [[*echo[:-1], list(echo.flags)] for echo in self.echoes]

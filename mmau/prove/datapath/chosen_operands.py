@@ -5,21 +5,37 @@ from collections.abc import Mapping
 from bitwuzla import Kind
 
 from golden import Operation
+from golden.operations import FMA
+from golden.operations.fma import ONE, ZERO, one
 from golden.units.unit import Choice
 from mmau.prove.netlist.terms import Bits, Terms
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.ports import Elements, step_operands
 
 
-def operands_of(design: Design, choice: Choice, terms: Terms, ports: Mapping[str, Bits]) -> dict[str, Bits]:
-    """The operands of a choice of a design with one result, those of idle products +0."""
+def operands_of(design: ControlledDesign, choice: Choice, terms: Terms, ports: Mapping[str, Bits]) -> dict[str, Bits]:
+    """The operands of the datapath for a choice, those of idle products +0."""
     operation = choice.unit.operation
     taken = {
         name: operand(terms, choice, name, elements, ports, 0)
         for name, elements in step_operands(operation).items()
         if name != "d"
     }
-    return masked(terms, design, operation, taken, ports, 0)
+    own = masked(terms, design, operation, taken, ports, 0)
+    return operands_in_fma(terms, operation, own) if isinstance(operation, FMA) and design.is_mixed else own
+
+
+def operands_in_fma(terms: Terms, operation: FMA, own: Mapping[str, Bits]) -> dict[str, Bits]:
+    """The operands of the multiply-add that stands for an operation (golden: `FMA.in_fma`)."""
+    known, width = dict(own), operation.c.width
+    if ONE in operation.in_fma:
+        known[ONE] = terms.number(one(operation.a), width)
+    if ZERO in operation.in_fma:
+        sign = terms.apply(Kind.BV_XOR, [terms.part(own[factor], width - 1, width - 1) for factor in "ab"], 1)
+        zeros = [terms.number(code, width) for code in (operation.c.negative_zero, 0)]
+        known[ZERO] = terms.choice(sign, lambda: zeros[0], lambda: zeros[1])
+    return {name: known[place] for name, place in zip("abc", operation.in_fma, strict=True)}
 
 
 def operand(terms: Terms, choice: Choice, name: str, elements: Elements, ports: Mapping[str, Bits], low: int) -> Bits:

@@ -17,7 +17,8 @@ from functools import partial
 
 from bitwuzla import Kind, Term
 
-from mmau.prove.datapath.chosen_operands import operands_of
+from golden.operations import FMA
+from mmau.prove.datapath.chosen_operands import operands_in_fma, operands_of
 from mmau.prove.datapath.kernel import IncompleteProof
 from mmau.prove.datapath.unit_questions import TOP, NotProvable, Question, unit_questions
 from mmau.prove.netlist.expressions import NoTerm
@@ -31,6 +32,8 @@ from mmau.prove.pipeline.multi_format import format_questions
 from mmau.prove.pipeline.pipeline import Pipeline
 from mmau.prove.pipeline.pipeline_targets import combinational, converted_questions, datapath_of, parts_of, shape_of
 from mmau.prove.smtlib import question
+from mmau.prove.specification.fma import fma
+from mmau.prove.specification.observer import Observer
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
@@ -168,12 +171,28 @@ def datapath_questions(design: Design, verilog: str) -> list[Question]:
 
 def chosen_questions(design: ControlledDesign, verilog: str) -> list[Question]:
     """The questions of a combinational datapath for each value of the input that chooses its arithmetic; errors as for
-    `unit_questions`."""
+    `unit_questions`. Where it computes MUL or ADD by FMA, they ask for FMA's result, and whether that is the own one."""
     found: dict[str, Question] = {}
     for choice in design.choices:
-        for each in unit_questions(choice.unit, verilog, choice.codes, partial(operands_of, design, choice)):
+        chosen = choice.unit.operation
+        unit = replace(choice.unit, operation=design.computed(chosen))
+        asked = unit_questions(unit, verilog, choice.codes, partial(operands_of, design, choice))
+        if isinstance(chosen, FMA) and unit.operation.operands != chosen.operands:
+            asked.append(multiply_add_question(chosen))
+        for each in asked:
             found.setdefault(each.text, replace(each, name=f"{each.name} where {choice.name}"))
     return list(found.values())
+
+
+def multiply_add_question(operation: FMA) -> Question:
+    """The question whether the multiply-add that stands for MUL or ADD gives another d or other flags."""
+    with deep_stack() as manager:
+        terms = Terms(manager)
+        own = {name: terms.free(name, getattr(operation, name).width) for name in operation.operands}
+        by_fma = fma(terms, operation.as_fma(), operands_in_fma(terms, operation, own), Observer())
+        specified = fma(terms, operation, own, Observer(), as_product=operation.structure.adds_elements)
+        text, variables = question(terms.differs(by_fma, specified))
+        return Question(f"{operation.name} by FMA", text, tuple(str(each.symbol()) for each in variables))
 
 
 def assumed(design: Design) -> tuple[str, ...]:

@@ -21,15 +21,22 @@ LIFT = 4
 use it so that a product is not shifted unless the other term is far above it."""
 
 
-def fma(terms: Terms, operation: FMA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """FMA, MUL and ADD (golden: `FMA.step` …): two terms added exactly, and rounded once; with flags above the code."""
+def fma(terms: Terms, operation: FMA, ports: Mapping[str, Bits], observer: Observer, as_product: bool = False) -> Bits:
+    """FMA, MUL and ADD (golden: `FMA.step` …): two terms added exactly, and rounded once; with flags above the code.
+
+    Args:
+        as_product: whether a of ADD has the places of a product, as many fraction bits and as low an exponent where it is 0;
+            no number changes.
+    """
     d = operation.d
     # 1. exact terms
     if operation.structure.last.node == "add":
         (p,) = decoded(terms, observer, "x", ports["a"], d, 1, subnormals_of(operation))
         (q,) = decoded(terms, observer, "y", ports["b"], d, 1, subnormals_of(operation))
         read = [(p, ports["a"]), (q, ports["b"])]
-        x = observer.term("addend_x", *addend(p, d, d.e_min))
+        x = observer.term("addend_x", *addend(p, d, operation.product_exp_min if as_product else d.e_min))
+        if as_product:
+            x = _at_places_of_product(operation, x[0]), x[1]
         y = observer.term("addend_y", *addend(q, d, d.e_min))
     elif "c" in operation.operands:
         parts = decoded_operands(terms, operation, ports, observer)
@@ -59,6 +66,14 @@ def fma(terms: Terms, operation: FMA, ports: Mapping[str, Bits], observer: Obser
         raised = [terms.number(0, 1), terms.part(word, d.width + 2, d.width)]
         code = terms.joined([invalid(operation, read, special).bits, *raised, code])
     return observer.value("d", Result(Code(code))).code.bits
+
+
+def _at_places_of_product(operation: FMA, term: Term) -> Term:
+    """The same number with the fraction bits of a product, within its bounds."""
+    low, high = 2 * operation.a.e_min, 2 * operation.a.e_max
+    sig = term.sig.times_two_to(operation.product_frac - term.frac)
+    sig = sig.loosened(0, ((2 << operation.a.man_bits) - 1) ** 2)
+    return Term(term.sign, term.exp.loosened(min(low, operation.product_exp_min), high), sig, operation.product_frac)
 
 
 def invalid(operation: FMA, read: Sequence[tuple[Operand, Bits]], special: Special) -> Flag:

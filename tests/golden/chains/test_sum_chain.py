@@ -14,6 +14,8 @@ from golden.operations import TFDPA
 from golden.stimulus import OperandShape, generate
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
+from tests.sum_units import SUM_UNITS
+from tests.twin import sums_twin
 
 FORMATS: dict[str, dict[str, Any]] = {
     "fp16": {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1},
@@ -204,3 +206,16 @@ def test_tree_of_places_fixes_the_number_of_products() -> None:
     three = np.ones((1, 3), np.float16)
     with pytest.raises(ValueError, match=r"^K must be 2, the products of the tree of \[sums\], got 3$"):
         unit.dot(three, three, np.zeros(1, np.float32))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SUM_UNITS)
+def test_sums_are_those_of_the_twin(name: str) -> None:
+    """The twin is exact rational arithmetic written apart; it sees the wrong design."""
+    unit, wrong = SUM_UNITS[name].unit(), SUM_UNITS[name].unit(is_wrong=True)
+    assert unit.sums is not None
+    rows = generate(OperandShape.of(unit, unit.usual_K), 800, 3).operands
+    codes = zip(rows.a.tolist(), rows.b.tolist(), rows.c.tolist(), strict=True)
+    expected = [sums_twin.dot(unit.sums, unit.operation, *row) for row in codes]
+    assert unit.dot(rows.a, rows.b, rows.c).tolist() == expected
+    assert wrong.dot(rows.a, rows.b, rows.c).tolist() != expected

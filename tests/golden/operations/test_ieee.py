@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from golden import Unit
+from golden import Format, Unit
+from golden.operations import ADD, MUL
+from golden.operations.fma import ONE, ZERO, one
 from golden.units.unit_file import operation_from_table
 
 
@@ -30,6 +32,27 @@ def test_result_is_that_of_ieee_754(engine: str, operation: str, rho: str, a: in
     dtype = f"uint{unit.a.width}"
     got = unit.dot(np.array([[a]], dtype), np.array([[b]], dtype), engine=engine)
     assert hex(got[0]) == hex(d)
+
+
+@pytest.mark.parametrize("nan", ["quiet", "first", "b-c-a"])
+@pytest.mark.parametrize("rho", ["RNE-E5M2", "RZ-E5M2", "RD-E5M2", "RU-E5M2", "RNA-E5M2"])
+@pytest.mark.parametrize("operation", [ADD, MUL])
+def test_a_multiply_add_stands_for_it_for_every_pair(operation: type[MUL], rho: str, nan: str) -> None:
+    """`in_fma`: a·1 + b, and a·b + the zero of the product's sign. Results and flags, of all codes."""
+    stands = operation(a="e5m2", b="e5m2", rho=rho, nan=nan, overflow="by-mode", flags=True)  # type: ignore[arg-type]
+    a, b = (codes.reshape(-1, 1) for codes in np.meshgrid(*[np.arange(256, dtype=np.uint8)] * 2))
+    known = {"a": a, "b": b, ONE: np.full_like(a, one(stands.a)), ZERO: (a ^ b) & 0x80}
+    x, y, z = (known[place] for place in stands.in_fma)
+    own = Unit(name="u", operation=stands).dot(a, b, flags=True)
+    by_fma = Unit(name="u", operation=stands.as_fma()).dot(x, y, z[:, 0], flags=True)
+    assert [got.tolist() for got in own] == [got.tolist() for got in by_fma]
+
+
+def test_format_without_one_has_no_multiply_add_for_addition() -> None:
+    small = Format(name="small", storage_bits=8, exp_bits=3, man_bits=2, bias=9, specials="ieee")
+    assert MUL(a=small, b=small).as_fma().a is small
+    with pytest.raises(ValueError, match=r"has no code of 1, by which a multiply-add adds$"):
+        ADD(a=small, b=small).as_fma()
 
 
 UNIT = Unit(name="u", operation=operation_from_table({"operation": "ADD", "a": "fp32", "b": "fp32"}))

@@ -13,9 +13,9 @@ from golden.operations import ADD, FMA, MUL, TFDPA, Operation
 from golden.units.controls import controls_from_table
 from mmau.prove import prove
 from mmau.prove.decision import PROVED, REFUTED
-from mmau.prove.design_proof import answered
+from mmau.prove.design_proof import answered, verdict_of
 from mmau.prove.pipeline.pipeline_replay import expected
-from mmau.prove.pipeline.questions import pipeline_questions
+from mmau.prove.pipeline.questions import multiply_add_question, pipeline_questions
 from rtl import ControlledDesign, to_verilog
 from rtl.verilog.lint import readers, write_and_lint
 
@@ -37,6 +37,20 @@ def fma(fmt: str, **keys: Any) -> FMA:
 HALF = unit(fma("fp16"), stages=2)
 FLAGGED = unit(fma("fp16", flags=True), stages=2)
 SMALL = unit(fma("e5m2", flags=True))
+OPERATIONS = {"0": "FMA", "1": {"operation": "FMA", "c": "-c"}, "2": {"operation": "ADD", "a": "b", "b": "c"}, "3": "MUL"}
+
+
+def with_operations(fmt: str, stages: int = 0, modes: tuple[str, ...] = ("RNE", "RD"), **keys: Any) -> Unit:
+    """A unit whose port `op` chooses FMA, FMA of −c, ADD or MUL, as CVFPU's does."""
+    return unit(fma(fmt, **keys), stages, modes, op={"key": "operation", "values": OPERATIONS})
+
+
+PRODUCTS = unit(
+    MUL(a="fp16", b="fp16", nan="b-c-a", flags=True, overflow="by-mode"), 1, ("RNA", "RD"),  # type: ignore[arg-type]
+    op={"key": "operation", "values": {"0": {"a": "-a"}, "1": {"operation": "ADD", "b": "-b"}}},
+)  # fmt: skip
+"""A unit of MUL, which has no c, with ADD as a choice."""
+
 SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # type: ignore[arg-type]
 
 
@@ -51,13 +65,15 @@ SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # 
         FLAGGED,
         unit(fma("bf16", flags=True, tininess="before", flush_results=True)),
         unit(MUL(a="fp16", b="fp16", flags=True, tininess="before")),  # type: ignore[arg-type]
+        with_operations("fp16", 2, flags=True, nan="first"),
+        PRODUCTS,
     ],
-    ids=["FMA", "ADD", "flushed", "flags", "flags, flushed", "flags of MUL"],
+    ids=["FMA", "ADD", "flushed", "flags", "flags, flushed", "flags of MUL", "operations", "operations of MUL"],
 )
-def test_unit_rounds_as_its_input_says(chosen: Unit) -> None:
+def test_unit_computes_as_its_inputs_say(chosen: Unit) -> None:
     report = cosim.run(chosen, vectors=1000)
     assert report.failures == ()
-    assert report.controls["rm"]["missed"] == []
+    assert all(not control["missed"] for control in report.controls.values())
 
 
 @pytest.mark.simulator
@@ -104,8 +120,15 @@ MAPS = {
 @pytest.mark.long
 @pytest.mark.parametrize(
     "chosen",
-    [lanes(), lanes(stages=2), ControlledDesign.of(unit(fma("e5m2", flags=True, nan="first"), 1, MODES[:3], **MAPS))],
-    ids=["mask", "registers", "FMA"],
+    [
+        lanes(),
+        lanes(stages=2),
+        ControlledDesign.of(unit(fma("e5m2", flags=True, nan="first"), 1, MODES[:3], **MAPS)),
+        ControlledDesign.of(with_operations("e5m2", 1, flags=True, nan="b-c-a", tininess="before")),
+        ControlledDesign.of(with_operations("fp16", 2, MODES, flags=True)),
+        ControlledDesign.of(PRODUCTS),
+    ],
+    ids=["mask", "registers", "FMA", "operations", "operations in fp16", "operations of MUL"],
 )
 def test_operands_are_those_that_inputs_choose(chosen: ControlledDesign) -> None:
     report = cosim.run(chosen, vectors=900)
@@ -135,6 +158,52 @@ def test_wrong_operands_are_noticed_and_refuted(tmp_path: Path, wrong: str) -> N
     report = cosim.run(design, vectors=600, dut=cosim.dut_like(design, [tmp_path / "wrong.v"], "unit"))
     assert re.fullmatch(r"\d[\d,]* of 600 results differ from the golden model", report.failures[0])
     assert REFUTED in dict(answered(pipeline_questions(design, verilog), time.monotonic() + 100)).values()
+
+
+WRONG_OPERATIONS = {
+    "MUL adds +0": (r"\? \{ \\\$\d+ , 7'h00 \}", "? 8'h00"),
+    "ADD multiplies by 2": ("8'h3c", "8'h40"),
+    "ADD takes the ports of FMA": (r"2'h2;(\n.*decode_x_0_code = .*) \? b : a", r"2'h2;\1 ? a : a"),
+    "ADD negates c": (r"op == 1'h1", "op != 0"),
+}
+"""What is wrong with a circuit of `with_operations`: a text and what stands in its place."""
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+@pytest.mark.attack("generator")
+@pytest.mark.parametrize("wrong", WRONG_OPERATIONS)
+def test_wrong_operation_is_noticed_and_refuted(tmp_path: Path, wrong: str) -> None:
+    design = ControlledDesign.of(with_operations("e5m2"))
+    verilog, count = re.subn(*WRONG_OPERATIONS[wrong], to_verilog(design, "unit"))
+    assert count
+    (tmp_path / "wrong.v").write_text(verilog)
+    report = cosim.run(design, vectors=1000, dut=cosim.dut_like(design, [tmp_path / "wrong.v"], "unit"))
+    assert re.fullmatch(r"\d[\d,]* of 1,000 results differ from the golden model", report.failures[0])
+    assert REFUTED in dict(answered(pipeline_questions(design, verilog), time.monotonic() + 200)).values()
+
+
+@pytest.mark.parametrize("operation", [ADD, MUL])
+@pytest.mark.parametrize("nan", ["quiet", "first", "b-c-a"])
+@pytest.mark.parametrize("fmt", ["fp16", "fp32"])
+def test_a_multiply_add_gives_the_result_of_each_operation(operation: type[MUL], nan: str, fmt: str) -> None:
+    chosen = operation(a=fmt, b=fmt, nan=nan, flags=True, rho=f"RD-{fmt.upper()}", overflow="by-mode")  # type: ignore[arg-type]
+    assert verdict_of(multiply_add_question(chosen).text, time.monotonic() + 60) == PROVED
+
+
+@pytest.mark.attack("proof")
+def test_another_constant_in_a_multiply_add_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number above 1; and +0 for every product, or −0, which are wrong in some modes alone."""
+    adds, mode = ADD(a="fp16", b="fp16"), {"RNE": 0, "RD": 0x8000}  # type: ignore[arg-type]
+    monkeypatch.setattr("mmau.prove.datapath.chosen_operands.one", lambda fmt: 0x3C01)
+    assert verdict_of(multiply_add_question(adds).text, time.monotonic() + 60) == REFUTED
+    for rho, zero in mode.items():
+        multiplies = MUL(a="fp16", b="fp16", rho=f"{rho}-FP16")  # type: ignore[arg-type]
+        monkeypatch.setattr(
+            "mmau.prove.pipeline.questions.operands_in_fma",
+            lambda terms, operation, own, zero=zero: {**own, "c": terms.number(zero, 16)},
+        )
+        assert verdict_of(multiply_add_question(multiplies).text, time.monotonic() + 60) == REFUTED
 
 
 @pytest.mark.simulator
@@ -225,14 +294,15 @@ def test_expected_result_is_that_of_the_chosen_operands() -> None:
 def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
     start = (
         "moded: [controls] of a datapath have numbers as values, and choose the rounding mode of FMA, MUL or ADD (one "
-        "port), signs and ports of operands, or a mask; "
+        "port), operations among these, signs and ports of operands, or a mask; "
     )
     with pytest.raises(ValueError, match=f"^{re.escape(start + message)}: give a design that has them with --dut$"):
         ControlledDesign.of(wrong).component()
-    adds = unit(fma("fp16"), op={"key": "operation", "values": {"0": "ADD"}})
-    rule = "an input of a datapath chooses no other operation, format or key: give a design that has them with --dut"
-    with pytest.raises(ValueError, match=f"^moded: rm = 0 \\(RNE-FP16\\), op = 0 \\(ADD\\): {rule}$"):
-        ControlledDesign.of(adds).component()
+    flushed = unit(fma("fp16"), op={"key": "operation", "values": {"0": {"operation": "ADD", "flush_inputs": True}}})
+    rule = "an input of a datapath chooses no other format or key, and no operation but FMA, MUL and ADD in one format"
+    start = re.escape("moded: rm = 0 (RNE-FP16), op = 0 (ADD, flush_inputs = True): ")
+    with pytest.raises(ValueError, match=f"^{start}{rule}: give a design that has them with --dut$"):
+        ControlledDesign.of(flushed).component()
     odd = unit(fma("fp16"), rm={"key": "rho", "values": {"0": "RO-FP16"}})
     rule = r"^moded: rm = 0 \(RO-FP16\): an input chooses RNE, RZ, RD, RU or RNA of one format$"
     with pytest.raises(ValueError, match=rule):
