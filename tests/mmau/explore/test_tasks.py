@@ -136,6 +136,15 @@ def test_arrays_of_one_arithmetic_share_its_accuracy_and_not_their_costs() -> No
     assert len(arithmetics) * 4 == len(points), "of two feeds and two encodings"
 
 
+def test_estimate_knows_what_else_takes_time() -> None:
+    """Verilog alone is quick; rows whose changes are counted are slow."""
+    alone = space_of(SMALL)
+    by_rows = space_of(SMALL + '[cost]\nactivity = "normal"\n')
+    rough = [seconds_of([part.task for part in parts(space).values()], []) for space in (SPACE, alone, by_rows)]
+    assert rough[1]["cosimulation"] < rough[0]["cosimulation"] / 2
+    assert rough[2]["cost"] > 1.5 * rough[0]["cost"]
+
+
 def test_estimate_names_each_kind_of_task() -> None:
     assert (
         estimate_text({"accuracy": 60.0, "cost": 240.0}, 2)
