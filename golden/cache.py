@@ -211,7 +211,7 @@ def _is_own(folder: Path) -> bool:
         for path in (folder.resolve(), *folder.resolve().parents):
             _check_owner(path)
     except ValueError as error:
-        _tell_once(f"the cache {folder} is not used: {error}; name another folder, or change its mode")
+        tell_once(f"the cache {folder} is not used: {error}; name another folder, or change its mode")
         return False
     return True
 
@@ -239,7 +239,7 @@ def _is_private(group: int) -> bool:
 
 
 @cache
-def _tell_once(message: str) -> None:
+def tell_once(message: str) -> None:
     logging.getLogger(__name__).warning(message)
 
 

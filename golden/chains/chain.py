@@ -109,6 +109,8 @@ class ChainTable:
         """
         if self != ChainTable() and operation.block_size is not None:
             raise ValueError(f"[chain] is for operations without scales, but {operation.name} has scales")
+        if self != ChainTable() and "c" not in operation.operands:
+            raise ValueError(f"[chain] is for operations that add to c, which {operation.name} does not have")
         if self.convert is not None and (a.name not in CONVERTED or b.name not in CONVERTED):
             raise ValueError(f"[chain] convert takes {' and '.join(CONVERTED)} to fp16; got a={a}, b={b}")
         if self.subtract and not a.negative_zero:

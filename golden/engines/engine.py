@@ -15,10 +15,12 @@ from golden.arithmetic.formats import Format
 from golden.arithmetic.rounding import overflows_to_largest
 from golden.arithmetic.specials import quiet_nan
 from golden.arrays import BitArray, bits_dtype, is_device_array
+from golden.cache import tell_once
 from golden.chains.chain import Chain, fp16_codes
 from golden.chains.sum_chain import Node, Sum, place_of, summed
 from golden.checks import check_choice
 from golden.native import engine as native
+from golden.native.library import TooWide
 from golden.native.parameters import is_one_call
 
 TABLED = 16
@@ -114,19 +116,23 @@ def values_of(operand: Format, codes: BitArray) -> Any:
     """The values of codes as float64."""
     if operand.width <= TABLED:
         return _table(operand)[codes]
-    if operand.name == "tf32":
-        return codes.astype(np.uint32).view(np.float32).astype(np.float64)
-    return codes.view(np.float32).astype(np.float64)
+    fields = codes.astype(np.int64) >> operand.pad_bits
+    man, stored = fields & (1 << operand.man_bits) - 1, fields >> operand.man_bits & (1 << operand.exp_bits) - 1
+    sig = man + np.where(stored > 0, 1 << operand.man_bits, 0)
+    magnitude = np.ldexp(sig.astype(np.float64), np.maximum(stored, 1) - operand.bias - operand.man_bits)
+    magnitude = np.where(stored == (1 << operand.exp_bits) - 1, np.where(man > 0, np.nan, np.inf), magnitude)
+    return np.where(fields >> operand.man_bits + operand.exp_bits & 1, -magnitude, magnitude)
 
 
 def codes_of(d: Format, values: Any) -> BitArray:
-    """The codes of values in d's format, rounded to nearest even if the format does not hold them."""
+    """The codes of values in d's format, of IEEE 754's kind, rounded to nearest even if the format does not hold them."""
     exact = rounded(values, Node("RNE", d))
-    if d.name == "fp16":
-        codes = exact.astype(np.float16).view(np.uint16)
-    else:
-        codes = exact.astype(np.float32).view(np.uint32)
-        codes = codes >> np.uint32(16) if d.name == "bf16" else codes
+    magnitude = np.where(np.isfinite(exact), np.abs(exact), 0.0)
+    _, exp = np.frexp(magnitude)
+    lead = np.where(magnitude > 0, np.maximum(exp - 1, d.e_min), d.e_min)
+    codes = np.ldexp(magnitude, d.man_bits - lead).astype(np.int64) + (lead - d.e_min << d.man_bits)
+    codes = np.where(np.isinf(exact), (1 << d.exp_bits) - 1 << d.man_bits, codes)
+    codes |= np.signbit(exact).astype(np.int64) << d.man_bits + d.exp_bits
     return np.where(np.isnan(values), quiet_nan(d), codes).astype(bits_dtype(d))
 
 
@@ -192,7 +198,8 @@ def fastest_engine(on_device: bool = False) -> str:
 
 
 def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
-    """Run a batch on the named engine; None selects the fastest one available.
+    """Run a batch on the named engine; None selects the fastest one available, and the reference, with one warning, for sums
+    that are too wide for it.
 
     Returns:
         d, bit patterns in the shape of c.
@@ -202,9 +209,12 @@ def run(engine: str | None, chain: Chain, batch: Batch) -> BitArray:
     """
     on_device = is_device_array(batch.c)
     if engine is None:
-        engine = fastest_engine(on_device)
-    else:
-        check_choice("engine", engine, ENGINES)
+        try:
+            return run(fastest_engine(on_device), chain, batch)
+        except TooWide as error:
+            tell_once(f"{error}; engine 'reference' computes {chain.operation.name} of {chain.a} and {chain.b} here, slowly")
+            return run("reference", chain, batch)
+    check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got arrays on a GPU, which engine 'cuda' takes")
     if engine != "reference" and chain.operation.carried is not chain.operation:

@@ -218,9 +218,12 @@ def prepared_product(chain: Chain, a: Format, b: Format, shape: tuple[int, int, 
     operation = chain.operation
     fills_storage = all(operand.width == operand.storage_bits for operand in (a, b, operation.c))
     of_fields = operation.carried is operation and operation.scale_format is None
-    if library() is None or not is_one_call(chain) or not of_fields or not fills_storage:
+    lib = library()
+    if lib is None or not is_one_call(chain) or not of_fields or not fills_storage:
         return None
     try:
+        if lib.mmau_check(_prepared(chain, shape[2])[0]):  # too wide a sum, of which `compute` says so
+            return None
         return PreparedProduct(chain, a, b, shape)
     except ValueError:  # a chain of `compute`'s refusals
         return None

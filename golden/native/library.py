@@ -75,8 +75,8 @@ def source_digest(folder: Path) -> str | None:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-BAD_ISA = 20
-"""Status of the library for a bad MMAU_ISA: MMAU_BAD_ISA of mmau.h."""
+BAD_ISA, TOO_WIDE = 20, 35
+"""Statuses of the library for a bad MMAU_ISA and a sum too wide: MMAU_BAD_ISA and MMAU_BAD_WIDTH of mmau.h."""
 
 
 def isa() -> str | None:
@@ -101,7 +101,11 @@ def message(status: int) -> str:
     return str(lib.mmau_message(status).decode())
 
 
+class TooWide(ValueError):
+    """An exact sum of a step has more bits than the library's widest integer."""
+
+
 def refusal(status: int) -> ValueError:
     """The error for a status other than MMAU_OK."""
     got = f", got {os.environ.get('MMAU_ISA', '')!r}" if status == BAD_ISA else ""
-    return ValueError(message(status) + got)
+    return (TooWide if status == TOO_WIDE else ValueError)(message(status) + got)

@@ -286,6 +286,11 @@ def gemm(
         return with_gradients(product, model, order, (scale_a, scale_b, bias), A, B, C)
     k = instruction_products(model)
     operation = model.operation
+    if not {"a", "b", "c"} <= {*operation.operands}:
+        raise ValueError(
+            f"a matrix product is of operations that multiply a by b and add c; {operation.name} has "
+            f"{' and '.join(operation.operands)}: take dot"
+        )
     made = order.convert, order.passes, order.pass_tile
     a, b = operand("A", A, model.a, *made, is_b=False), operand("B", B, model.b, *made, is_b=True)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:

@@ -36,6 +36,8 @@ def _with_values(name: str, given: Any, folder: Path) -> Any:
     """The keys of a format with the values of its file."""
     if not isinstance(given, dict) or "table" not in given:
         return given
+    if "values" in given:
+        raise ValueError(f"[formats.{name}] has both table and values, which say the same: leave one out")
     rest = {key: value for key, value in given.items() if key != "table"}
     check_name(f"table of [formats.{name}]", given["table"])
     return rest | {"values": values_from(name, folder / given["table"])}
@@ -48,7 +50,7 @@ def values_from(name: str, path: Path) -> list[str]:
         ValueError: a line without them, or a code that is given twice or not at all. OSError: the file cannot be read.
     """
     found: dict[int, str] = {}
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         lines = [[cell.strip() for cell in line] for line in csv.reader(file) if line and not line[0].startswith("#")]
     for line in lines[1:] if lines[:1] == [HEADER] else lines:
         try:
@@ -101,6 +103,12 @@ def own_formats(table: Any) -> dict[str, Format]:
         if missing := [key for key, needed in keys.items() if needed and key not in given]:
             raise ValueError(f"[formats.{name}] is missing {listed(missing)}; its keys are {listed(keys)}")
         found[name] = make(name, given)
+        named = named_integer(name)
+        if named is not None and (named.bits, named.signed) != (given.get("bits"), given.get("signed", True)):
+            raise ValueError(
+                f"[formats.{name}]: {name} is the name of an integer of {named.bits} bits, "
+                f"{'with' if named.signed else 'without'} a sign: make it one, or choose another name"
+            )
         if name in FORMATS and FORMATS[name] != found[name]:
             raise ValueError(f"[formats.{name}]: golden has another format of that name; choose a name of your own")
     return found

@@ -11,7 +11,8 @@ from cosim.runner.needed_tools import check_tools
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.json_objects import print_object
 from mmau.cli.missing_modules import missing
-from mmau.explore.design_space import Space
+from mmau.explore.design_space import Search, Space
+from mmau.explore.estimation import FILE
 from mmau.explore.explore import RESULTS, Exploration, workers_for
 from mmau.explore.explore import explore as explore_space
 from mmau.explore.space_file import load_space
@@ -37,6 +38,9 @@ def run_explore(arguments: argparse.Namespace) -> int:
         raise ValueError(error) from error
     files = [str(arguments.out / RESULTS)]
     about: dict[str, Any] = {"title": space.name, "space": space.text, "constraints": space.constraints}
+    if found.estimates is not None:
+        about["estimates"] = found.estimates.lines()
+        files.append(str(arguments.out / FILE))
     files += map(str, mmau.explore.report_files.write(found.records, arguments.out, **about))
     show(found, files, arguments)
     if found.not_done:
@@ -47,7 +51,7 @@ def run_explore(arguments: argparse.Namespace) -> int:
 def check_packages(space: Space) -> None:
     """Raise ValueError where a package is missing that the exploration needs at its end."""
     needed = dict(NEEDED)
-    if space.search is not None:
+    if isinstance(space.strategy, Search):
         needed["optuna"] = "a search"
     if space.accuracy is not None and any(workload.network is not None for workload in space.accuracy.checked):
         needed["torch"] = "the workload network"
@@ -58,7 +62,7 @@ def check_packages(space: Space) -> None:
 
 def chosen_engine(arguments: argparse.Namespace, space: Space) -> tuple[Engine, int]:
     """The engine of the tasks, and its number of workers."""
-    points = [] if space.search is not None else list(space.points())
+    points = [] if space.strategy is not None else list(space.points())
     here = workers_for([*points, *space.reference_points()], arguments.jobs)
     engine = engine_for(arguments.scheduler, here)
     return engine, engine.workers if isinstance(engine, Cluster) else here

@@ -73,15 +73,13 @@ def _models(
     """The unit, the named instruction, or those of the part that take the formats.
 
     Raises:
-        ValueError: a part without a model, or an instruction with --unit.
+        ValueError: an unknown part, or an instruction with --unit.
     """
     if arguments.unit is not None:
         if arguments.instr is not None:
             raise ValueError("--instr names an instruction of --part; leave it out with --unit")
         return [golden.load_unit(arguments.unit)]
     part = golden.part(arguments.part)
-    if part.arch is None:
-        raise ValueError(f"{part.name} is {part.target}, for which the catalogue has no model: {part.note}")
     if arguments.instr:
         return [golden.instruction(part.arch, arguments.instr)]
     a, b, _ = given.formats

@@ -35,16 +35,19 @@ NO_WIRES = (
 )
 
 
-def answers(records: Sequence[Record], title: str, constraints: Sequence[Constraint] = ()) -> str:
+def answers(
+    records: Sequence[Record], title: str, constraints: Sequence[Constraint] = (), estimates: Sequence[str] = ()
+) -> str:
     """The page.
 
     Args:
         constraints: the limits of the space; a winner is named under each by itself, and under all.
+        estimates: lines about those of other points.
     """
     columns = shown_columns(records)
     front = on_front(records)
     reproduced: dict[str, Record] = {}
-    lines = [f"# {title}", "", *_counts(records), ""]
+    lines = [f"# {title}", "", *_counts(records), "", *estimates]
     if front:
         reproduced |= {record["name"]: record for record in front}
         said = f"No other point has both a smaller {_area_label(records)} and a smaller error, on some workload."

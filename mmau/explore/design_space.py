@@ -309,6 +309,22 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Estimation:
+    """The settings of a strategy that measures a sample, estimates the costs of all points, and measures the front.
+
+    Attributes:
+        objectives: columns, each "min" or "max"; costs are estimated, accuracies measured for each arithmetic.
+        points: the largest number of points whose costs are measured. sample: those of them that come first.
+        seed: seed of the choice of the sample.
+    """
+
+    objectives: Mapping[str, str]
+    points: int
+    sample: int
+    seed: int
+
+
+@dataclass(frozen=True)
 class Space:
     """A design space: the points, and what is measured of them.
 
@@ -318,7 +334,7 @@ class Space:
         accuracy, cosimulation: what is to be measured; None for nothing. cost: the costs to measure, as `rtl.cost` takes
             them.
         proof_seconds: limit for the proof of each co-simulated datapath, None where none is tried.
-        search: how points are chosen; None for all of them.
+        strategy: how points are chosen; None for all of them.
         warnings: what the file asks for and may not mean.
         text: the text of the file.
     """
@@ -332,7 +348,7 @@ class Space:
     cost: Mapping[str, Any] | None = None
     cosimulation: Cosimulation | None = None
     proof_seconds: float | None = None
-    search: Search | None = None
+    strategy: Search | Estimation | None = None
     warnings: tuple[str, ...] = ()
     text: str = field(default="", compare=False)
 

@@ -4,7 +4,7 @@ files and records of its folder."""
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,19 @@ from typing import Any, NamedTuple
 from golden.checks import listed
 from golden.files import write_atomically
 from mmau.explore.columns import value_of
-from mmau.explore.design_space import POINT, Axis, Choice, Point, Search, Space, Value, broken_by_measures, of_cost
+from mmau.explore.design_space import (
+    POINT,
+    Axis,
+    Choice,
+    Point,
+    Search,
+    Space,
+    Value,
+    arithmetic_of,
+    broken_by_measures,
+    of_cost,
+)
+from mmau.explore.estimation import FILE, Estimates, estimate
 from mmau.explore.records import is_verified
 from mmau.explore.tasks import (
     INVALID,
@@ -23,6 +35,7 @@ from mmau.explore.tasks import (
     parts_of,
     proof_of,
     record_of,
+    rough_seconds,
     seconds_of,
 )
 from mmau.explore.work import VERILOG, renamed, work
@@ -121,9 +134,11 @@ class Exploration(NamedTuple):
 
     Attributes:
         records: the records of all points and references that were evaluated or found invalid, in their order.
+        estimates: of a strategy that estimates.
     """
 
     records: Sequence[dict[str, Any]]
+    estimates: Estimates | None = None
 
     def count(self, status: str) -> int:
         """The number of points with a status."""
@@ -165,7 +180,7 @@ def explore(
         WorkerError: workers cannot be started or reached.
     """
     Limits(seconds)
-    if space.search is None:
+    if space.strategy is None:
         check_any_valid(list(space.points()))
     check_folder(folder)
     with Store(folder / STORE, WHAT) as store:
@@ -174,22 +189,31 @@ def explore(
         write_atomically(folder / SPACE, space.text.encode())
         references = space.reference_points()
         evaluation = _Evaluation(
-            space, folder, partial(run, work=work, store=store, engine=engine, seconds=seconds, retry=retry), say
+            space,
+            folder,
+            partial(run, work=work, store=store, engine=engine, seconds=seconds, retry=retry, weight=rough_seconds),
+            say,
         )
         for warning in space.warnings:
             say(f"warning: {warning}")
         announced = partial(announcement, space, store=store, workers=workers, retry=retry)
-        if space.search is None:
+        estimates: Estimates | None = None
+        (folder / FILE).unlink(missing_ok=True)  # of another strategy
+        if space.strategy is None:
             points = [*references, *space.points()]
             say(announced(points))
             evaluation.evaluate(points)
         else:
-            say(announced([*references, *_spread(space, min(space.search.points, space.size))]))
+            say(announced([*references, *_spread(space, min(space.strategy.points, space.size))]))
             evaluation.evaluate(references)
-            searched(space, space.search, evaluation.evaluate)
+            if isinstance(space.strategy, Search):
+                searched(space, space.strategy, evaluation.evaluate)
+            else:
+                estimates = estimate(space, space.strategy, evaluation.evaluate, evaluation.accuracy, say)
+                write_atomically(folder / FILE, estimates.csv())
         evaluation.keep_results()
         evaluation.remove_others()
-        return Exploration(evaluation.records())
+        return Exploration(evaluation.records(), estimates)
 
 
 def check_folder(folder: Path) -> None:
@@ -220,11 +244,14 @@ def announcement(space: Space, points: Sequence[Point], store: Store, workers: i
     seconds = seconds_of([task for task in tasks if task.key not in done], known)
     remaining = estimate_text(seconds, workers) if len(done) < len(tasks) else "nothing to do"
     sizes = " × ".join(f"{axis.label} {len(axis.values)}" for axis in space.axes)
-    count = space.size if space.search is not None else sum(point.kind == POINT for point in points)
+    count = space.size if space.strategy is not None else sum(point.kind == POINT for point in points)
     size = f"{count:,} point{'s' * (count != 1)}{f' ({sizes})' * bool(sizes)}"
     references = len(space.references)
     beside = f", {references} reference{'s' * (references != 1)}" * bool(references)
-    first = "" if space.search is None else f"a search evaluates at most {min(space.search.points, space.size):,}; "
+    first = ""
+    if space.strategy is not None:
+        what = "a search evaluates" if isinstance(space.strategy, Search) else "costs are estimated from those of"
+        first = f"{what} at most {min(space.strategy.points, space.size):,}; "
     return f"{space.name}: {size}{beside}: {first}{len(tasks):,} tasks, {len(done):,} of them done; {remaining}"
 
 
@@ -278,6 +305,22 @@ class _Evaluation:
                 self._parts[point.name] = costs
         self._run(points, ("cost", "cosimulation", "proof", "accuracy"))
         return [self._record(point) for point in points]
+
+    def accuracy(self, points: Sequence[Point], columns: Sequence[str]) -> list[Mapping[str, Any]]:
+        """`accuracy` of a record, for each point, of the workloads that columns name; equal arithmetics once."""
+        of_point = [None if point.unit is None else arithmetic_of(point.unit) for point in points]
+        parts = {}
+        for point, arithmetic in zip(points, of_point, strict=True):
+            if columns and arithmetic not in parts:
+                known = [part for part in parts_of(self._space, point) if part.kind == "accuracy"]
+                parts[arithmetic] = [part for part in known if any(_is_of(part.workload, name) for name in columns)]
+        records = self._carry_out(distinct_tasks([part for each in parts.values() for part in each]))
+        self._outcomes |= {record.task.key: record for record in records}
+        tables = {
+            arithmetic: measures([(part, self._outcomes[part.task.key]) for part in each], None)["accuracy"] or {}
+            for arithmetic, each in parts.items()
+        }
+        return [tables.get(arithmetic, {}) for arithmetic in of_point]
 
     def records(self) -> list[dict[str, Any]]:
         """The records of all points whose requested parts have ended, in their order."""
@@ -340,6 +383,10 @@ class _Evaluation:
 
     def _record(self, point: Point) -> dict[str, Any]:
         return record_of(self._space, point, self._parts[point.name], self._outcomes)
+
+
+def _is_of(workload: str, column: str) -> bool:
+    return bool(workload) and column.startswith(f"accuracy.{workload}.")
 
 
 def known_of(record: Record, is_waiting: bool, proof: Record | None) -> tuple[str, str]:

@@ -3,10 +3,11 @@
 import base64
 import hashlib
 import json
+import lzma
 import math
 import re
-import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -29,7 +30,7 @@ from mmau.explore.records import (
     workloads,
 )
 
-SCRIPTS = ("values.js", "filters.js", "scatter.js", "table.js", "charts.js", "dialog.js", "main.js")
+SCRIPTS = ("unpack.js", "values.js", "filters.js", "scatter.js", "table.js", "charts.js", "dialog.js", "main.js")
 
 FIRST = (
     "cost.area_um2", "cost.delay_ns", "cost.energy_pj", "cost.power_mw", "cost.cells", "cost.depth",
@@ -71,11 +72,19 @@ def page(records: Sequence[Record], title: str, space: str) -> str:
             "tools": tools(records),
             "space": details("The space, as TOML", element("pre", space, tabindex="0")) if space else "",
             "data": _json(data(records)),
-            "plotly": base64.b64encode(zlib.compress(plotly.encode(), 9)).decode(),
+            "plotly": base64.b64encode(packed(plotly.encode())).decode(),
             "script": script,
             "script-hashes": " ".join(_hash(text) for text in (plotly, script)),
         },
     )
+
+
+@cache
+def packed(content: bytes) -> bytes:
+    """LZMA, as assets/unpack.js takes it apart: a quarter less than what browsers unpack themselves."""
+    filters = [{"id": lzma.FILTER_LZMA1, "preset": 6, "pb": 0, "dict_size": 1 << 23}]
+    found = lzma.compress(content, lzma.FORMAT_ALONE, filters=filters)
+    return found[:5] + len(content).to_bytes(8, "little") + found[13:]  # the size, which the library leaves open
 
 
 def _asset(name: str) -> str:

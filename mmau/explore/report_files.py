@@ -25,6 +25,7 @@ def write(
     title: str,
     space: str = "",
     constraints: Sequence[Constraint] = (),
+    estimates: Sequence[str] = (),
 ) -> list[Path]:
     """Write results.parquet, results.csv, answers.md, report.html and plots/*.svg, plots/*.png into a folder, arrays.json if
     a point has an array; files of these names are replaced.
@@ -35,7 +36,7 @@ def write(
     Args:
         records: the points' result records, in the order of the table.
         title: the name of the space. space: the text of its TOML file, which the page shows. constraints: its limits, under
-            which winners are named.
+            which winners are named. estimates: lines of answers.md about those of other points.
 
     Returns:
         The files, in the order in which they were written.
@@ -50,7 +51,7 @@ def write(
         "results.csv": csv_bytes(records),
         "results.parquet": parquet_bytes(records, {"title": title, "space": space}),
         **{f"{PLOTS}/{name}": image for name, image in figures(records, title).items()},
-        "answers.md": answers(records, title, constraints).encode(),
+        "answers.md": answers(records, title, constraints, estimates).encode(),
         "report.html": page(records, title, space).encode(),
     }
     if found := arrays(records):

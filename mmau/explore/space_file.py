@@ -11,7 +11,7 @@ from golden.operations import OPERATIONS
 from golden.text import value_as_text
 from mmau.explore.accuracy import check_workload, with_files, workload_name
 from mmau.explore.accuracy.dataset import MAX_ROWS
-from mmau.explore.columns import COST, check_column, misleads, named
+from mmau.explore.columns import COST, check_column, is_cost, misleads, named
 from mmau.explore.design_space import (
     AT_LEAST,
     AT_MOST,
@@ -22,6 +22,7 @@ from mmau.explore.design_space import (
     Choice,
     Constraint,
     Cosimulation,
+    Estimation,
     Search,
     Space,
     Value,
@@ -49,7 +50,12 @@ TOP = (
 COSIMULATION = ("vectors", "seed")
 """The keys of the table [cosimulation]."""
 
-STRATEGIES = ("all", "search")
+STRATEGIES: Mapping[str, tuple[str, ...]] = {
+    "all": (),
+    "search": ("objectives", "points", "population", "seed"),
+    "estimate": ("objectives", "points", "sample", "seed"),
+}
+"""The kinds of strategies, each with its keys."""
 
 ROWS = 100_000
 """Default number of rows of a workload."""
@@ -62,6 +68,12 @@ MOST = 1 << 40
 
 MOST_POINTS = 20_000
 """Largest number of points of a space that is not searched; evaluating them takes weeks on one machine."""
+
+MOST_ESTIMATED = 200_000
+"""Largest number of points whose costs are estimated; all are held in memory."""
+
+POINTS_OF_ESTIMATES, SAMPLE = 96, 48
+"""Points that are measured where costs are estimated, and those of them that come first, where the file does not say."""
 
 POPULATION = 24
 """Points of a generation, where the file does not say."""
@@ -124,8 +136,8 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
     for name in references:
         reference_of(name)
     constraints = constraints_of(sub_table("", table, "constraints"), operation, workloads, swept)
-    search = _search(table, workloads, axes, swept)
-    columns = [*(each.column for each in constraints), *(() if search is None else search.objectives)]
+    strategy = _strategy(table, workloads, axes, swept)
+    columns = [*(each.column for each in constraints), *(() if strategy is None else strategy.objectives)]
     space = Space(
         name=table["name"],
         fixed=fixed,
@@ -136,7 +148,7 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
         cost=_cost(table, folder),
         cosimulation=_cosimulation(table),
         proof_seconds=_seconds(sub_table("", table, "proof").get("seconds")),
-        search=search,
+        strategy=strategy,
         warnings=tuple(filter(None, (misleads(column, swept) for column in columns))),
         text=text,
     )
@@ -147,11 +159,19 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
 def _check_size(space: Space) -> None:
     if space.accuracy is None and space.cost is None and space.cosimulation is None:
         raise ValueError("nothing is requested: a space needs [accuracy], [cost], [cosimulation] or [proof]")
-    if space.search is None and space.size > MOST_POINTS:
+    if space.strategy is None and space.size > MOST_POINTS:
         raise ValueError(
             f"a space whose points are all evaluated must have at most {MOST_POINTS:,}, got {space.size:,}: "
-            'sweep less, or let a search choose: [strategy] kind = "search"'
+            'sweep less, or evaluate some of them: [strategy] kind = "search" or "estimate"'
         )
+    if isinstance(space.strategy, Estimation):
+        if space.size > MOST_ESTIMATED:
+            raise ValueError(
+                f"a space whose costs are estimated must have at most {MOST_ESTIMATED:,} points, got {space.size:,}: sweep "
+                'less, or let a search choose: [strategy] kind = "search"'
+            )
+        if space.cost is None:
+            raise ValueError('[strategy] kind = "estimate" needs costs, and the file has cost = false')
 
 
 def _operation(fixed: Mapping[str, Any], sweep: Mapping[str, Any]) -> str | None:
@@ -291,27 +311,40 @@ def _seconds(value: Any) -> float | None:
     return float(value)
 
 
-def _search(table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ...], swept: Collection[str]) -> Search | None:
-    given = sub_table("", table, "strategy", ("kind", "objectives", "points", "population", "seed"))
-    check_choice("[strategy] kind", given.get("kind", "all"), STRATEGIES)
-    if given.get("kind", "all") == "all":
-        further = [key for key in given if key != "kind"]
-        if further:
-            raise ValueError(f'[strategy] {listed(further)} goes with kind = "search"; with "all" every point is evaluated')
+def _strategy(
+    table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ...], swept: Collection[str]
+) -> Search | Estimation | None:
+    given = sub_table("", table, "strategy", ("kind", *dict.fromkeys(key for keys in STRATEGIES.values() for key in keys)))
+    kind = given.get("kind", "all")
+    check_choice("[strategy] kind", kind, tuple(STRATEGIES))
+    further = [key for key in given if key not in ("kind", *STRATEGIES[kind])]
+    if further:
+        others = [f'"{name}"' for name, keys in STRATEGIES.items() if set(further) <= {*keys}]
+        why = "; with it every point is evaluated" if kind == "all" else ""
+        raise ValueError(f'[strategy] {listed(further)} goes with kind = {" or ".join(others)}, not with "{kind}"{why}')
+    if kind == "all":
         return None
+    what = "a search" if kind == "search" else "an estimate"
     if not axes:
-        raise ValueError("[strategy] a search needs a key to sweep, and [sweep] has none")
+        raise ValueError(f"[strategy] {what} needs a key to sweep, and [sweep] has none")
     objectives = {named(name, swept): side for name, side in sub_table("strategy", given, "objectives").items()}
     if not objectives:
-        raise ValueError('[strategy] a search needs objectives, like {area_um2 = "min"}, and has none')
+        raise ValueError(f'[strategy] {what} needs objectives, like {{area_um2 = "min"}}, and has none')
     for name, side in objectives.items():
         check_column("[strategy] objectives:", name, workloads)
         check_choice(f"[strategy] objectives: {name}", side, ("min", "max"))
+    seed = _count("[strategy] seed", given.get("seed", 0), 0)
+    if kind == "estimate":
+        if not any(is_cost(name) for name in objectives):
+            raise ValueError(f"[strategy] an estimate needs a cost among its objectives, got {listed(objectives)}")
+        points = _count("[strategy] points", given.get("points", POINTS_OF_ESTIMATES), 2, MOST_POINTS)
+        sample = _count("[strategy] sample", given.get("sample", min(SAMPLE, points)), 2, points)
+        return Estimation(objectives, points, sample, seed)
     if "points" not in given:
         raise ValueError("[strategy] a search needs points, the number that it may evaluate, and it is missing")
     population = _count("[strategy] population", given.get("population", POPULATION), 2)
     points = _count("[strategy] points", given["points"], 1)
-    return Search(objectives, points, population, _count("[strategy] seed", given.get("seed", 0), 0))
+    return Search(objectives, points, population, seed)
 
 
 def _count(where: str, value: Any, least: int, most: int = MOST) -> int:

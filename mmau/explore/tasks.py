@@ -323,11 +323,14 @@ ROW_PRODUCTS = 4e6
 """Least number of products of an accuracy workload that are computed in a second, on one core of a server of 2021. The other
 estimates here are for the same core."""
 
-WORKLOAD, COST, CIRCUIT = 1.0, 2.5, 2.0
-"""Seconds that a part takes on the smallest unit."""
+WORKLOAD, COST, CIRCUIT, VERILOG = 1.0, 2.5, 2.0, 0.5
+"""Seconds that a part takes on the smallest unit; of Verilog that is written alone, too."""
 
-COST_A_PRODUCT, COSIMULATION_A_PRODUCT, PROOF_A_PRODUCT = 0.9, 0.35, 0.1
+COST_A_PRODUCT, COSIMULATION_A_PRODUCT, PROOF_A_PRODUCT, VERILOG_A_PRODUCT = 0.9, 0.35, 0.1, 0.1
 """Seconds that each product of a unit adds."""
+
+ACTIVITY_A_PRODUCT = 2.0
+"""Seconds that each product adds where power is that of a workload's rows."""
 
 ARRAY_COST = 4
 """How many times as long the cost of an array takes as that of its datapath: element and decoders are mapped, too."""
@@ -341,9 +344,13 @@ def rough_seconds(task: Task) -> float:
     content = task.content
     length = int(tomllib.loads(content["unit"]).get("L", 1))
     if content["part"] == "cost":
-        return (COST + COST_A_PRODUCT * length) * (ARRAY_COST if "\n[array]\n" in content["unit"] else 1)
+        rows = isinstance(content["wanted"].get("activity"), Mapping)
+        whole = (COST + COST_A_PRODUCT * length) * (ARRAY_COST if "\n[array]\n" in content["unit"] else 1)
+        return whole + ACTIVITY_A_PRODUCT * length * rows
     if content["part"] == "proof":
         return CIRCUIT + PROOF_A_PRODUCT * length
+    if content["part"] == "cosimulation" and not content["vectors"]:
+        return VERILOG + VERILOG_A_PRODUCT * length
     if content["part"] == "cosimulation":
         return CIRCUIT + COSIMULATION_A_PRODUCT * length + int(content["vectors"]) / VECTORS * length / 8
     return WORKLOAD + int(content["rows"]) * length / ROW_PRODUCTS

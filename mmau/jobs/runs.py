@@ -21,25 +21,30 @@ class Progress:
 
     Args:
         what: the kind of tasks. unit: the counted items, in the plural. wanted: their total number.
-        stream: for the output; None for stderr.
+        stream: for the output; None for stderr. weight: expected time of all tasks, in any unit; None for that of as many
+            items of equal time.
     """
 
-    def __init__(self, what: str, unit: str, wanted: int, stream: TextIO | None = None) -> None:
+    def __init__(self, what: str, unit: str, wanted: int, stream: TextIO | None = None, weight: float | None = None) -> None:
         self._what, self._unit, self._wanted = what, unit, wanted
         self._stream = sys.stderr if stream is None else stream
         self._on_terminal = self._stream.isatty()
         self._found = self._now = 0
+        self._left, self._past = float(wanted) if weight is None else weight, 0.0
         self._others: Counter[str] = Counter()
         self._started = self._printed = time.monotonic()
 
-    def found(self, record: Record, amount: int) -> None:
+    def found(self, record: Record, amount: int, weight: float | None = None) -> None:
         """Count a record of an earlier run."""
         self._found += amount
+        self._left -= amount if weight is None else weight
         self._count(record)
 
-    def ended(self, record: Record, amount: int) -> None:
+    def ended(self, record: Record, amount: int, weight: float | None = None) -> None:
         """Count a task that has ended now; a task that is not done is reported on a separate line."""
         self._now += amount
+        self._left -= amount if weight is None else weight
+        self._past += amount if weight is None else weight
         self._count(record)
         if not record.done:
             self.say(f"{record.task.name} {record.status}: {record.message.partition(chr(10))[0]}")
@@ -62,7 +67,7 @@ class Progress:
         self._stream.flush()
 
     def line(self) -> str:
-        """The progress as text: counts, the rate of this run, and the remaining time at this rate."""
+        """The progress as text: counts, the rate of this run, and the remaining time by what the finished tasks took."""
         at = self._found + self._now
         words = [f"{self._what}: {at:,} of {self._wanted:,} {self._unit}"]
         words += [f"{number:,} {status}" for status, number in sorted(self._others.items())]
@@ -71,7 +76,7 @@ class Progress:
             rate = self._now / seconds
             words.append(f"{rate:,.3g} {self._unit}/s" if rate < 100 else f"{rate:,.0f} {self._unit}/s")
             if at < self._wanted:
-                words.append(f"{duration((self._wanted - at) / rate)} remaining")
+                words.append(f"{duration(seconds * self._left / self._past)} remaining")
         return ", ".join(words)
 
     def _count(self, record: Record) -> None:
@@ -101,6 +106,7 @@ def run(
     on_record: Callable[[Record], None] = lambda record: None,
     unit: str = "tasks",
     amount: Callable[[Task], int] = lambda task: 1,
+    weight: Callable[[Task], float] | None = None,
 ) -> list[Record]:
     """Execute the tasks without an outcome in the store.
 
@@ -114,6 +120,7 @@ def run(
         retry: whether tasks that failed, crashed or timed out run again.
         on_record: called with each new record once it is stored.
         unit, amount: the items that the progress counts, and the number of them in a task.
+        weight: the expected time of a task, above 0, in any unit, for the remaining time; None for its amount.
 
     Returns:
         A record for each task that has an outcome, in their order.
@@ -125,7 +132,9 @@ def run(
     """
     wanted, limits = distinct(tasks), Limits(seconds, start_within)
     chosen = Processes(workers) if engine is None else engine
-    progress = Progress(store.what, unit, sum(amount(task) for task in wanted.values()))
+    expected: Callable[[Task], float] = amount if weight is None else weight
+    whole = sum(expected(task) for task in wanted.values())
+    progress = Progress(store.what, unit, sum(amount(task) for task in wanted.values()), weight=whole)
     for message in store.damaged:
         progress.say(message)
     reported = len(store.damaged)
@@ -134,7 +143,7 @@ def run(
         record = store.find(task)
         if record is not None and (record.done or not retry):
             records[key] = record
-            progress.found(record, amount(task))
+            progress.found(record, amount(task), expected(task))
     for message in store.damaged[reported:]:
         progress.say(message)
     waiting = [task for key, task in wanted.items() if key not in records]
@@ -143,7 +152,7 @@ def run(
             for outcome in outcomes:
                 store.check_space(outcome)
                 record = records[outcome.task.key] = store.keep(outcome)
-                progress.ended(record, amount(outcome.task))
+                progress.ended(record, amount(outcome.task), expected(outcome.task))
                 on_record(record)
     progress.show(last=True)
     return [records[key] for key in wanted if key in records]

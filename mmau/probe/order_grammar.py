@@ -34,10 +34,10 @@ LANES = (16, 32, 64, 128, 256)
 OUTPUT_TILES = ((16, 16), (32, 32), (64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128))
 
 EVERY_TREE = 4
-"""Number of sums up to which every order of their additions is tried."""
+"""Number of sums up to which every order of their additions is tried by itself."""
 
 EVERY_ORDER = 8
-"""Number of sums up to which every order is tried in which they are added one after the other."""
+"""Number of sums up to which every order of their additions is found from the sums themselves."""
 
 Keys = dict[str, Any]
 

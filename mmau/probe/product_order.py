@@ -427,7 +427,7 @@ class _Search:
             return pieces_giving(self.wanted, first, others, summation.additions().add, summation.finished)
 
     def _permuted(self, grammar: Grammar, is_late: bool) -> Iterator[GemmOrder | None]:
-        """Parts or stripes that are added in any order, one after the other."""
+        """Parts or stripes that are added in any order, one after the other or as a tree."""
         for key, keys in grammar.many_sums(is_late):
             order = self._order(keys)
             if order is None or (key != "split_order" and order.split_sum != "fp32"):
@@ -441,7 +441,8 @@ class _Search:
                 if not EVERY_TREE < len(first) <= EVERY_ORDER:
                     continue
                 first, others, add = summation.between(first, others)
-                found = next(orders_giving(self.wanted, first, others, add, summation.finished), None)
+                trees = not is_late and order.split_sum != "in-place"
+                found = next(orders_giving(self.wanted, first, others, add, summation.finished, trees), None)
             if found is None:
                 yield None
             else:

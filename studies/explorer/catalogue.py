@@ -18,7 +18,7 @@ import golden
 from golden import html
 from golden.arithmetic.formats import FORMATS, INTEGERS, Format
 from golden.catalogue import ARCHITECTURES, marketing_names
-from golden.catalogue.parts import names_of
+from golden.catalogue.parts import find_part, names_of, part_names
 from golden.chains.chain import PAIRED, Chain
 from golden.html import Markup, element
 from golden.native.parameters import KEYS, OPERATION_CODES, format_number, is_one_call, parameters
@@ -146,6 +146,11 @@ def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
         entries.append([ARCHITECTURES.index(i.arch), i.name, i.m, i.n, i.k, *formats, i.block_size or 0, *numbers])
     return {
         "architectures": [[arch, ", ".join([*marketing_names(arch), *names_of(arch)])] for arch in ARCHITECTURES],
+        "parts": [
+            [part.name, part.target, ARCHITECTURES.index(part.arch), part.note]
+            for part in map(find_part, part_names())
+            if part
+        ],
         "formats": {name: fields(each) for name, each in FORMATS.items()},
         "operations": list(OPERATION_CODES),
         "keys": list(KEYS),

@@ -12,7 +12,9 @@ function start() {
   entries = data.entries.map((row) => Object.fromEntries(data.columns.map((column, n) => [column, row[n]])));
   fill(at("arch"), data.architectures.map(([name, sold], n) => [n, sold ? `${name} (${sold})` : name]));
   fill(at("preset"), [["", "choose …"], ...PRESETS.map(({ title }, n) => [n, title])]);
-  at("arch").addEventListener("change", () => list() && choose(nearest()));
+  fill(at("parts"), data.parts.map(([name]) => ["", name]));
+  at("part").addEventListener("change", part);
+  at("arch").addEventListener("change", () => ((at("part").value = at("part-note").textContent = ""), list() && choose(nearest())));
   at("filter").addEventListener("input", list);
   at("instruction").addEventListener("change", () => choose(entries[at("instruction").value]));
   at("preset").addEventListener("change", () => at("preset").value !== "" && preset(PRESETS[at("preset").value]));
@@ -37,6 +39,23 @@ function soon() {
 
 const fill = (select, options) => select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
 const firstListed = () => entries[at("instruction").options[0].value];
+
+/** Take the architecture of the part that is named, and say where it is only read as that one. */
+function part() {
+  const spelt = (name) => name.toLowerCase().replace(/[\s_-]/g, "");
+  const asked = spelt(at("part").value), note = at("part-note");
+  const found = data.parts.find(([name]) => spelt(name) === asked);
+  note.className = asked && !found ? "note failed" : "note";
+  note.textContent = "";
+  if (!asked) return;
+  if (!found) return (note.textContent = "no part of this name: choose an architecture");
+  const [name, target, arch, why] = found;
+  note.textContent = `${name} is ${target}${why ? `, read as ${data.architectures[arch][0]}: ${why}` : ""}`;
+  at("arch").value = arch;
+  at("filter").value = "";
+  list();
+  choose(nearest());
+}
 
 /** Of the listed instructions the one of the chosen name, or the first that takes the same operands, or the first. */
 function nearest() {
@@ -166,6 +185,7 @@ function compute() {
     return refuse(error.message);
   }
   for (const id of ["result", "trace", "others"]) at(id).replaceChildren();
+  at("others-section").hidden = Boolean(order);
   const format = data.formats[chosen.d];
   let d, events;
   try {

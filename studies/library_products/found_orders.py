@@ -61,7 +61,7 @@ class Explanation:
     split_k: int = 1
     split_tile: int | None = None
     stripes: tuple[int, int] | None = None
-    stripe_order: tuple[int, ...] | str | None = None
+    stripe_order: tuple[Any, ...] | str | None = None
 
 
 class Product(NamedTuple):
@@ -180,11 +180,16 @@ def candidates(product: Product) -> Iterator[Explanation]:
             yield Explanation(instruction=f"FMA {case.a}", stripes=(number, width), stripe_order="butterfly")
 
 
+EIGHT_STRIPES = ((0, 4), 7, (1, 5), (2, 6), 3)
+"""The tree of eight stripes that `mmau order` found."""
+
+
 def striped(instruction: str) -> Iterator[Explanation]:
-    """Explanations by four interleaved stripes, as of kernels whose warps share K, in every order of addition."""
+    """Explanations by interleaved stripes, as of kernels whose warps share K: four in every order, eight in one."""
     for width in (16, 32, 64):
         for order in (order for order in permutations(range(4)) if order[0] < order[1]):
-            yield Explanation(instruction=instruction, operands="as they are", stripes=(4, width), stripe_order=order)
+            yield Explanation(instruction=instruction, stripes=(4, width), stripe_order=order)
+        yield Explanation(instruction=instruction, stripes=(8, width), stripe_order=EIGHT_STRIPES)
 
 
 def explain(product: Product) -> Explanation | None:

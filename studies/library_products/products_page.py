@@ -31,13 +31,10 @@ LIMITS = """\
 This is one part, and one version of each library. Another version may choose another kernel for a shape, and so another
 order. Scales of whole tensors were 1. Products in fp32 without tf32 run on no matrix instruction and are left out."""
 
-NO_ORDER = """\
-The product of 256x256x4096 in fp64 is eight interleaved stripes of 32 products, which each output tile of 32 by 64 adds in
-another order: one order of the eight gives 67 to 80 % of the elements of a tile. No order of `golden.gemm` has one for each
-tile.
-
+ON_CUDA_CORES = """\
 Rows (M = 1) of fp32 and fp64 are not multiplied by matrix instructions: a kernel `gemvx` adds them on the CUDA cores, by
-multiply-adds in interleaved stripes, whose sums are added as by lanes that shuffle down. `mmau order --unit` found it."""
+multiply-adds in interleaved stripes, whose sums are added as by lanes that shuffle down. `mmau order` finds it, and the tree
+in which the stripes of the product of 256x256x4096 in fp64 are added."""
 
 WORDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
     "splitK": ("K is split", lambda order: order["split_k"] > 1),
@@ -58,11 +55,11 @@ BY_ROWS = "; sums are multiplied by the scale of the column, then by that of the
 def page(found: Mapping[str, Any]) -> str:
     """The text of the page."""
     products = found["products"]
-    unexplained = [name for name, entry in products.items() if entry["explanation"] is None]
+    unexplained = sum(entry["explanation"] is None for entry in products.values())
     elements = sum(entry["elements"] for entry in products.values())
     explained = sum(entry["elements"] for entry in products.values() if entry["explanation"] is not None)
     counts = (
-        f"Of {len(products):,} products, {len(products) - len(unexplained):,} are explained: {explained:,} of {elements:,} "
+        f"Of {len(products):,} products, {len(products) - unexplained:,} are explained: {explained:,} of {elements:,} "
         f"stored elements, every one equal."
     )
     return document(
@@ -78,9 +75,8 @@ def page(found: Mapping[str, Any]) -> str:
         "## What a kernel's name says",
         KERNELS,
         table(["word", "says that", "with the word", "without"], _words_of_kernels(products)),
-        "## Not explained",
-        bullets(f"{_words(name)} ({', '.join(products[name]['kernels'])})" for name in unexplained),
-        NO_ORDER,
+        "## Other kernels",
+        ON_CUDA_CORES,
         "## Refused by the library",
         bullets(f"{_words(name)}: {reason}" for name, reason in found["refused"].items()),
         "## Limits",
@@ -142,7 +138,8 @@ def _order(explanation: Mapping[str, Any] | None) -> str:
     if explanation.get("stripes"):
         number, width = explanation["stripes"]
         order = explanation["stripe_order"]
-        parts.append(f"stripes = [{number}, {width}], stripe_order = {order if isinstance(order, str) else list(order)}")
+        listed = order if isinstance(order, str) else json.dumps(order)
+        parts.append(f"stripes = [{number}, {width}], stripe_order = {listed}")
     return ", ".join(parts)
 
 

@@ -152,7 +152,7 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
     elif "sweep" in keys:
         assert space_from_table(keys, tmp_path).name == keys["name"]
     elif "strategy" in keys:  # beside the space that the tests have
-        assert space_of(SMALL + '[accuracy]\nworkloads = ["normal"]\n' + block.text).search is not None
+        assert space_of(SMALL + '[accuracy]\nworkloads = ["normal"]\n' + block.text).strategy is not None
     elif set(keys) <= {"accuracy", "cost"}:  # tables of a space
         assert space_of(SMALL + block.text).accuracy is not None
     elif "k_order" in keys:

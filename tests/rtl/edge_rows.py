@@ -8,10 +8,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from golden import Format
 from golden.arithmetic.formats import FP32, Cls
 from golden.operations.fused import FusedOperation
 from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.stimulus import OperandShape
+from golden.stimulus.codes import GeneratorDraws
+from golden.stimulus.corners.of_conversions import CORNERS
 
 SUBNORMAL_ROWS = 4
 
@@ -29,6 +34,8 @@ class Row:
 
 def edge_rows(operation: FusedOperation, count: int, seed: int = 0) -> list[Row]:
     """Rows drawn at random, the same for the same arguments; `SUBNORMAL_ROWS` more of OC- and PS-FDPA."""
+    if "b" not in operation.operands:
+        return _conversions(operation, count, seed)
     rng = random.Random(f"{seed} {operation.name} {operation.parameters()}")
     rows = [_row(operation, rng) for _ in range(count)]
     return rows + [
@@ -38,6 +45,16 @@ def edge_rows(operation: FusedOperation, count: int, seed: int = 0) -> list[Row]
 
 def _has_fp32s_subnormals(operation: FusedOperation) -> bool:
     return isinstance(operation, HeadroomFDPA) and FP32.e_min in (operation.a.e_min, operation.b.e_min)
+
+
+def _conversions(operation: FusedOperation, count: int, seed: int) -> list[Row]:
+    """Operands from golden's corners of conversions: of each an equal share of cases, from its first to its last."""
+    shape, draws = OperandShape.of_operation(operation), GeneratorDraws(np.random.default_rng(seed))
+    found: list[Row] = []
+    for corner in CORNERS.values():
+        cases = np.unique(np.linspace(0, corner.cases(shape) - 1, count // len(CORNERS)).astype(np.int64))
+        found += [Row([code], [0], 0, [], []) for code in corner.make(shape, draws, cases).a.ravel().tolist()]
+    return found
 
 
 def _without_c(operation: FusedOperation, rng: random.Random) -> Row:

@@ -6,11 +6,13 @@ attributes of a parameter object (`operation.L`, `operation.a.name` …).
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import floor
 from typing import Any
 
 from tests.twin import rdna_twin, x86_twin
 from tests.twin.twin_numbers import (
+    INTEGER_ROUNDING,
     LAYOUTS,
     NAN,
     Number,
@@ -153,13 +155,19 @@ def truncated_sum(operation: Any, products: Sequence[Number], z: Number) -> int:
 def aligned_sum(operation: Any, terms: Sequence[tuple[Fraction, int]]) -> int:
     """Steps 2 to 4 of T-FDPA on terms significand · 2^exponent; a zero result is +0."""
     e_max = max(exponent for _, exponent in terms)
-    at_e_max = [sig * two_to(exponent - e_max) for sig, exponent in terms]
-    aligned = [keep(value, operation.F, operation.truncation) for value in at_e_max]
-    total = sum(aligned, Fraction(0))
-    if total and operation.sticky and aligned != at_e_max:
+    places = [operation.F + exponent - e_max for _, exponent in terms]  # a unit is 2^(e_max - F)
+    aligned = [cut(sig, k, operation.truncation) for (sig, _), k in zip(terms, places, strict=True)]
+    total = Fraction(sum(aligned))
+    if total and operation.sticky and aligned != [sig * two_to(k) for (sig, _), k in zip(terms, places, strict=True)]:
         total += TINY if operation.truncation == "RD" or total > 0 else -TINY
-    d = convert(operation, total * two_to(e_max))
+    d = convert(operation, total * two_to(e_max - operation.F))
     return 0 if decode(operation.d.name, d).is_zero else d
+
+
+@lru_cache(maxsize=2**18)
+def cut(significand: Fraction, places: int, mode: str) -> int:
+    """significand · 2^places, rounded to an integer."""
+    return INTEGER_ROUNDING[mode](significand * two_to(places))
 
 
 def t_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:

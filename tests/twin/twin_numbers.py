@@ -6,6 +6,7 @@ the textbook formula, rounding compares a value with its two neighbours.
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache, lru_cache
 from math import floor
 from typing import Literal, NamedTuple
 
@@ -89,6 +90,7 @@ class Number(NamedTuple):
 NAN = Number("nan", False, Fraction(0), 0)
 
 
+@cache
 def two_to(exponent: int) -> Fraction:
     return Fraction(2) ** exponent
 
@@ -103,7 +105,12 @@ def decode(name: str, code: int) -> Number:
         return VALUES[name][code]
     if name == "ue8m0":
         return NAN if code == 0xFF else Number("finite", False, Fraction(1), code - 127)
-    layout = LAYOUTS[name]
+    return number_of(LAYOUTS[name], code)
+
+
+@lru_cache(maxsize=2**18)
+def number_of(layout: Layout, code: int) -> Number:
+    """The value of a code of a format with fields."""
     exponent_bits, mantissa_bits, bias, specials, dropped_bits, signed, subnormals = layout
     code //= 2**dropped_bits
     mantissa = code % 2**mantissa_bits

@@ -81,8 +81,9 @@ bool operands_fit(const mmau_parameters& parameters, const mmau_batch& batch, co
            codes_fit(mmau::format_of(parameters.b), batch.b, b.begin, b.end, batch.b_stride, parameters.K);
 }
 
-/// A batch in pieces, handed out to threads one by one: a thread that starts late, or is held up, takes fewer. A piece is
-/// checked just before it is computed, so that its codes come from memory once.
+/// A batch in pieces, handed out to threads one by one: a thread that starts late, or is held up, takes fewer. A piece of rows
+/// is checked just before it is computed, so that its codes come from memory once; a matrix product, whose pieces share them,
+/// before the first.
 class Work {
   public:
     /// `wanted` threads, 0 for one a core.
@@ -104,6 +105,9 @@ class Work {
             rows_ = std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together;
             pieces_ = ceil_div(batch.rows, rows_);
         }
+        if (const int64_t columns = batch.columns) {
+            bad_code_ = !operands_fit(parameters, batch, {0, ceil_div(batch.rows, columns)}, {0, std::min(batch.rows, columns)});
+        }
     }
 
     /// How many threads have something to do.
@@ -119,15 +123,10 @@ class Work {
   private:
     static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-    /// False, and nothing done, where a code is none.
+    /// False, and nothing done, where a code is none. Operands of a matrix product are checked before all pieces.
     bool compute_rows(int64_t piece) const {
-        const int64_t begin = piece * rows_, end = std::min(begin + rows_, batch_.rows), last = end - 1;
-        const int64_t columns = batch_.columns;
-        const Range rows{begin, end};
-        const bool one_a_row = columns && begin / columns == last / columns;
-        const Range a = columns ? Range{begin / columns, last / columns + 1} : rows;
-        const Range b = !columns ? rows : one_a_row ? Range{begin % columns, last % columns + 1} : Range{0, columns};
-        if (!operands_fit(parameters_, batch_, a, b)) return false;
+        const int64_t begin = piece * rows_, end = std::min(begin + rows_, batch_.rows);
+        if (!batch_.columns && !operands_fit(parameters_, batch_, {begin, end}, {begin, end})) return false;
         isa_.compute_rows(parameters_, batch_, begin, end);
         return true;
     }
@@ -135,7 +134,6 @@ class Work {
         const int64_t row = piece % row_blocks_ * tile_rows_, column = piece / row_blocks_ * tile_columns;
         const int64_t rows = std::min(tile_rows_, batch_.rows / batch_.columns - row);
         const int64_t columns = std::min(tile_columns, batch_.columns - column);
-        if (!operands_fit(parameters_, batch_, {row, row + rows}, {column, column + columns})) return false;
         return isa_.compute_tile(parameters_, batch_, {row, rows, column, columns});
     }
 

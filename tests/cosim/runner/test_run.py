@@ -209,8 +209,8 @@ def test_waves_are_written_where_a_symlink_leads_and_through_a_fifo(tmp_path: Pa
 
 
 def test_unit_that_no_datapath_can_hold_refused(temporary: Path) -> None:
-    unit = Unit(name="e", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=65))
-    with pytest.raises(ValueError, match=r"^L of a datapath must be an integer from 1 to 64, got 65$"):
+    unit = Unit(name="e", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=257))
+    with pytest.raises(ValueError, match=r"^L of a datapath must be an integer from 1 to 256, got 257$"):
         cosim.run_many([unit], vectors=10)
     assert list(temporary.iterdir()) == []
 

@@ -77,9 +77,9 @@ def test_examples_are_read(path: Path) -> None:
     found = loaded(path)
     unit = load_unit(path)
     has_fields = unit.operation.carried is unit.operation
-    if unit.sums is not None or unit.chain.adds or unit.chain.convert is not None or not has_fields:
+    by_golden = unit.sums is not None or unit.chain.adds or unit.chain.convert is not None or not has_fields
+    if by_golden or "[formats" in unit_to_toml(unit):
         assert isinstance(found, str)
-        assert "golden" in found
     else:
         check_equal(found, unit, unit.operation.length)
 

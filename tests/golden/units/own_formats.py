@@ -3,13 +3,10 @@ subnormals and sign, biases far from the usual, and results in formats that have
 
 import json
 import tomllib
-from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any
 
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table
-from tests.twin.twin_numbers import LAYOUTS, NAN, VALUES, Layout, Number, exponent_of, infinite, two_to
+from tests.twin.own_numbers import learn
 
 E3M4 = '[formats.e3m4]\nexp_bits = 3\nman_bits = 4\nbias = 3\nspecials = "ieee"\n'
 P4 = '[formats.p4]\nexp_bits = 4\nman_bits = 3\nbias = 8\nspecials = "p3109"\n'
@@ -128,41 +125,9 @@ TEXTS = {
 }  # fmt: skip
 """Name of a unit to its text."""
 
-SPECIALS: dict[str, Any] = {
-    "ieee": "ieee", "fn": "one nan", "merged": "one nan", "fnuz": "nan for -0", "finite": "none", "p3109": "p3109",
-}  # fmt: skip
-
 
 def own_unit(name: str) -> Unit:
     """The unit of that name. Its formats become known to the twin, from the text alone."""
     table = tomllib.loads(f'name = "own"\n{TEXTS[name]}')
-    for integer in ("int4", "int8", "uint8", "uint16"):
-        bits, signed = int(integer.lstrip("uint")), not integer.startswith("u")
-        VALUES.setdefault(integer, list(numbers_of({"bits": bits, "signed": signed})))
-    for key, given in table.get("formats", {}).items():
-        if "bits" in given or "values" in given:
-            VALUES[key] = list(numbers_of(given))
-            continue
-        fields = (given["exp_bits"], given["man_bits"], given["bias"], SPECIALS[given["specials"]])
-        LAYOUTS[key] = Layout(*fields, signed=given.get("signed", True), subnormals=given.get("subnormals", True))
+    learn(table)
     return unit_from_table(table)
-
-
-def numbers_of(given: dict[str, Any]) -> Iterator[Number]:
-    """The numbers of a format without fields, by code: of an integer at the exponent of its highest bit."""
-    bits = given.get("bits")
-    if bits is not None:
-        exponent = bits - 1 - given.get("fraction", 0)
-        for code in range(2**bits):
-            value = code - 2**bits if given.get("signed", True) and code >= 2 ** (bits - 1) else code
-            yield Number("finite", value < 0, Fraction(value, 2 ** (bits - 1)), exponent)
-        return
-    for text in given["values"]:
-        negative, plain = text.startswith("-"), text.removeprefix("-")
-        if plain in ("nan", "inf"):
-            yield NAN if plain == "nan" else infinite(negative)
-            continue
-        factor, _, power = plain.partition("*2^")
-        value = Fraction(factor) * two_to(int(power or 0)) * (-1 if negative else 1)
-        exponent = exponent_of(value) if value else 0
-        yield Number("finite", negative, value / two_to(exponent), exponent)

@@ -16,8 +16,9 @@ from golden.native.library import library
 from golden.stimulus import OperandShape, generate
 from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
 from golden.variants.keys import one_off
-from tests.golden.units.own_formats import TEXTS, numbers_of, own_unit
+from tests.golden.units.own_formats import TEXTS, own_unit
 from tests.twin import twin
+from tests.twin.own_numbers import numbers_of
 from tests.twin.twin_numbers import Number
 
 ENGINES = ("reference", "native") if library() is not None else ("reference",)
@@ -207,3 +208,53 @@ def test_a_number_of_too_many_bits_is_refused_before_it_is_computed() -> None:
     table = tomllib.loads(ONE_FIRST) | {"formats": {"q": {"values": ["0", "1*2^9999999999"]}}}
     with pytest.raises(ValueError, match=r"1\*2\^9999999999"):
         unit_from_table(table)
+
+
+def test_file_of_values_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("code,value\n0,0\n1,1.5", encoding="utf-8-sig")
+    (tmp_path / "unit.toml").write_text(f'name = "u"\n{BY_TABLE}[formats.hif8]\ntable = "t.csv"\n')
+    assert load_unit(tmp_path / "unit.toml").a.value(1) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("format_lines", "said"),
+    [
+        (
+            '[formats.hif8]\ntable = "t.csv"\nvalues = ["0", "1"]',
+            "[formats.hif8] has both table and values, which say the same: leave one out",
+        ),
+        (
+            "[formats.int12]\nbits = 8",
+            "[formats.int12]: int12 is the name of an integer of 12 bits, with a sign: make it one, or choose another name",
+        ),
+        (
+            "[formats.uint9]\nbits = 9",
+            "[formats.uint9]: uint9 is the name of an integer of 9 bits, without a sign: make it one, or choose another "
+            "name",
+        ),
+    ],
+)  # fmt: skip
+def test_formats_that_say_two_things_are_refused(format_lines: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "unit.toml"
+    path.write_text(f'name = "u"\n{BY_TABLE}{format_lines}\n')
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {said}')}$"):
+        load_unit(path)
+
+
+WIDE = {
+    "name": "u", "operation": "ST-FDPA", "L": 4, "K_block": 2, "F": 20, "e_zero": -133, "a": "int8",
+    "b": "bf16", "c": "fp32", "rho": "RNE-FP32", "scale": "fp32",
+}  # fmt: skip
+"""Products under scales of fp32: sums wider than the library's widest integer."""
+
+
+@pytest.mark.skipif(library() is None, reason="the native library is not built")
+def test_sums_too_wide_for_the_library_are_the_references(caplog: pytest.LogCaptureFixture) -> None:
+    unit = unit_from_table(WIDE)
+    rows = generate(OperandShape.of_operation(unit.operation), 20, seed=3).operands
+    expected = unit.dot(*rows, engine="reference").tolist()
+    assert [unit.dot(*rows).tolist() for _ in range(2)] == [expected] * 2
+    said = "an exact sum of a step must fit 630 bits"
+    assert [record.message.partition(";")[0] for record in caplog.records] == [said]
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        unit.dot(*rows, engine="native")

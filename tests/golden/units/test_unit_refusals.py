@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 import golden
@@ -157,3 +158,20 @@ KINDS = ", ".join(golden.OPERATIONS)
 def test_table_wrong(table: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         unit_from_table(table)
+
+
+@pytest.mark.parametrize(
+    ("keys", "has"),
+    [
+        ({"operation": "CVT", "a": "fp16", "rho": "RNE-BF16"}, "a"),
+        ({"operation": "ADD", "a": "fp16", "b": "fp16"}, "a and b"),
+    ],
+)
+def test_what_adds_to_no_c_has_neither_chains_nor_matrix_products(keys: dict[str, Any], has: str) -> None:
+    name, ones = keys["operation"], np.ones((1, 1), np.float16)
+    with pytest.raises(ValueError, match=rf"^\[chain\] is for operations that add to c, which {name} does not have$"):
+        unit_from_table({"name": "u", "chain": {"add_c": "last"}, **keys})
+    with pytest.raises(
+        ValueError, match=f"^a matrix product is of operations that multiply a by b and add c; {name} has {has}: "
+    ):
+        golden.gemm(unit_from_table({"name": "u", **keys}), ones, ones)

@@ -1,11 +1,14 @@
 """report.html in a real browser: clicks, keys and the visible result."""
 
+import base64
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mmau.explore.html_report import packed
 from mmau.explore.html_report import page as report_page
 from tests.mmau.explore import sample
 from tests.mmau.explore.browser_page import Opened
@@ -44,6 +47,17 @@ def test_page_shows_every_point_and_its_state(opened: Opened) -> None:
     assert verdicts["L=4 F=12 sign-magnitude"] == "100,000 vectors, no mismatch"
     assert [name for name, text in verdicts.items() if "proved" in text] == ["L=4 F=14 ones-complement"]
     assert opened.page.locator("#problems").is_visible()
+
+
+def test_library_is_unpacked_byte_for_byte(opened: Opened) -> None:
+    """What has no matches, far and near ones, old distances again, and every kind of length."""
+    draws = random.Random(0)
+    words = [draws.randbytes(length) for length in (1, 2, 3, 9, 17, 300)]
+    mixed = b"".join(draws.choice([*words, draws.randbytes(2)]) for _ in range(3000))
+    for content in (b"", b"a", b"ab" * 500, draws.randbytes(3000), mixed, b"x" + mixed[:9000] * 3):
+        sent = base64.b64encode(packed(content)).decode()
+        found = opened.page.evaluate("(text) => unpacked(Uint8Array.from(atob(text), (c) => c.charCodeAt(0))).join()", sent)
+        assert found == ",".join(map(str, content))
 
 
 def test_filters_reduce_the_points(opened: Opened) -> None:

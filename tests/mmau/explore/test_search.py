@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mmau.explore.design_space import Point, Space
+from mmau.explore.design_space import Point, Search, Space
 from mmau.explore.explore import objectives, searched
 from tests.mmau.explore import works
 from tests.mmau.explore.test_explore import explored, notes
@@ -29,14 +29,14 @@ def asked(text: str) -> list[dict[str, Any]]:
     """The records that a search asks for, of points that take no time."""
     space: Space = space_of(text)
     found: list[dict[str, Any]] = []
-    assert space.search is not None
+    assert isinstance(space.strategy, Search)
 
     def evaluate(points: Sequence[Point]) -> list[dict[str, Any]]:
         records = [record(point) for point in points]
         found.extend(records)
         return records
 
-    searched(space, space.search, evaluate)
+    searched(space, space.strategy, evaluate)
     return found
 
 
@@ -95,10 +95,10 @@ def test_point_without_a_figure_is_passed_over(notes: Path, tmp_path: Path) -> N
 
 def test_circuit_that_differs_is_no_candidate() -> None:
     space = space_of(SMALL + MEASURED + search(4))
-    assert space.search is not None
+    assert isinstance(space.strategy, Search)
     first = record(next(iter(space.points())))
     counts = {"vectors": 9, "sent": 9, "received": 9, "mismatches": 0}
-    assert objectives(space.search, first) == [112.0, 48.0]
-    assert objectives(space.search, first | {"cosimulation": counts}) == [112.0, 48.0]
-    assert objectives(space.search, first | {"cosimulation": counts | {"mismatches": 1}}) is None
-    assert objectives(space.search, first | {"cosimulation": counts | {"received": 8}}) is None
+    assert objectives(space.strategy, first) == [112.0, 48.0]
+    assert objectives(space.strategy, first | {"cosimulation": counts}) == [112.0, 48.0]
+    assert objectives(space.strategy, first | {"cosimulation": counts | {"mismatches": 1}}) is None
+    assert objectives(space.strategy, first | {"cosimulation": counts | {"received": 8}}) is None

@@ -44,7 +44,7 @@ def test_documented_file_is_read(tmp_path: Path) -> None:
     names = ["normal", "outliers", "chain-4096"]
     assert space.accuracy == Accuracy(dict(zip(names, names, strict=True)), 1_000_000, 0)
     assert (space.cosimulation, space.proof_seconds) == (Cosimulation(100_000, 0), None)
-    assert (space.cost, space.search) == ({}, None)
+    assert (space.cost, space.strategy) == ({}, None)
     points = list(space.points())
     assert all(point.is_valid for point in points)
     assert points[0].name == "L=16 F=8 encoding=ones-complement"
@@ -58,7 +58,7 @@ def test_search_is_read() -> None:
         'objectives = {area_um2 = "min", "accuracy.normal.snr_db" = "max"}\npopulation = 4\nseed = 3\n'
     )
     objectives = {"area_um2": "min", "accuracy.normal.arithmetic_snr_db": "max"}
-    assert space_of(SMALL + MEASURED + strategy).search == Search(objectives, 6, 4, 3)
+    assert space_of(SMALL + MEASURED + strategy).strategy == Search(objectives, 6, 4, 3)
 
 
 def test_parts_that_are_not_wanted_are_left_out() -> None:
@@ -164,10 +164,19 @@ def changed(old: str, new: str) -> str:
         (SMALL + '[reference]\ninstructions = ["sm_90"]\n', "an instruction must be written ARCH:NAME, like sm_90:"),
         (SMALL + '[reference]\ninstructions = ["sm_90:wgmma"]\n', "sm_90 instruction 'wgmma' is not one of the "),
         (SMALL + '[reference]\ninstruction = ["sm_90:wgmma"]\n', "[reference] key must be one of instructions; got "),
-        (SMALL + '[strategy]\nkind = "random"\n', "[strategy] kind must be one of all, search; got 'random'"),
+        (SMALL + '[strategy]\nkind = "random"\n', "[strategy] kind must be one of all, search, estimate; got 'random'"),
         (SMALL + "[strategy]\npoints = 3\n",
-         '[strategy] points goes with kind = "search"; with "all" every point is evaluated'),
+         '[strategy] points goes with kind = "search" or "estimate", not with "all"; with it every point is evaluated'),
         (SMALL + '[strategy]\nkind = "search"\npoints = 3\n', "[strategy] a search needs objectives, like "),
+        (SMALL + '[strategy]\nkind = "search"\nsample = 3\n',
+         '[strategy] sample goes with kind = "estimate", not with "search"'),
+        (SMALL + '[strategy]\nkind = "estimate"\npoints = 3\n', "[strategy] an estimate needs objectives, like "),
+        (SMALL + MEASURED + '[strategy]\nkind = "estimate"\nobjectives = {"accuracy.normal.ulp.mean" = "min"}\n',
+         "[strategy] an estimate needs a cost among its objectives, got accuracy.normal.ulp.mean"),
+        (SMALL + '[strategy]\nkind = "estimate"\nobjectives = {cells = "min"}\npoints = 3\nsample = 4\n',
+         "[strategy] sample must be an integer from 2 to 3, got 4"),
+        ("cost = false\n" + SMALL + MEASURED + '[strategy]\nkind = "estimate"\nobjectives = {cells = "min"}\n',
+         '[strategy] kind = "estimate" needs costs, and the file has cost = false'),
         (SMALL + '[strategy]\nkind = "search"\nobjectives = {cells = "min"}\n',
          "[strategy] a search needs points, the number that it may evaluate, and it is missing"),
         (SMALL + '[strategy]\nkind = "search"\npoints = 3\nobjectives = {cell = "min"}\n',
@@ -186,6 +195,10 @@ def test_space_that_is_too_large_asks_for_a_search() -> None:
     text = changed("[2, 4]", "{from = 1, to = 64}").replace("to = 10", "to = 1000")
     with pytest.raises(ValueError, match=r"^a space whose points are all evaluated must have at most 20,000, got 127,104: "):
         space_of(text)
+    estimate = '[strategy]\nkind = "estimate"\nobjectives = {cells = "min"}\n'
+    assert space_of(text + estimate).size == 127_104
+    with pytest.raises(ValueError, match=r"^a space whose costs are estimated must have at most 200,000 points, got 254,"):
+        space_of(text.replace("to = 64", "to = 128") + estimate)
 
 
 def test_message_names_the_file(tmp_path: Path) -> None:

@@ -93,11 +93,11 @@ def test_native_library_that_is_built_anew_gives_other_tasks(monkeypatch: pytest
 
 
 def test_unit_without_a_datapath_has_no_circuit() -> None:
-    space = space_of(SMALL.replace("[2, 4]", "[65]") + MEASURED)
+    space = space_of(SMALL.replace("[2, 4]", "[257]") + MEASURED)
     assert list(parts(space)) == ["cost", "accuracy on normal", "accuracy on properties"]
     unit = next(iter(space.points())).unit
     assert unit is not None
-    assert without_datapath(unit).endswith("L of a datapath must be an integer from 1 to 64, got 65")
+    assert without_datapath(unit).endswith("L of a datapath must be an integer from 1 to 256, got 257")
 
 
 SPACE = space_of(SMALL + MEASURED)
@@ -134,6 +134,15 @@ def test_arrays_of_one_arithmetic_share_its_accuracy_and_not_their_costs() -> No
     arithmetics = {task.content["unit"] for task in tasks if task.content["part"] == "accuracy"}
     assert kinds.count("cost") == len(points)
     assert len(arithmetics) * 4 == len(points), "of two feeds and two encodings"
+
+
+def test_estimate_knows_what_else_takes_time() -> None:
+    """Verilog alone is quick; rows whose changes are counted are slow."""
+    alone = space_of(SMALL)
+    by_rows = space_of(SMALL + '[cost]\nactivity = "normal"\n')
+    rough = [seconds_of([part.task for part in parts(space).values()], []) for space in (SPACE, alone, by_rows)]
+    assert rough[1]["cosimulation"] < rough[0]["cosimulation"] / 2
+    assert rough[2]["cost"] > 1.5 * rough[0]["cost"]
 
 
 def test_estimate_names_each_kind_of_task() -> None:

@@ -42,6 +42,15 @@ def test_line_says_how_far_how_fast_and_how_long(record: Record, clock: list[flo
     assert told.line() == "p: 10,000 of 10,000 rows, 600 rows/s"
 
 
+def test_remaining_time_is_by_what_the_tasks_are_expected_to_take(record: Record, clock: list[float]) -> None:
+    """Two tasks of a hundred took half of the time; by their number it would be 8 minutes."""
+    told = Progress("p", "tasks", 100, io.StringIO(), weight=40.0)
+    told.found(record, 1, 20.0)
+    clock[0] += 10
+    told.ended(record, 1, 10.0)
+    assert told.line() == "p: 2 of 100 tasks, 0.1 tasks/s, 10 s remaining"
+
+
 def test_elsewhere_than_on_a_terminal_lines_are_sparse(record: Record, clock: list[float]) -> None:
     stream = io.StringIO()
     told = Progress("p", "tasks", 100, stream)

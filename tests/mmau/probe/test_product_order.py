@@ -1,7 +1,9 @@
 """The search for the order of a product: orders drawn from the grammar are found, what lies outside is not explained."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise
+from itertools import product as pairs
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import golden
 from golden.arithmetic.formats import FORMATS
 from golden.products.gemm_order import GemmOrder
 from golden.products.k_layout import k_order_of
+from golden.products.sum_order import is_flat
 from mmau.probe.order_sums import orders_giving
 from mmau.probe.product_order import GivenProduct, find_order
 from tests.mmau.probe.drawn_orders import INSTRUCTIONS, Draw, drawn_operands, product_of
@@ -54,37 +57,63 @@ def test_passes_are_found(keys: dict[str, Any]) -> None:
         {"split_k": 8, "split_tile": 64, "split_order": (6, 0, 1, 5, 3, 2, 4, 7), "epilogue": ("alpha", "bias"),
          "alpha": 0.75},
         {"split_k": 6, "split_tile": 64, "split_order": (4, 0, 1, 5, 3, 2), "epilogue": ("beta",), "beta": 0.5},
+        {"stripes": (8, 32), "stripe_order": ((0, 4), 7, (1, 5), (2, 6), 3), "output": "fp16"},
+        {"split_k": 7, "split_tile": 64, "split_order": (((3, 1), 6), ((0, 5), 2), 4), "output": "fp16"},
         {"k_order": "stream-k", "tile": (16, 16), "epilogue": ("alpha", "beta"), "alpha": 0.75, "beta": 0.5,
          "tiles": (((9, 32), (0, 9)), ((0, 32),), ((20, 32), (0, 5), (5, 20)), ((0, 11), (11, 32)))},
     ],
 )  # fmt: skip
 def test_sums_in_any_order_are_found_under_an_epilogue(keys: dict[str, Any]) -> None:
     model = golden.instruction(*INSTRUCTIONS["bf16"])
-    a, b = drawn_operands(
-        np.random.default_rng(17), "bf16", 20, 24, 32 * model.k if "tiles" in keys else 64 * keys["split_k"]
-    )
+    a, b = drawn_operands(np.random.default_rng(17), "bf16", 20, 24, 64 * keys["split_k"] if "split_k" in keys else 512)
     product = product_of(model, "bf16", GemmOrder(**keys), a, b)
     found = find_order(product, [model])
     assert found.order is not None
     assert not product.differing(model, found.order).any()
 
 
-@pytest.mark.parametrize("elements", [1, 3, 24])
-def test_every_order_of_sums_that_gives_the_totals_is_found(elements: int) -> None:
-    first, others = np.random.default_rng(1).standard_normal((2, 5, elements), np.float32)
+def trees_of(sums: tuple[int, ...]) -> Iterator[Any]:
+    """Every ordered binary tree of some sums."""
+    if len(sums) == 1:
+        yield sums[0]
+    for size in range(1, len(sums)):
+        for left in combinations(sums, size):
+            right = tuple(one for one in sums if one not in left)
+            yield from pairs(trees_of(left), trees_of(right))
 
-    def added(order: tuple[int, ...]) -> Any:
-        total = first[order[0]]
-        for number in order[1:]:
-            total = total + others[number]
+
+@pytest.mark.parametrize(("elements", "has_start"), [(1, True), (3, True), (24, True), (1, False), (24, False)])
+def test_every_order_of_sums_that_gives_the_totals_is_found(elements: int, has_start: bool) -> None:
+    """The totals are those of a tree; without a start, trees that differ in which of two numbers is first are one."""
+    first, others = np.random.default_rng(1).standard_normal((2, 5, elements), np.float32)
+    first = first if has_start else others
+
+    def added(tree: Any, is_first: bool = True) -> Any:
+        if isinstance(tree, int):
+            return first[tree] if is_first else others[tree]
+        total = added(tree[0], is_first)
+        for other in tree[1:]:
+            total = total + added(other, False)
         return total
 
-    totals = added((3, 1, 4, 0, 2))
-    right = {order for order in permutations(range(5)) if (added(order) == totals).all()}
-    totals, first, others = (x.view("u4") for x in (totals, first, others))
-    found = [*orders_giving(totals, first, others, lambda x, y: (x.view("f4") + y.view("f4")).view("u4"), lambda x, _: x)]
+    def kind(tree: Any, is_first: bool = has_start) -> Any:
+        if isinstance(tree, int):
+            return tree
+        *left, right = tree
+        sides = [kind(left[0] if len(left) == 1 else tuple(left), is_first), kind(right, False)]
+        return tuple(sides) if is_first else frozenset(sides)
+
+    totals = added(((3, 1), 4, (0, 2)))
+    right = {kind(tree) for tree in trees_of((0, 1, 2, 3, 4)) if (added(tree) == totals).all()}
+    totals, bits, more = (x.view("u4") for x in (totals, first, others))
+    found = [*orders_giving(totals, bits, more, lambda x, y: (x.view("f4") + y.view("f4")).view("u4"), lambda x, _: x)]
     assert len(found) == len(right)
-    assert {*found} == right
+    assert {kind(order) for order in found} == right
+    if elements == 1:
+        flat = [
+            *orders_giving(totals, bits, more, lambda x, y: (x.view("f4") + y.view("f4")).view("u4"), lambda x, _: x, False)
+        ]
+        assert {*flat} == {order for order in found if is_flat(order)}
 
 
 @pytest.mark.slow

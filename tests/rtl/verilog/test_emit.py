@@ -115,7 +115,7 @@ def test_verilator_has_nothing_to_say_with_all_warnings_on(linted: Unit, tmp_pat
 @pytest.mark.parametrize(
     ("bad", "top", "message"),
     [
-        (unit(L=65), "unit", "L of a datapath must be an integer from 1 to 64, got 65"),
+        (unit(L=257), "unit", "L of a datapath must be an integer from 1 to 256, got 257"),
         (unit(), "2x", "the top module's name must be a Verilog identifier (letters, digits, _), got '2x'"),
         (unit(), "module", "the top module's name must not be a reserved word of Verilog, got 'module'; "),
     ],

@@ -66,11 +66,28 @@ def test_one_s_complement_is_said(opened: BrowserPage) -> None:
     assert f"d = {added}\n" in result(opened)
 
 
-def test_filter_takes_formats_and_parts_have_names(opened: BrowserPage) -> None:
+def test_filter_takes_formats(opened: BrowserPage) -> None:
     choose(opened, "gfx942", "v_mfma_f32_16x16x32_fp8_fp8")
     opened.page.fill("#filter", "e4m3fnuz 32x32")
     assert opened.page.locator("#instruction option").all_inner_texts()[0].startswith("v_mfma_f32_32x32x16_")
-    assert any("H100" in text for text in opened.page.locator("#arch option").all_inner_texts())
+
+
+@pytest.mark.parametrize(
+    ("name", "arch"), [("mi300x", "gfx942"), ("RTX3090", "sm_80"), ("GB300", "sm_100"), ("RTX 30", "sm_90")]
+)
+def test_part_is_found_by_its_name(opened: BrowserPage, name: str, arch: str) -> None:
+    """Each shows what it rests on where it is read as another; an unknown name changes nothing."""
+    opened.page.fill("#part", name)
+    opened.page.locator("#part").press("Tab")
+    assert opened.page.locator("#arch option:checked").inner_text().split()[0] == arch
+    assert opened.page.locator("#about td").first.inner_text().split()[0] == arch
+    note = opened.page.locator("#part-note").inner_text()
+    if name == "RTX 30":
+        assert note == "no part of this name: choose an architecture"
+    else:
+        part = golden.part(name)
+        assert f" is {part.target}" in note
+        assert note.endswith(f", read as {part.arch}: {part.note}" if part.note else part.target)
 
 
 @pytest.mark.parametrize(
