@@ -352,8 +352,8 @@ def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
         start = re.escape(f"moded: rm = 0 (RNE-FP16), {where}: ")
         with pytest.raises(ValueError, match=f"^{start}{rule}: give a design that has them with --dut$"):
             ControlledDesign.of(wrong).component()
-    values = {"0": "FMA", "1": {"operation": "MUL", "a": "bf16", "b": "bf16", "rho": "RNE-BF16"}}
-    controls = {"fmt": {"key": "formats", "values": {"0": "fp16"}}, "op": {"key": "operation", "values": values}}
+    own: dict[str, Any] = {"0": "FMA", "1": {"operation": "MUL", "a": "bf16", "b": "bf16", "rho": "RNE-BF16"}}
+    controls = {"fmt": {"key": "formats", "values": {"0": "fp16"}}, "op": {"key": "operation", "values": own}}
     both = replace(unit(fma("fp16")), controls=controls_from_table(controls))
     with pytest.raises(ValueError, match=r"^moded: .* fmt alone must choose the format, as each has a datapath$"):
         ControlledDesign.of(both).component()
