@@ -36,7 +36,7 @@ def test_each_vector_chooses_its_arithmetic(tmp_path: Path) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("dut")
 @pytest.mark.parametrize("macro", WRONG)
 def test_wrong_choice_is_noticed(tmp_path: Path, macro: str) -> None:
@@ -66,7 +66,7 @@ def test_idle_products_count_as_zero(tmp_path: Path, mode: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("dut")
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])
 @pytest.mark.parametrize("macro", WRONG_LANES)
