@@ -100,11 +100,21 @@ def _message(product: KernelProduct, got: BitArray, wrong: Any) -> Iterator[str]
         yield "all of D is explained by a single change: " + "; or ".join(change.words for change in found)
         number = first_differing(product, found[0], i, j)
     else:
-        yield (
+        yield _uncomputed(product, got, wrong) or (
             "no single change that was tried explains all of D: orders, promotion, F, accumulator, tail, slices, scales, "
             "lanes, tiles"
         )
     yield from trace_of(product, i, j, number or 0)
+
+
+def _uncomputed(product: KernelProduct, got: BitArray, wrong: Any) -> str:
+    """Words for wrong elements that are all zero, or all C, as where a kernel does not compute them; else empty."""
+    codes = got[wrong]
+    if not codes.any():
+        return "all that differ are 0, as where a kernel does not write them"
+    if product.output == product.model.operation.c and (codes == product.c[wrong]).all():
+        return "all that differ are C, as where a kernel skips the whole K"
+    return ""
 
 
 def explained(product: KernelProduct, got: BitArray) -> list[str]:
