@@ -10,7 +10,7 @@ import golden
 from golden.arrays import BitArray, bits_dtype, float_dtype, from_tensor, is_device_array, is_tensor
 from golden.comparison import is_nan
 from golden.units.instruction import Instruction
-from mmau.testing.changes import Change, explanations
+from mmau.testing.changes import Change, explanations, explanations_by_element
 from mmau.testing.kernel_faults import faults, faults_along_k, moved_tiles, where
 from mmau.testing.product_under_test import KernelProduct, kernel_product
 
@@ -126,7 +126,9 @@ def explaining(product: KernelProduct, got: BitArray) -> Iterator[Change]:
     """The single changes of a product that give all of a result. Those that concern each element by itself are tried on a
     few elements first."""
     seen: set[bytes] = set()
-    tried = [(change, False) for change in (*explanations(product), *faults(product))]
+    tried = [(change, False) for change in explanations(product)]
+    tried += [(change, True) for change in explanations_by_element(product)]
+    tried += [(change, False) for change in faults(product)]
     tried += [(change, True) for change in faults_along_k(product)]
     few = _few(product, got)
     for change, by_element in tried:
