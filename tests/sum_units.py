@@ -46,11 +46,20 @@ SUM_UNITS = {
     "a tree of places": SumUnit(
         {"implementation": {"encoding": "twos-complement", "max_exp": "pairwise"}},
         {"tree": [["p0", "p1", "p2"], ["p3", ["0", "c"]]], "node": "RD-e8m7",
-         "F": 10, "truncation": "RD", "e_zero": -20},
-        {"e_zero": -19},
+         "F": 10, "truncation": "RD", "e_zero": -5},
+        {"e_zero": -4},
     ),
     "an accumulator of 12 bits": SumUnit(
         {"a": "e2m1", "b": "e2m1"}, {"tree": "pairwise", "node": "RNA-e5m6", "c": "last"}, {"node": "RNE-e5m6"}
+    ),
+    "formats of its own": SumUnit(
+        {"a": "e3m4", "b": "p4", "c": "fp22", "rho": "RNE-fp22", "formats": {
+            "e3m4": {"exp_bits": 3, "man_bits": 4, "bias": 3, "specials": "ieee"},
+            "p4": {"exp_bits": 4, "man_bits": 3, "bias": 8, "specials": "p3109"},
+            "fp22": {"exp_bits": 8, "man_bits": 13, "bias": 127, "specials": "ieee"},
+        }},
+        {"tree": [["p0", "p1"], "c"], "node": "RNE-e8m10"},
+        {"node": "RZ-e8m10"},
     ),
 }  # fmt: skip
 """Units by name, each with a wrong design."""

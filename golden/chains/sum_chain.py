@@ -17,9 +17,9 @@ from golden.arithmetic.formats import FORMATS, Format, power_of_two
 from golden.arithmetic.rounding import MODES, Mode
 from golden.arithmetic.specials import NAN, Special, addend_special, combine, encode_special, product_special, quiet_nan
 from golden.arithmetic.steps import Term, addend, align, exact_sum, max_exp, multiply
-from golden.checks import check_choice, check_int, check_least, listed
+from golden.checks import check_choice, check_int, check_least
 from golden.operations import Operation
-from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION, MULTIPLICANDS, PUBLISHED_ACCUMULATORS
+from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
 
 Tree = str | tuple["Tree", ...]
 """A node of a tree: the name of a place, or the tuple of its members."""
@@ -460,18 +460,38 @@ def check_sums(operation: Operation) -> None:
     """Raise ValueError unless a unit with a table [sums] has an operation that names formats and nothing else."""
     multiplies_and_adds = {"a", "b", "c"} <= {*operation.operands}
     plain = multiplies_and_adds and operation.structure.is_exact and operation.length == 1 and operation.d.width <= 32
+    rho = operation.structure.rho
+    plain = plain and (rho is None or rho.rounding_format == rho.d)
     if not plain or set(operation.parameters()) - {"a", "b", "c", "L", "rho"} or not _rounds_to_nearest(operation):
         raise ValueError(
             "[sums] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits, and a rho of RNE, which name "
             "formats and nothing else"
         )
-    multiplied = [FORMATS[name] for name in (*MULTIPLICANDS, "fp32")]
-    added = [FORMATS[name] for name in PUBLISHED_ACCUMULATORS]
-    for key, value, known in (("a", operation.a, multiplied), ("b", operation.b, multiplied), ("c", operation.c, added)):
-        if value not in known:
-            raise ValueError(f"{key} of a unit with [sums] must be one of {listed(map(str, known))}, got {value}")
-    if operation.d not in added:
-        raise ValueError(f"rho of a unit with [sums] must give one of {listed(map(str, added))}, got {operation.d}")
+    for key in ("a", "b"):
+        value = getattr(operation, key)
+        if not _is_multiplied(value) or getattr(operation.carried, key) != value:
+            raise ValueError(
+                f"{key} of a unit with [sums] must be a floating-point format with fields, at most {MOST_SIG_BITS} "
+                f"significant bits, exponents within {MOST_EXPONENT}, and beyond 16 bits IEEE 754's special values; "
+                f"got {value}"
+            )
+    for key, value in (("c", operation.c), ("the format of rho", operation.d)):
+        if not (_is_multiplied(value) and value.signed and value.subnormals and value.specials == "ieee") or value.pad_bits:
+            raise ValueError(
+                f"{key} of a unit with [sums] must have a sign, subnormals, IEEE 754's special values, no padding, at most "
+                f"{MOST_SIG_BITS} significant bits and exponents within {MOST_EXPONENT}; got {value}"
+            )
+
+
+MOST_SIG_BITS, MOST_EXPONENT = 24, 300
+"""Limits of significant bits, and of |exponents|, of formats under [sums]: float64 holds every product exactly."""
+
+
+def _is_multiplied(form: Format) -> bool:
+    """Whether float64 holds the products of a format, and its codes are read by fields."""
+    if not form.exp_bits or form.man_bits >= MOST_SIG_BITS or (form.width > 16 and form.specials != "ieee"):
+        return False
+    return max(abs(form.e_min - form.man_bits), abs(form.e_max)) <= MOST_EXPONENT
 
 
 def _rounds_to_nearest(operation: Operation) -> bool:

@@ -116,19 +116,23 @@ def values_of(operand: Format, codes: BitArray) -> Any:
     """The values of codes as float64."""
     if operand.width <= TABLED:
         return _table(operand)[codes]
-    if operand.name == "tf32":
-        return codes.astype(np.uint32).view(np.float32).astype(np.float64)
-    return codes.view(np.float32).astype(np.float64)
+    fields = codes.astype(np.int64) >> operand.pad_bits
+    man, stored = fields & (1 << operand.man_bits) - 1, fields >> operand.man_bits & (1 << operand.exp_bits) - 1
+    sig = man + np.where(stored > 0, 1 << operand.man_bits, 0)
+    magnitude = np.ldexp(sig.astype(np.float64), np.maximum(stored, 1) - operand.bias - operand.man_bits)
+    magnitude = np.where(stored == (1 << operand.exp_bits) - 1, np.where(man > 0, np.nan, np.inf), magnitude)
+    return np.where(fields >> operand.man_bits + operand.exp_bits & 1, -magnitude, magnitude)
 
 
 def codes_of(d: Format, values: Any) -> BitArray:
-    """The codes of values in d's format, rounded to nearest even if the format does not hold them."""
+    """The codes of values in d's format, of IEEE 754's kind, rounded to nearest even if the format does not hold them."""
     exact = rounded(values, Node("RNE", d))
-    if d.name == "fp16":
-        codes = exact.astype(np.float16).view(np.uint16)
-    else:
-        codes = exact.astype(np.float32).view(np.uint32)
-        codes = codes >> np.uint32(16) if d.name == "bf16" else codes
+    magnitude = np.where(np.isfinite(exact), np.abs(exact), 0.0)
+    _, exp = np.frexp(magnitude)
+    lead = np.where(magnitude > 0, np.maximum(exp - 1, d.e_min), d.e_min)
+    codes = np.ldexp(magnitude, d.man_bits - lead).astype(np.int64) + (lead - d.e_min << d.man_bits)
+    codes = np.where(np.isinf(exact), (1 << d.exp_bits) - 1 << d.man_bits, codes)
+    codes |= np.signbit(exact).astype(np.int64) << d.man_bits + d.exp_bits
     return np.where(np.isnan(values), quiet_nan(d), codes).astype(bits_dtype(d))
 
 

@@ -178,10 +178,12 @@ def _scatter(axes: Axes, records: Sequence[Record], cost: str, workload: str, er
             pair: records[number]["name"] for number in numbers if (pair := _pair(records[number], cost, workload, error))
         }
         named += [(name, pair) for pair, name in sorted(at_front.items())] if len(at_front) <= LABELS else []
-    for name, place in named:
-        axes.annotate(_plain(name), place, xytext=(4, 3), textcoords="offset points", fontsize=6)
+    costs = [x for pairs in drawn.values() for x, _ in pairs]
+    for name, place in named:  # towards the middle
+        side, by = ("right", -4) if 2 * place[0] > min(costs) + max(costs) else ("left", 4)
+        axes.annotate(_plain(name), place, xytext=(by, 3), ha=side, textcoords="offset points", fontsize=6)
     axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.set(xlabel=described(cost, True).title, ylabel=_label(error), title=_plain(workload))
+    axes.set(xlabel=described(cost, True).title, ylabel=_label(error).replace(", ", ",\n"), title=_plain(workload))
     errors = [y for pairs in drawn.values() for _, y in pairs]
     if any(errors):  # zero has a separate place on the axis
         axes.set_yscale("symlog", linthresh=min(y for y in errors if y)) if 0 in errors else axes.set_yscale("log")

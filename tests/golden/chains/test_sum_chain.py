@@ -9,13 +9,16 @@ import pytest
 
 import golden
 from golden.arithmetic.rounding import Mode
+from golden.arrays import bits_dtype
 from golden.chains.sum_chain import C_PLACES, TREES, SumTable
+from golden.engines.engine import codes_of, values_of
 from golden.operations import TFDPA
 from golden.stimulus import OperandShape, generate
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from tests.sum_units import SUM_UNITS
 from tests.twin import sums_twin
+from tests.twin.own_numbers import learn
 
 FORMATS: dict[str, dict[str, Any]] = {
     "fp16": {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1},
@@ -23,6 +26,15 @@ FORMATS: dict[str, dict[str, Any]] = {
     "fp32": {"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"},
 }
 
+MULTIPLIED = (
+    "of a unit with [sums] must be a floating-point format with fields, at most 24 significant bits, exponents within 300, "
+    "and beyond 16 bits IEEE 754's special values"
+)
+FAR = {"exp_bits": 3, "man_bits": 2, "bias": 400, "specials": "fn"}
+ADDED = (
+    "of a unit with [sums] must have a sign, subnormals, IEEE 754's special values, no padding, at most 24 significant bits "
+    "and exponents within 300"
+)
 PLACES = "[sums] tree must have c and each of p0, p1, … once, without a gap, and 0 wherever a sum begins at +0"
 FORMAT = "one of RZ, RNE, RD, RU, RO, RNA and a format of e2 to e8 and m1 to m23 such as RNE-e8m23"
 NESTED = '[sums] tree must be a name or nested arrays of "p0", "p1", …, "c" and "0"'
@@ -214,8 +226,40 @@ def test_sums_are_those_of_the_twin(name: str) -> None:
     """The twin is exact rational arithmetic written apart; it sees the wrong design."""
     unit, wrong = SUM_UNITS[name].unit(), SUM_UNITS[name].unit(is_wrong=True)
     assert unit.sums is not None
+    learn(SUM_UNITS[name].keys)
     rows = generate(OperandShape.of(unit, unit.usual_K), 800, 3).operands
     codes = zip(rows.a.tolist(), rows.b.tolist(), rows.c.tolist(), strict=True)
     expected = [sums_twin.dot(unit.sums, unit.operation, *row) for row in codes]
     assert unit.dot(rows.a, rows.b, rows.c).tolist() == expected
     assert wrong.dot(rows.a, rows.b, rows.c).tolist() != expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"a": "far", "formats": {"far": FAR}}, f"a {MULTIPLIED}; got far"),
+        ({"b": "int8"}, f"b {MULTIPLIED}; got int8"),
+        ({"c": "e4m3"}, f"c {ADDED}; got e4m3"),
+        ({"rho": "RNE-E4M3"}, f"the format of rho {ADDED}; got e4m3"),
+    ],
+)
+def test_formats_that_sums_do_not_take_are_refused(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        unit_from_table({"name": "sums", **FORMATS["fp16"], **keys, "sums": {}})
+
+
+@pytest.mark.parametrize("name", ["fp32", "tf32", "fp16"])
+def test_values_by_fields_are_numpys(name: str) -> None:
+    """Codes of fp32 and fp16 to float64 and back; tf32 is fp32 without its low bits."""
+    form = golden.FORMATS[name]
+    infinity = form.infinity or 0
+    codes = np.random.default_rng(0).integers(0, form.codes, 20_000).astype(bits_dtype(form))
+    codes[:6] = np.array([0, 1, infinity, infinity + 1, infinity - 1, 1 << form.width - 1])
+    kept = codes & codes.dtype.type(-(1 << form.pad_bits) & form.codes - 1)
+    with np.errstate(all="ignore"):
+        values, expected = values_of(form, codes), kept.view(f"f{codes.itemsize}").astype(np.float64)
+    assert np.array_equal(values, expected, equal_nan=True)
+    assert np.array_equal(np.signbit(values[values == 0]), np.signbit(expected[expected == 0]))
+    if not form.pad_bits:
+        with np.errstate(all="ignore"):
+            assert np.array_equal(codes_of(form, values)[~np.isnan(values)], codes[~np.isnan(values)])

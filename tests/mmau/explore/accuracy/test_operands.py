@@ -6,6 +6,8 @@ import pytest
 from golden.arithmetic.formats import BF16, E4M3, FP16, FP32, INT8, INT32
 from golden.stimulus import CLASSES, Operands, OperandShape
 from golden.units.unit import Unit
+from golden.units.unit_file import unit_from_table
+from mmau.explore.accuracy import measure
 from mmau.explore.accuracy.dataset import round_rows, rounds
 from mmau.explore.accuracy.error_measures import check_measurable
 from mmau.explore.accuracy.exact_sums import Exact, Floats, exact_results, value_of
@@ -109,3 +111,18 @@ def test_every_unit_takes_every_workload(unit: Unit) -> None:
     names = ("normal", "uniform", "outliers", *(() if no_sum else ("ill-conditioned-100",)))
     for name in (*names, *("class-normal" if name == "normal" else name for name in CLASSES)):
         unit.dot(*drawn(name, 20, shape))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("element", "plain", "in_blocks"), [("bf16", 52.7, 52.6), ("e4m3", 28.5, 27.6), ("e2m1", 13.4, 15.8)]
+)
+def test_total_noise_is_that_of_the_formats(element: str, plain: float, in_blocks: float) -> None:
+    """Figures (dB) of another program, for 64 products of normal numbers, by themselves and in blocks of 32 with scales that
+    are powers of two; 0.5 dB off is another sample. Against operands that are quantised already all are above 140."""
+    keys = {"a": element, "b": element, "c": "fp32", "L": 64, "F": 25, "rho": "RZ-FP32", "e_zero": -133}
+    scaled = {"scale": "ue8m0", "K_block": 32}
+    for operation, scales, expected in (("T-FDPA", {}, plain), ("ST-FDPA", scaled, in_blocks)):
+        unit = unit_from_table({"name": "unit", "operation": operation, **keys, **scales})
+        found = measure(unit, {"kind": "chain", "K": 64}, rows=20_000, seed=0)["total_snr_db"]
+        assert abs(found - expected) < 0.5
