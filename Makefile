@@ -40,7 +40,7 @@ test: $(VENV)/.dev  ## project: Run the tests for every change, a few minutes: a
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not merge and $(USUAL)"
 
 test-all: $(VENV)/.dev  ## project: Run the tests for every merge: proofs, wrong designs and simulations too; the rest is volume, peers, campaigns
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "$(USUAL)"
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "$(USUAL)" --durations=25 --durations-min=5
 
 test-fast: $(VENV)/.dev  #: Run the quick tests: nothing that compiles, simulates or searches long
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not simulator and $(USUAL)"

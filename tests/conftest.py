@@ -45,6 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what `make test` leaves out. Keep the part of --slice: every test is in exactly one of N parts, the same on every
     machine."""
+    mark_for_nights(items)
     mark_for_merges(items)
     if (wanted := config.getoption("--slice")) is None:
         return
@@ -54,6 +55,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(str(error)) from error
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
+
+
+def mark_for_nights(items: Iterable[pytest.Item]) -> None:
+    """Of each test marked `costly` mark the first case `slow`, and all others `long`."""
+    seen: set[str] = set()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        if item.get_closest_marker("costly"):
+            item.add_marker("long" if test in seen else "slow")
+            seen.add(test)
 
 
 def mark_for_merges(items: Iterable[pytest.Item]) -> None:

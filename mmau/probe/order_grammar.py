@@ -160,7 +160,10 @@ class Grammar:
         K = self.shape[2]
         seen, found = set(), []
         sums = ("fp32", "workspace", "in-place") if self.common["output"] is not None else ("fp32",)
-        for tile in (64, 32, 128, 16, 256, 8, 4, *((1, 2) if self.k == 1 else ()), None):
+        tiles = (
+            (256, 128, 64, 32) if self.groups is not None else (64, 32, 128, 16, 256, 8, 4)
+        )  # of whole groups: the largest
+        for tile in (*tiles, *((1, 2) if self.k == 1 else ()), None):
             for parts in range(2, MOST_PARTS + 1):
                 cut = (parts, 0) if tile is None else (-(-K // (parts * tile)) * tile, 1)
                 count = min(parts, -(-K // self.k)) if tile is None else -(-K // cut[0])

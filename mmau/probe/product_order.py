@@ -271,12 +271,17 @@ class _Search:
         """Products of an instruction."""
         return instruction_products(self.model)
 
+    @cached_property
+    def additions(self) -> Additions:
+        """What is added outside of instructions, for all orders."""
+        return _NumpyAdditions(self.model.operation, None)
+
     @property
     def count(self) -> int:
         """Number of elements that are computed."""
         return len(self.places)
 
-    @property
+    @cached_property
     def wanted(self) -> BitArray:
         """What the kernel gave for the elements."""
         i, j = self.places.T
@@ -499,7 +504,7 @@ class _Recalled(Summation):
         return lambda group: self.additions().multiply(of_a[i // rows, group], of_b[group, j // columns])
 
     def additions(self) -> Additions:
-        return _NumpyAdditions(self.model.operation, self.engine)
+        return self.search.additions
 
     def finished(self, totals: BitArray, elements: slice) -> BitArray:
         """Totals [orders, elements] of some elements after the epilogue, in the format of the result."""

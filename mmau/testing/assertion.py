@@ -10,7 +10,7 @@ import golden
 from golden.arrays import BitArray, bits_dtype, float_dtype, from_tensor, is_device_array, is_tensor
 from golden.comparison import is_nan
 from golden.units.instruction import Instruction
-from mmau.testing.changes import Change, explanations
+from mmau.testing.changes import Change, explanations, explanations_by_element
 from mmau.testing.kernel_faults import faults, faults_along_k, moved_tiles, where
 from mmau.testing.product_under_test import KernelProduct, kernel_product
 
@@ -100,11 +100,21 @@ def _message(product: KernelProduct, got: BitArray, wrong: Any) -> Iterator[str]
         yield "all of D is explained by a single change: " + "; or ".join(change.words for change in found)
         number = first_differing(product, found[0], i, j)
     else:
-        yield (
+        yield _uncomputed(product, got, wrong) or (
             "no single change that was tried explains all of D: orders, promotion, F, accumulator, tail, slices, scales, "
             "lanes, tiles"
         )
     yield from trace_of(product, i, j, number or 0)
+
+
+def _uncomputed(product: KernelProduct, got: BitArray, wrong: Any) -> str:
+    """Words for wrong elements that are all zero, or all C, as where a kernel does not compute them; else empty."""
+    codes = got[wrong]
+    if not codes.any():
+        return "all that differ are 0, as where a kernel does not write them"
+    if product.output == product.model.operation.c and (codes == product.c[wrong]).all():
+        return "all that differ are C, as where a kernel skips the whole K"
+    return ""
 
 
 def explained(product: KernelProduct, got: BitArray) -> list[str]:
@@ -116,7 +126,9 @@ def explaining(product: KernelProduct, got: BitArray) -> Iterator[Change]:
     """The single changes of a product that give all of a result. Those that concern each element by itself are tried on a
     few elements first."""
     seen: set[bytes] = set()
-    tried = [(change, False) for change in (*explanations(product), *faults(product))]
+    tried = [(change, False) for change in explanations(product)]
+    tried += [(change, True) for change in explanations_by_element(product)]
+    tried += [(change, False) for change in faults(product)]
     tried += [(change, True) for change in faults_along_k(product)]
     few = _few(product, got)
     for change, by_element in tried:

@@ -90,12 +90,16 @@ def wrong_kernels(product: KernelProduct) -> Iterator[Change]:
 def explanations(product: KernelProduct) -> Iterator[Change]:
     """Single changes that may explain all differences of a result, the more usual ones first."""
     yield from wrong_kernels(product)
-    order, k = product.order, product.k
     yield Change("c is not added", lambda product: product.changed(c=np.zeros_like(product.c)).d)
     yield Change("operand a transposed", lambda product: product.changed(a=read_transposed(product.a)).d)
     for output in OUTPUTS:
         if product.output.name != "fp64" and output != product.output.name:
             yield Change(f"the result is rounded to {output} first", partial(_rounded_through, output=output))
+
+
+def explanations_by_element(product: KernelProduct) -> Iterator[Change]:
+    """Those of other orders, lanes and arithmetics, which concern each element by itself."""
+    k = product.k
     yield from (_changed(words, _in_order, order) for words, order in usual_orders(product).items())
     for lane in range(k):
         if lane != k // 2:
@@ -105,7 +109,7 @@ def explanations(product: KernelProduct) -> Iterator[Change]:
         for other in (F - 2, F + 1, F + 2):
             if other >= 1:
                 yield on_operation(product, f"F = {other} in the place of {F}", product.model.operation.changed(F=other))
-    if order.promote_every == 0 or same_scales_along_k(product):
+    if product.order.promote_every == 0 or same_scales_along_k(product):
         yield from _other_architectures(product)
 
 

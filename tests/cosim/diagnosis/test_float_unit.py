@@ -193,7 +193,7 @@ VERILOG = Path(__file__).with_name("multiplier.sv")
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("designs by hand, in cosim")
 @pytest.mark.parametrize("bugs", ["carry", "overflow zero-sign", "subnormals wraps specials"])
 def test_mistakes_in_verilog_are_named(bugs: str) -> None:

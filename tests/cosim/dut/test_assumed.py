@@ -128,7 +128,7 @@ NORMAL_A = ("zero", "normal"), (-7, 14)
 NORMAL = {name: {"classes": ["zero", "normal"], "exponents": [-7, 14]} for name in "ab"}
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("assume", "passes"),
     [(None, False), (NORMAL, True), (NORMAL | {"result": {"no_overflow": True}}, True), ({"a": NORMAL["a"]}, False)],
@@ -161,11 +161,11 @@ endmodule
 """
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.parametrize(("assume", "verdict"), [(None, REFUTED), (FINITE, PROVED), ({"a": FINITE["a"]}, REFUTED)])
 def test_proof_assumes_it(assume: dict[str, object] | None, verdict: str, tmp_path: Path) -> None:
     (tmp_path / "top.v").write_text(to_verilog(UNIT, "mul") + WITHOUT_SPECIALS, encoding="utf-8")
     described = {"top": "top", "sources": ["top.v"]} | ({} if assume is None else {"assume": assume})
-    found = prove_user_design(UNIT, cosim.dut_from_table(described, tmp_path), 120)
+    found = prove_user_design(UNIT, cosim.dut_from_table(described, tmp_path), 3600)
     assert found.verdict == verdict, found.reason
     assert ("a: zero, subnormal, normal" in found.assumed) is (assume is not None)

@@ -36,7 +36,7 @@ def test_each_vector_chooses_its_arithmetic(tmp_path: Path) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("dut")
 @pytest.mark.parametrize("macro", WRONG)
 def test_wrong_choice_is_noticed(tmp_path: Path, macro: str) -> None:
@@ -57,7 +57,7 @@ def test_wrong_choice_is_noticed(tmp_path: Path, macro: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])
 def test_idle_products_count_as_zero(tmp_path: Path, mode: str) -> None:
     report = cosim.run(LANES, dut=masked(tmp_path), vectors=600 if mode == "cocotb" else 30_000, mode=mode)
@@ -66,7 +66,7 @@ def test_idle_products_count_as_zero(tmp_path: Path, mode: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("dut")
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])
 @pytest.mark.parametrize("macro", WRONG_LANES)
@@ -85,7 +85,7 @@ def test_wrong_lane_is_noticed(tmp_path: Path, macro: str, mode: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.needs("ghdl")
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])
 def test_design_in_vhdl_is_masked_and_returns_its_tag(tmp_path: Path, mode: str) -> None:

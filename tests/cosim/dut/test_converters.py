@@ -65,7 +65,7 @@ def test_right_converter_passes(tmp_path: Path, mode: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("dut")
 @pytest.mark.parametrize("macro", [*WRONG, *WRONG_FLAGS])
 def test_wrong_converter_is_noticed(tmp_path: Path, macro: str) -> None:

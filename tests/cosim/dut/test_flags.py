@@ -124,9 +124,9 @@ def test_flags_of_the_chosen_mode_pass(tmp_path: Path, mode: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("dut")
-@pytest.mark.parametrize("mode", [pytest.param("cocotb", marks=pytest.mark.long), "volume"])
+@pytest.mark.parametrize("mode", ["volume", "cocotb"])
 @pytest.mark.parametrize("macro", WRONG_MODED)
 def test_flags_of_a_wrong_mode_are_noticed(tmp_path: Path, macro: str, mode: str) -> None:
     report = cosim.run(E5M2, dut=moded(tmp_path, macro), vectors=3000 if mode == "cocotb" else 24_000, mode=mode)
@@ -163,9 +163,9 @@ def test_right_flags_pass(tmp_path: Path, mode: str) -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.attack("dut")
-@pytest.mark.parametrize("mode", [pytest.param("cocotb", marks=pytest.mark.long), "volume"])
+@pytest.mark.parametrize("mode", ["volume", "cocotb"])
 @pytest.mark.parametrize("macro", WRONG)
 def test_wrong_flag_is_noticed(tmp_path: Path, macro: str, mode: str) -> None:
     report = cosim.run(UNIT, dut=flagged(tmp_path, macro), vectors=3000 if mode == "cocotb" else 24_000, mode=mode)

@@ -25,7 +25,7 @@ def report_of(folder: Path, name: str, fault: str | None = None, **request: obje
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("mode", ["cocotb", pytest.param("volume", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_right_design_passes(name: str, mode: str, tmp_path: Path) -> None:
     report = report_of(tmp_path, name, mode=mode, vectors=1000 if mode == "cocotb" else 30_000)
@@ -38,17 +38,16 @@ ICARUS = [name for name, design in SEQUENCES.items() if "matrix" not in design.d
 """The designs that Icarus 11 reads: without packed arrays of several dimensions."""
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.needs("icarus")
 @pytest.mark.parametrize("name", ICARUS)
 def test_right_design_passes_in_icarus(name: str, tmp_path: Path) -> None:
     assert report_of(tmp_path, name, vectors=200, simulator="icarus").passed
 
 
+@pytest.mark.costly
 @pytest.mark.attack("wrong designs of one's own")
-@pytest.mark.parametrize(
-    "mode", [pytest.param("cocotb", marks=pytest.mark.slow), pytest.param("volume", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
 @pytest.mark.parametrize(("name", "fault"), FAULTS)
 def test_wrong_design_fails(name: str, fault: str, mode: str, tmp_path: Path) -> None:
     assert report_of(tmp_path, name, fault, mode=mode).failures

@@ -74,7 +74,7 @@ def test_stages_are_found_once_told_built_and_reported(
 @needs_yosys
 @needs_library
 @needs_sta
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cell_library_of_ones_own_places_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same cells in a file of one's own: the area is that of osu018, the load of an output a little less."""
     (tmp_path / "mine.lib").write_text(library("osu018").text)

@@ -141,6 +141,19 @@ def test_scales_of_promotions_and_of_blocks_are_taken() -> None:
     assert find_order(replace(product, scale_b=np.roll(codes[1], 1, 1)), [mx], 2).order is None
 
 
+def test_parts_of_whole_groups_are_found() -> None:
+    rng = np.random.default_rng(3)
+    model = golden.instruction(*INSTRUCTIONS["e4m3"])
+    a, b = drawn_operands(rng, "e4m3", 16, 24, 500)
+    scale_a, scale_b = (rng.uniform(0.5, 2, shape).astype("f4") for shape in ((1, 4), (4, 1)))
+    order = GemmOrder(promote_every=4, scale_at="promotion", scale_block=(16, 24), split_k=2, split_tile=256)
+    d = golden.gemm(model, a, b, scale_a=scale_a, scale_b=scale_b, order=order).view("u4")
+    scales: dict[str, Any] = {"scale_a": scale_a.view("u4"), "scale_b": scale_b.view("u4")}
+    found = find_order(GivenProduct(a=a, b=b, d=d, formats=(model.a, model.b, model.d), **scales), [model]).order
+    assert found is not None
+    assert (found.split_k, found.split_tile) == (2, 256)
+
+
 def test_stream_k_and_widths_of_loads_are_found() -> None:
     model = golden.instruction(*INSTRUCTIONS["fp16"])
     a, b = drawn_operands(np.random.default_rng(3), "fp16", 64, 64, 512)

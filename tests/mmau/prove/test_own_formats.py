@@ -28,7 +28,7 @@ OTHERS = Implementation(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [name for name in TEXTS if name not in WIDE])
 def test_datapath_is_proved(name: str) -> None:
     assert prove(UnitDesign(own_unit(name)), seconds=300).verdict == "proved"

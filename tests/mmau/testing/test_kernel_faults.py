@@ -206,6 +206,25 @@ def test_the_first_differing_instruction_is_traced_and_the_place_is_named() -> N
     assert "the first of 32 instructions of D[0, 0] after which the sums differ is number 8 from 0:" in str(caught.value)
 
 
+@pytest.mark.attack("kernels in assert_gemm")
+@pytest.mark.parametrize(
+    ("left", "words"), [("zero", "all that differ are 0, as where a kernel does not write them"),
+                        ("c", "all that differ are C, as where a kernel skips the whole K"), ("some", "")],
+)  # fmt: skip
+def test_elements_that_are_not_computed_are_called_so(left: str, words: str) -> None:
+    a, b = operands(96)
+    c = np.random.default_rng(1).standard_normal((32, 48)).astype(np.float32)
+    d = chain(a, b, c)
+    d[16:, :16] = 0 if left == "zero" else c[16:, :16]
+    if left == "some":
+        d[16, 0] += 1
+    with pytest.raises(AssertionError) as caught:
+        assert_gemm(d, a, b, c, arch="sm_80", instr=MMA.name)
+    assert "all of them in output tile (1, 0) of 16 x 16" in str(caught.value)
+    assert words in str(caught.value)
+    assert ("all that differ are" in str(caught.value)) == bool(words)
+
+
 def test_places_are_named() -> None:
     wrong = np.zeros((64, 64), bool)
     wrong[[3, 4, 5, 9]] = True

@@ -158,7 +158,7 @@ def test_a_right_multiply_add_is_proved(name: str) -> None:
             assert got == multiply_add(*operands)
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.attack("designs by hand, in prove")
