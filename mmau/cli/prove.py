@@ -8,7 +8,7 @@ from typing import Any
 import rtl
 from cosim.lint.complaints import WIDTHS
 from golden.checks import check_choice
-from mmau import DIFFERED, OK, UNDECIDED
+from mmau import DIFFERED, OK, UNDECIDED, WRONG_REQUEST
 from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
@@ -23,7 +23,7 @@ VERDICTS = {PROVED: "proved equal to", REFUTED: "differs from", OPEN: "not decid
 
 
 def run_prove(arguments: argparse.Namespace) -> int:
-    """`mmau prove`: exit 0 proved, 1 a counter-example, 3 not decided."""
+    """`mmau prove`: exit 0 proved, 1 a counter-example, 3 not decided, 2 where there is no circuit to prove."""
     design = chosen_design(arguments)
     if design is None:
         raise ValueError(WHICH_DESIGN if arguments.dut is None else f"{WHICH_DESIGN}, which --dut must equal")
@@ -47,7 +47,8 @@ def run_prove(arguments: argparse.Namespace) -> int:
         print_object("prove", table | found.as_table())
     else:
         print("\n".join([heading, *(f"  {line}".rstrip() for line in found.lines())]))
-    return STATUS[found.verdict]
+    no_circuit = isinstance(found, UserDesignDecision) and found.no_circuit and found.verdict == OPEN
+    return WRONG_REQUEST if no_circuit else STATUS[found.verdict]
 
 
 def _of(design: rtl.Design, dut: Path | None, found: Decision) -> tuple[str, dict[str, Any]]:

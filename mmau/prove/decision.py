@@ -175,6 +175,7 @@ class UserDesignDecision(Decision):
         equal_to: the reference. decided: the decided parts and how each was decided: protocol and cases.
         decided_by: the solver, or the simulation, that decided it.
         waivable: Verilator's warnings about widths, if they alone are why nothing is decided.
+        no_circuit: whether nothing is decided because GHDL makes no circuit of the design, or one that is not the design.
         open: the cases that are not decided. distances: of the exponents of a sum's two terms, how many are proved and how
             many there are, where they divide a case that is open.
         sources: the SHA-256 of each file of the design, by path, as it was read.
@@ -184,6 +185,7 @@ class UserDesignDecision(Decision):
     decided: tuple[str, ...] = ()
     decided_by: str = ""
     waivable: tuple[str, ...] = ()
+    no_circuit: bool = False
     open: tuple[str, ...] = ()
     distances: tuple[int, int] | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -194,6 +196,7 @@ class UserDesignDecision(Decision):
     def as_table(self) -> dict[str, Any]:
         compared: dict[str, Any] = {"equal_to": self.equal_to, "decided": list(self.decided), "decided_by": self.decided_by}
         compared |= {"waivable": list(self.waivable)} if self.waivable else {}
+        compared |= {"no_circuit": True} if self.no_circuit else {}
         compared |= {"open": list(self.open)} if self.open else {}
         if self.distances is not None:
             compared["distances"] = dict(zip(("proved", "count"), self.distances, strict=True))

@@ -20,11 +20,12 @@ class NotCompared(Exception):
 
     Attributes:
         waivable: Verilator's warnings that alone are the reason and may be waived.
+        no_circuit: the reason is that GHDL makes no circuit of the design, or one that is not the design.
     """
 
-    def __init__(self, reason: str, waivable: Sequence[str] = ()) -> None:
+    def __init__(self, reason: str, waivable: Sequence[str] = (), no_circuit: bool = False) -> None:
         super().__init__(reason)
-        self.waivable = tuple(waivable)
+        self.waivable, self.no_circuit = tuple(waivable), no_circuit
 
 
 MEMORY = 6 << 10

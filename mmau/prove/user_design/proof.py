@@ -225,7 +225,7 @@ def decided_by_solvers(
                 reason = f"no difference was found in {seconds:g} s, and it is not proved that there is none: {found.reason}"
                 return replace(undecided, reason=f"{named}{reason}", open=found.open, distances=found.distances)
     except NotCompared as error:
-        return replace(undecided, reason=str(error), waivable=error.waivable)
+        return replace(undecided, reason=str(error), waivable=error.waivable, no_circuit=error.no_circuit)
     return replace(undecided, verdict=PROVED, decided_by="bitwuzla")
 
 

@@ -117,7 +117,7 @@ def _circuit(design: Design, dut: Dut, folder: Path) -> Dut:
     try:
         return circuit_of(design, dut, folder)
     except ElaborationError as error:
-        raise NotCompared(str(error)) from None
+        raise NotCompared(str(error), no_circuit=True) from None
 
 
 def _assumed(findings: Iterable[Finding]) -> list[str]:
