@@ -149,9 +149,6 @@ class Implementation:
         object.__setattr__(self, "registers", named_registers(self.registers, self.stages))
 
 
-DATAFLOWS = ("output-stationary", "weight-stationary")
-"""Values of `dataflow`: which operand stays in an element of an array."""
-
 FEEDS = ("broadcast", "systolic")
 """Values of `feed`: whether operands reach all elements of an array at once, or from neighbour to neighbour."""
 
