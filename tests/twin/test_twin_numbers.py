@@ -16,7 +16,7 @@ from tests.twin.twin_numbers import LAYOUTS, decode, encode, infinity_code
 SMALL = [name for name in FORMATS if name in LAYOUTS and FORMATS[name].width <= 16]
 
 
-STANDARD = {"collections", "fractions", "math", "typing"}
+STANDARD = {"collections", "fractions", "functools", "math", "typing"}
 
 
 def outside(root: Path) -> dict[str, set[str]]:

@@ -1,6 +1,6 @@
 """The obligations of a unit's datapath, as questions for a solver."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -128,7 +128,8 @@ def unit_proof(
     """
     specify = specification_of(unit)
     modules = read_netlist(verilog)
-    _check_ports(modules, unit)
+    # the ports of operands that inputs choose are those of the design, which may have no c where its multiply-add has one
+    _check_ports(modules, unit, ("d",) if operands is not None else tuple(unit_operands(unit)))
     rounds = unit.sums is not None or isinstance(unit.operation, ROUNDED_SUMS)
     whole = tuple(name for name in WHOLE if name != "_encode") if rounds else WHOLE
     cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
@@ -163,12 +164,13 @@ def specification_of(unit: Unit) -> Callable[[Terms, Mapping[str, Bits], Observe
     return lambda terms, ports, observer: specify(terms, operation, ports, observer)
 
 
-def _check_ports(modules: Mapping[str, Module], unit: Unit) -> None:
-    """Raise NotProvable unless the top module has the ports of a unit's datapath."""
+def _check_ports(modules: Mapping[str, Module], unit: Unit, names: Sequence[str]) -> None:
+    """Raise NotProvable unless the top module has these ports of a unit's datapath."""
     if TOP not in modules:
         raise NotProvable(f"the Verilog must have a module {TOP}, got {', '.join(modules) or 'none'}")
     module = modules[TOP]
-    for name, elements in unit_operands(unit).items():
+    for name in names:
+        elements = unit_operands(unit)[name]
         direction = "output" if name == "d" else "input"
         if module.directions.get(name) != direction:
             raise NotProvable(f"the Verilog must have an {direction} {name}, got {', '.join(module.directions)}")

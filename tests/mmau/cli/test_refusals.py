@@ -44,7 +44,7 @@ def lay_out(folder: Path) -> None:
     for name in ("../lanes", "dot2_simd.sv"):
         simd = simd.replace(f'"{name}', f'"{ROOT}/tests/third_party/simd/{name}')
     texts = {
-        "unit.toml": TINY, "long.toml": TINY.replace("L = 2", "L = 65"), "key.toml": f"{TINY}g = 1\n", "pair.toml": PAIR,
+        "unit.toml": TINY, "long.toml": TINY.replace("L = 2", "L = 257"), "key.toml": f"{TINY}g = 1\n", "pair.toml": PAIR,
         "other.toml": PAIR.replace("pair", "other"), "less.toml": PAIR.replace("F = 25", "F = 24"),
         "clocked.toml": f"{TINY}\n[implementation]\nclock_ns = 5.0\n", "dut.toml": simd + FORMATS, "bare.toml": simd,
         "mine.sv": "module mine; endmodule\n", "mine.toml": f'top = "mine"\nsources = ["mine.sv"]\n{FORMATS}',

@@ -201,7 +201,7 @@ def test_point_that_a_workload_does_not_admit_is_invalid_before_work_begins(note
 
 
 def test_unit_without_a_datapath_is_measured_without_it(notes: Path, tmp_path: Path) -> None:
-    found, _ = explored(tmp_path / "out", (SMALL + MEASURED).replace("[2, 4]", "[65]"))
+    found, _ = explored(tmp_path / "out", (SMALL + MEASURED).replace("[2, 4]", "[257]"))
     assert found.count("done") == 6
     for record in found.records:
         assert (record["cosimulation"], record["verilog"], record["accuracy"]["normal"]["rows"]) == (None, None, 1000)
