@@ -73,7 +73,7 @@ def test_the_keys_that_show_are_the_units_own() -> None:
     assert (found.model.keys["rho"], found.model.keys["sticky"], found.model.keys["L"]) == ("RNE-FP16", True, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_answers_that_fit_no_operation_are_reported() -> None:
     strange = rarely_wrong(
         dut(of("FMA", a="fp32", b="fp32", c="fp32", rho="RNE-FP32", overflow="by-mode", flush_inputs=True), K=1)

@@ -142,7 +142,7 @@ def hard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deciding, "DIRECT", 0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_multiply_add_is_proved(name: str) -> None:
