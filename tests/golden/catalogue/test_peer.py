@@ -40,6 +40,12 @@ def stimulus(instruction: golden.Instruction) -> Operands:
     return generate(OperandShape.of(instruction), ROWS, SEED).operands
 
 
+def is_any_nan(instruction: golden.Instruction) -> bool:
+    """Whether NaN results are not compared by their codes. MMA-Sim writes one NaN everywhere; FP64 on an H100 passes on an
+    operand's, as recorded rows show."""
+    return not instruction.operation.nan_is_fixed() or getattr(instruction.operation, "nan", "quiet") != "quiet"
+
+
 def test_peer_has_the_326_instructions_of_the_vectors() -> None:
     assert len(INSTRUCTIONS) == 326
     assert set(INSTRUCTIONS) == set(remake_vectors.instructions())
@@ -53,7 +59,7 @@ def test_model_equals_peer(torch: ModuleType, instruction: golden.Instruction) -
     assert len(operands.c) > ROWS // 2
     got = instruction.dot(*operands, engine="reference")
     expected = mma_sim.dot(instruction, operands)
-    rows = differing_rows(got, expected, any_nan=not instruction.operation.nan_is_fixed())
+    rows = differing_rows(got, expected, any_nan=is_any_nan(instruction))
     assert rows.size == 0, f"seed {SEED}: {first_difference(rows, got, expected, instruction.d.describe)}"
 
 
@@ -77,5 +83,5 @@ def test_fresh_vectors_follow_from_their_seed_and_are_the_models_results() -> No
         assert content(made) == content(again)
         assert (made.operands.a != other.operands.a).any()
         got, expected = made.dot(engine="reference"), made.d
-        rows = differing_rows(got, expected, any_nan=not instruction.operation.nan_is_fixed())
+        rows = differing_rows(got, expected, any_nan=is_any_nan(instruction))
         assert (len(expected), rows.size) == (96, 0), first_difference(rows, got, expected, instruction.d.describe)
