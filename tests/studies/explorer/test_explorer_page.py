@@ -150,7 +150,7 @@ def test_page_leads_to_the_site(opened: BrowserPage) -> None:
     links = [each.get_attribute("href") for each in opened.page.locator("nav a").all()]
     assert links == [
         "index.html",
-        "guides/models/index.html",
+        "guides/models.html",
         "instructions/index.html",
         "numerics.html",
         "evidence/index.html",
