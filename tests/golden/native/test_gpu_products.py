@@ -250,12 +250,12 @@ FAULTS = {
         "product.hpp", "part.load(thread); });", "if (!start) part.load(thread); });",
     ),
     "a part of the quick way that is loaded once, and stale after": (
-        "quick.hpp", "part.load(thread); });", "if (!start) part.load(thread); });",
+        "quick.hpp", "load_part(part, thread); });", "if (!start) load_part(part, thread); });",
     ),
     "a part of the quick way that is read in the phase that loads it": (
         "quick.hpp",
-        "QuickAccumulated&) { part.load(thread); });\n        block.each([&](int thread, QuickAccumulated& own) {",
-        "QuickAccumulated& own) { part.load(thread);",
+        "QuickAccumulated&) { load_part(part, thread); });\n        block.each([&](int thread, QuickAccumulated& own) {",
+        "QuickAccumulated& own) { load_part(part, thread);",
     ),
     "the last column of D left out": (
         "block.hpp", "corner.column + place.column < product.columns();",

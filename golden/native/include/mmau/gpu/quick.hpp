@@ -136,16 +136,6 @@ struct QuickPart {
         at<uint32_t>(QuickLayout::spans)[(side * QuickLayout::turns + turn) * tile_side + row] = pair_of(span.smallest, span.largest);
     }
 
-    MMAU_FN void load(int thread) const {
-        const Plan& plan = product.plan();
-        const auto [row, turn, is_of_b, from] = turn_of(product, corner, thread);
-        if (is_of_b) {
-            load_side(plan.b, from.b, from.scale_b, 1, row, turn);
-        } else {
-            load_side(plan.a, from.a, from.scale_a, 0, row, turn);
-        }
-    }
-
     /// The span of four rows of a side.
     MMAU_FN ExponentSpan span_of(int side, int four) const {
         ExponentSpan span{4096, -4096};
@@ -291,6 +281,18 @@ MMAU_FN void quick_step(const QuickPart<Planned>& part, int k, bool fits, int ro
     }
 }
 
+/// What a thread has of a part, rows of a or of b, into the block's memory.
+template <class Part>
+MMAU_FN void load_part(const Part& part, int thread) {
+    const Plan& plan = part.product.plan();
+    const auto [row, turn, is_of_b, from] = turn_of(part.product, part.corner, thread);
+    if (is_of_b) {
+        part.load_side(plan.b, from.b, from.scale_b, 1, row, turn);
+    } else {
+        part.load_side(plan.a, from.a, from.scale_a, 0, row, turn);
+    }
+}
+
 /// A block's tile of D, four rows by four columns a thread: `part_of` is a part of K, which every thread helps to load, `step` does
 /// the steps of a part for a thread's elements.
 template <class Planned, class PartOf, class Step>
@@ -313,7 +315,7 @@ MMAU_FN void compute_by_fours(const Product<Planned>& product, int64_t number, i
 #pragma unroll 1
     for (int start = 0; start < product.K; start += depth) {
         const auto part = part_of(corner, start, smaller(depth, product.K - start));
-        block.each([&](int thread, QuickAccumulated&) { part.load(thread); });
+        block.each([&](int thread, QuickAccumulated&) { load_part(part, thread); });
         block.each([&](int thread, QuickAccumulated& own) { step(part, thread / tile_across, thread % tile_across, own); });
     }
     block.each([&](int thread, QuickAccumulated& own) {

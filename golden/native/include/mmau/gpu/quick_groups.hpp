@@ -77,16 +77,6 @@ struct GroupPart {
         }
     }
 
-    MMAU_FN void load(int thread) const {
-        const Plan& plan = product.plan();
-        const auto [row, turn, is_of_b, from] = turn_of(product, corner, thread);
-        if (is_of_b) {
-            load_side(plan.b, from.b, from.scale_b, 1, row, turn);
-        } else {
-            load_side(plan.a, from.a, from.scale_a, 0, row, turn);
-        }
-    }
-
     /// A word of four rows of a side, from an offset on.
     MMAU_FN Four<uint32_t> words(int side, int offset, int at, int four) const {
         const uint32_t* from = memory + side * group_layout(product.plan()).side + offset + at * tile_side;
