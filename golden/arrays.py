@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -17,7 +17,9 @@ import numpy.typing as npt
 
 from golden.arithmetic.formats import Format
 from golden.operations import Operation
-from golden.tensor_array import TensorArray
+
+if TYPE_CHECKING:
+    from golden.tensor_array import TensorArray
 
 
 def is_tensor(array: Any) -> bool:
@@ -47,7 +49,8 @@ def to_tensor(codes: Any, dtype: np.dtype[Any] | None, like: Any) -> Any:
     """Codes as a tensor: of the float dtype if `like` is a float tensor, else of unsigned integers."""
     torch = sys.modules["torch"]
     name = str(dtype) if like.dtype.is_floating_point and dtype is not None else str(codes.dtype)
-    integers = codes.tensor if isinstance(codes, TensorArray) else torch.from_numpy(codes.view(f"int{8 * codes.itemsize}"))
+    on_host = isinstance(codes, np.ndarray)
+    integers = torch.from_numpy(codes.view(f"int{8 * codes.itemsize}")) if on_host else codes.tensor
     return integers.view(getattr(torch, name))
 
 
@@ -56,12 +59,14 @@ def is_gpu_tensor(array: Any) -> bool:
     return is_tensor(array) and array.device.type == "cuda"
 
 
-def _on_device(what: str, tensor: Any, operand: Format) -> TensorArray:
+def _on_device(what: str, tensor: Any, operand: Format) -> "TensorArray":
     """The codes of a tensor on a GPU, in its memory.
 
     Raises:
         TypeError: another dtype than the operand's.
     """
+    from golden.tensor_array import TensorArray  # NumPy's arrays do without
+
     bits, floats = _dtypes(operand.storage_bits, operand.dtype)
     if str(tensor.dtype).removeprefix("torch.") not in (str(bits), str(floats)):
         raise TypeError(f"{what} must have dtype {_accepted(operand)} for {operand}, got {tensor.dtype}")
@@ -112,8 +117,8 @@ def stacked(matrices: list[Any]) -> Any:
 def is_device_array(array: Any) -> bool:
     """Whether the array is on a GPU: the codes of a tensor, or a CuPy array. CuPy is not imported to find out: a caller with
     a CuPy array already has."""
-    cupy: Any = sys.modules.get("cupy")
-    return isinstance(array, TensorArray) or (cupy is not None and isinstance(array, cupy.ndarray))
+    kinds = {"golden.tensor_array": "TensorArray", "cupy": "ndarray"}
+    return any(name in sys.modules and isinstance(array, getattr(sys.modules[name], kind)) for name, kind in kinds.items())
 
 
 BitArray = npt.NDArray[np.unsignedinteger[Any]]

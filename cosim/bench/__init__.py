@@ -5,6 +5,8 @@ a cycle. A `Specification` holds the stimulus and the expected results: `specifi
 design, `user_rows` helps to write another one. docs/guides/testbench.md shows examples.
 """
 
+from typing import TYPE_CHECKING
+
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.coverage import Coverage
 from cosim.bench.handshake import Driver, Monitor, Stalls
@@ -13,8 +15,11 @@ from cosim.bench.protocol import Inverted, Lanes, Timing, fields
 from cosim.bench.run_vectors import exercise
 from cosim.bench.scoreboard import Outcome, Result, Scoreboard
 from cosim.bench.stimulus import Specification, specification_of
-from cosim.bench.user_rows import PortCodes, UserRows, user_rows
+from golden.on_demand import on_demand
 from golden.stimulus import Stimulus
+
+if TYPE_CHECKING:
+    from cosim.bench.given_rows import PortCodes, UserRows, user_rows
 
 __all__ = [
     "Bits",
@@ -43,3 +48,6 @@ __all__ = [
     "specification_of",
     "user_rows",
 ]
+
+# A generated design does without a user's rows.
+__getattr__, __dir__ = on_demand(__name__, dict.fromkeys(("PortCodes", "UserRows", "user_rows"), "given_rows"), __all__)

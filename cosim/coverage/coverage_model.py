@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from cosim.coverage.covergroup import NAN, Covergroup, IntArray, Point, Reason, Seen, chosen
-from cosim.coverage.idpa import integer_groups
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, rounding_groups, too_fine
+from cosim.coverage.shapes import roundings_of
 from cosim.coverage.specials import operand_groups, special_groups
 from cosim.coverage.sums import sum_groups
-from cosim.coverage.widths import roundings_of
 from golden import Operation
 from golden.arithmetic.formats import FP32, Format
 from golden.chains.chain import steps_for
@@ -205,6 +204,8 @@ def covergroups(model: Model) -> tuple[Covergroup, ...]:
     operation = steps_for(model.operation.carried, model.K)
     steps = model.K // operation.length
     if operation.structure.is_integer:
+        from cosim.coverage.idpa import integer_groups  # floats do without
+
         return tuple(integer_groups(operation, steps))
     operands = [*operand_groups(operation, steps), *special_groups(operation)]
     further = multiply_add_groups(operation) if operation.structure.widened is not None else []

@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from cosim.coverage.covergroup import INFINITE, Covergroup, IntArray, Point, Reason, Seen, chosen
-from cosim.coverage.shapes import sums_of
+from cosim.coverage.shapes import RoundingShape, roundings_of, sums_of
 from cosim.coverage.specials import class_group
-from cosim.coverage.widths import RoundingShape, roundings_of
 from golden import Operation
 from golden.arithmetic.format import power_of_two
 from golden.native.observe import RoundingFlag as Flag

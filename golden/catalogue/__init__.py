@@ -9,9 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from golden.arithmetic.formats import FORMATS
-from golden.catalogue.names_meant import as_assembly, meant_by
 from golden.catalogue.parts import Part, find_part, is_spelt, part_names, words
-from golden.catalogue.spellings import made_of, unrecorded, wmma
 from golden.chains.chain import ORDERS, PAIRED, Chain, steps_for
 from golden.checks import check_choice, near, unknown
 from golden.operations import OPERATIONS, Operation
@@ -150,6 +148,9 @@ def instruction(arch: str, name: str) -> Instruction:
         return found.get(name) or sparse[name]
     if not isinstance(name, str):
         raise ValueError(unknown(f"{arch} instruction", name, found))
+    from golden.catalogue.names_meant import as_assembly, meant_by  # the catalogue's own names do without
+    from golden.catalogue.spellings import made_of, unrecorded, wmma
+
     chains = made_of(arch)
     meant, hint = ([name], "") if name in chains else meant_by(name, [*found, *sparse, *chains])
     if len(meant) == 1:

@@ -98,7 +98,8 @@ class CudaDevice:
             self.xp: Any = importlib.import_module("cupy")
         except ImportError as error:
             raise DeviceError(
-                f"conformance needs CuPy, which is not installed ({error}): pip install cupy-cuda13x"
+                f"conformance needs CuPy, which is not installed ({error}): pip install cupy-cuda13x, or hip-python for an "
+                "AMD GPU"
             ) from error
         runtime = self.xp.cuda.runtime
         try:

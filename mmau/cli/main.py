@@ -16,7 +16,6 @@ from itertools import pairwise
 
 from mmau import WRONG_REQUEST
 from mmau.cli import streams
-from mmau.cli.missing_modules import missing
 from mmau.signals import Ended, Signals, raised_as_ended
 
 OPTIONS = ("--junit", "--html", "--ucis", "--rtl-coverage")
@@ -120,6 +119,8 @@ def message(error: Exception, command: str) -> str:
         command: the command that raised the error; "" before a command began.
     """
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        from mmau.cli.missing_modules import missing
+
         return missing(error.name, command)
     if isinstance(error, FileNotFoundError) and _folder_is_gone():
         return "the current folder no longer exists: change to another one (cd)"

@@ -20,10 +20,9 @@ from rtl.cost.liberty import Library
 from rtl.cost.mapped_netlist import cell_of
 from rtl.cost.synthesis import TOP, Mapped, map_whole
 from rtl.datapath.base import DecodedDatapath
-from rtl.designs.design import never_built
 from rtl.designs.tile import MMATile, held
 from rtl.designs.tile_design import TileDesign
-from rtl.steps.component import AnyComponent
+from rtl.steps.component import AnyComponent, never_built
 from rtl.verilog.emit import modules
 
 

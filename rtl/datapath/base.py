@@ -16,7 +16,7 @@ from golden.operations.exact_sum import ExactSum
 from rtl.datapath.fused_records import Code, DecodedOperands, Operands
 from rtl.datapath.pipeline import Pipeline, balanced_boundaries
 from rtl.datapath.step import Build, Step, Steps, cut_inside
-from rtl.steps.component import AnyComponent, SharedModules
+from rtl.steps.component import AnyComponent, SharedModules, never_built
 from rtl.steps.decode import Decode
 from rtl.steps.interfaces import Operand
 from rtl.steps.step_record import Modes, Record
@@ -167,7 +167,7 @@ class Datapath(AnyComponent):
         if key in _CHECKED:
             return
         m = Module()
-        m._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn that it is dropped
+        never_built(m)
         self._chain(Build(m, SharedModules("check")), steps, Pipeline(m, boundaries(steps), Value.cast(1), Value.cast(1)))
         _CHECKED.add(key)
 
@@ -189,7 +189,7 @@ class WithoutHandshake(AnyComponent):
 
     def __init__(self, datapath: Datapath, steps: Sequence[Step[Any, Any]], registers: Sequence[str]) -> None:
         self._datapath, self._steps, self._registers = datapath, steps, registers
-        datapath._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn
+        never_built(datapath)
         self._inputs = (*datapath.inputs, *(() if datapath._modes is None else (datapath._modes.name,)))
         outputs = {name: Out(len(getattr(datapath, name))) for name in ("d", "flags") if hasattr(datapath, name)}
         super().__init__({name: In(len(getattr(datapath, name))) for name in self._inputs} | outputs)
@@ -232,7 +232,7 @@ class DecodedDatapath(AnyComponent):
 
     def __init__(self, datapath: Datapath, narrow: bool = False) -> None:
         self._datapath, self._narrow = datapath, narrow
-        datapath._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn
+        never_built(datapath)
         placed, self.with_codes = next(iter(datapath.steps())).decoders(datapath.operands())
         self.decoders: dict[str, list[Decode]] = {}
         for operand, name in DECODERS.items():

@@ -13,6 +13,7 @@ from golden.units.controls import Source
 from rtl.datapath.base import Datapath
 from rtl.datapath.fused_records import Code
 from rtl.datapath.step import Steps
+from rtl.steps.component import never_built
 from rtl.steps.step_record import Record, is_code
 
 
@@ -44,7 +45,7 @@ class ChosenOperands(Datapath):
 
     def __init__(self, datapath: Datapath, selection: Selection) -> None:
         self._datapath, self._selection = datapath, selection
-        datapath._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn
+        never_built(datapath)
         super().__init__(datapath.operation, datapath.implementation, datapath._modes)
 
     def input_members(self, operation: Operation) -> dict[str, Member]:

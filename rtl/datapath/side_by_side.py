@@ -12,6 +12,7 @@ from rtl.datapath.base import OPERANDS, Datapath
 from rtl.datapath.fused_records import Code
 from rtl.datapath.pipeline import Pipeline
 from rtl.datapath.step import Build, Step, Steps, cut_inside
+from rtl.steps.component import never_built
 from rtl.steps.step_record import Record, is_code
 
 
@@ -36,8 +37,7 @@ class SideBySide(Datapath):
 
     def __init__(self, datapaths: Sequence[Datapath], name: str, table: tuple[tuple[int, int], ...]) -> None:
         self._datapaths, self._name, self._table = tuple(datapaths), name, table
-        for datapath in datapaths:
-            datapath._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn
+        never_built(*datapaths)
         first = datapaths[0]
         super().__init__(first.operation, first.implementation, first._modes)
 

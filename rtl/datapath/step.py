@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 from amaranth import Module, Signal, Value
 from amaranth.lib.wiring import Out
 
-from rtl.steps.component import SharedComponent, SharedModules, members
+from rtl.steps.component import SharedComponent, SharedModules, members, never_built
 from rtl.steps.interfaces import Operand, Special, Term
 from rtl.steps.step_record import Modes, Record, WidthError
 
@@ -155,7 +155,7 @@ class Step(Generic[Input, Output]):
             record: the input.
         """
         m = Module()
-        m._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn that it is dropped
+        never_built(m)
         built = Build(m, SharedModules("check"))
         result = self._run(built, record)
         given = signals_in([value for _, value in record.values()])

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
-from amaranth.hdl import Elaboratable
-
 from golden import Implementation, Operation, Unit
 from golden.units.unit import Choice
 from golden.units.unit_file import unit_to_toml
 from rtl.datapath.base import Datapath
 from rtl.designs.ports import Echo, Elements, Port, ports_of, step_operands
 from rtl.designs.tile import MMATile
+from rtl.steps.component import never_built
 
 VECTORS = "Ports (element k of a vector in bits [k*w, (k+1)*w)"
 
@@ -184,13 +183,6 @@ class OfUnit(FromComponent):
     def operands(self) -> dict[str, Elements]:
         """The operands and the result of one step."""
         return step_operands(self.operation)
-
-
-def never_built(component: Any) -> None:
-    """Tell Amaranth that a component and those it made are not meant to be built; it would warn when they are deleted."""
-    for part in (component, *vars(component).values()):
-        if isinstance(part, Elaboratable):
-            part._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth
 
 
 def unit_lines(unit: Unit) -> Paragraph:

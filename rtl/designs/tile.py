@@ -18,7 +18,6 @@ from rtl.datapath.step import Build
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.lengths import check_range
 from rtl.steps.component import AnyComponent
-from rtl.steps.fp8_to_fp16 import Convert
 
 
 @dataclass(frozen=True)
@@ -273,6 +272,8 @@ class MMATile(AnyComponent):
         length = self.instruction.operation.length
         if self.instruction.fp16_order is None:
             return [codes.word_select(place, length * operand.width) for place in range(count)]
+        from rtl.steps.fp8_to_fp16 import Convert  # other orders do without
+
         converted = []
         for place in range(count * length):
             part = Convert(operand)

@@ -6,7 +6,6 @@ from importlib import import_module
 from golden import OPERATIONS, Operation, Unit
 from rtl.datapath.base import Datapath, check_placed
 from rtl.operations.lengths import check_range
-from rtl.operations.sums import SumsDatapath
 
 
 class _Datapaths(Mapping[type[Operation], Callable[..., Datapath]]):
@@ -39,6 +38,8 @@ def unit_datapath(unit: Unit) -> Datapath:
     """
     check_placed(unit.implementation)
     if unit.sums is not None:
+        from rtl.operations.sums import SumsDatapath  # an operation does without
+
         return SumsDatapath(unit.operation, unit.sums, unit.usual_K, unit.implementation)
     check_range(unit.operation)
     return DATAPATHS[type(unit.operation)](unit.operation, unit.implementation)

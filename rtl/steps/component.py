@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from amaranth import Instance, Signal, Value
+from amaranth import Elaboratable, Instance, Signal, Value
 from amaranth.hdl._ir import PortDirection  # private: Amaranth asks for it where ports are named, and has no public name
 from amaranth.lib.wiring import Component, In, Member, Signature
 
@@ -11,6 +11,14 @@ if TYPE_CHECKING:  # generic in the stubs alone
     AnyComponent = Component[Signature]
 else:
     AnyComponent = Component
+
+
+def never_built(*components: Elaboratable) -> None:
+    """Tell Amaranth that components and those they made are not meant to be built; it would warn when they are deleted."""
+    for component in components:
+        for part in (component, *vars(component).values()):
+            if isinstance(part, Elaboratable):
+                part._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which has no public switch
 
 
 class SharedComponent(AnyComponent):
@@ -48,8 +56,7 @@ class SharedModules:
 
         The ports' signals are named after the instance, by `label`, where they are wires of the module around it.
         """
-        # Amaranth warns of a component that is made and not used: an equal one stands for this one.
-        component._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which has no public switch
+        never_built(component)  # an equal one stands for this one
         name_ports(component, f"{label}_")
         name = self._names.get(component.key)
         if name is None:

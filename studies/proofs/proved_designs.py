@@ -27,11 +27,12 @@ from golden.operations import (
 from golden.units.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS, MULTIPLIERS, NORMALISERS, ROUNDERS
 from mmau.prove.targets import kind_of, whole_targets
 from rtl.datapath.base import boundaries, boundaries_inside
-from rtl.designs.design import Design, never_built
+from rtl.designs.design import Design
 from rtl.designs.identity import design_key
 from rtl.designs.sample_units import multi_format_designs, tile_designs
 from rtl.designs.unit import unit_datapath
 from rtl.designs.unit_design import UnitDesign
+from rtl.steps.component import never_built
 
 DATAPATHS = (
     "sm_70 mma.m8n8k4.f16.f16.f16.f16", "sm_90 mma.m16n8k16.f32.f16.f16.f32", "sm_90 wgmma.m64n8k32.f32.e4m3.e4m3",

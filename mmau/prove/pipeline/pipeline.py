@@ -17,8 +17,9 @@ from mmau.prove.pipeline.pipeline_targets import addition_verilog, shape_of
 from mmau.prove.pipeline.register_roles import Registers
 from mmau.prove.pipeline.tokens import Tokens
 from rtl.datapath.base import DECODERS, Datapath, DecodedDatapath
-from rtl.designs.design import Design, never_built
+from rtl.designs.design import Design
 from rtl.designs.tile_design import TileDesign
+from rtl.steps.component import never_built
 
 WHOLE = ""
 """The path of a datapath that is the whole design."""

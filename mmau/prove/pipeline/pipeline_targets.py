@@ -20,12 +20,13 @@ from mmau.prove.specification.fma import addition, to_fp16
 from rtl.datapath.base import Datapath, in_parts
 from rtl.datapath.rounded_adder import RoundedAddition
 from rtl.designs.controlled_design import ControlledDesign
-from rtl.designs.design import Design, never_built
+from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.product_design import SumsDesign
 from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign, as_design
+from rtl.steps.component import never_built
 from rtl.verilog.emit import modules
 
 

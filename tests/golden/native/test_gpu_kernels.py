@@ -107,7 +107,7 @@ def test_block_fits_an_nvidia_gpu(model: tuple[str, str], target: str) -> None:
     found = resources_of_cubin(binary)
     print(f"{' '.join(model)} on {target}: {found}")
     assert re.fullmatch(ORDERLY["nvidia"], order_of_sass(binary))
-    assert 1 <= REGISTERS // (found.registers * THREADS) <= 8
+    assert 0 < found.registers * THREADS <= REGISTERS
     assert 0 < found.shared <= SHARED + RESERVED
 
 

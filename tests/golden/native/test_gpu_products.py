@@ -28,6 +28,8 @@ pytestmark = [needs_native, needs_compiler]
 ROWS = 20
 """Rows of each of the six classes: 14,400 elements of D."""
 
+UNIT_FILES = Path(__file__).parents[3] / "examples" / "units"
+
 MANY_ROWS = 528
 """The same at volume: 10^7 elements of D."""
 
@@ -100,6 +102,12 @@ def test_chains_of_any_length_equal_the_engine(instruction: golden.Instruction, 
 def test_units_of_other_keys_equal_the_engine(model: Any) -> None:
     o = model.operation
     check(Chain(o), matrices(model, 3 * max(o.length, o.block_size or 1), 6, seed=4))
+
+
+@pytest.mark.parametrize("name", ["bfp8", "cfloat8", "e3m4", "hfp8", "p3109"])
+def test_units_of_their_own_formats_equal_the_engine(name: str) -> None:
+    o = golden.load_unit(UNIT_FILES / f"{name}.toml").operation
+    check(Chain(o), matrices(unit(o), 3 * max(o.length, o.block_size or 1), 6, seed=4))
 
 
 @pytest.mark.parametrize("operation", EXTREMES, ids=lambda operation: operation.name)

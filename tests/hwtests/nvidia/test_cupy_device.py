@@ -228,7 +228,9 @@ def test_missing_device_is_an_error(changes: dict[str, Any], message: str, monke
 
 def test_missing_cupy_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    message = r"^conformance needs CuPy, which is not installed \(.*\): pip install cupy-cuda13x$"
+    message = (
+        r"^conformance needs CuPy, which is not installed \(.*\): pip install cupy-cuda13x, or hip-python for an AMD GPU$"
+    )
     with pytest.raises(DeviceError, match=message):
         CudaDevice()
 

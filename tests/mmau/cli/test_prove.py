@@ -191,7 +191,7 @@ def test_a_tile_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
 ARRAY = Array(rows=2, columns=2, steps=2, decoders="edge")
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 def test_an_array_with_decoders_at_its_edge_is_proved_and_swapped_decoders_are_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

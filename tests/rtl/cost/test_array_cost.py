@@ -12,8 +12,8 @@ from rtl.cost.cost_request import CostRequest
 from rtl.cost.flow import measure_joined
 from rtl.cost.liberty import library
 from rtl.cost.synthesis import TOP, map_whole
-from rtl.designs.design import never_built
 from rtl.designs.tile_design import TileDesign
+from rtl.steps.component import never_built
 from rtl.verilog.emit import to_verilog
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys
 from tests.rtl.designs.test_tile import check_array

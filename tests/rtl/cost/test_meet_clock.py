@@ -14,7 +14,7 @@ from rtl.cost.mapped_netlist import NetlistError
 from rtl.cost.meet_clock import meet_clock
 from rtl.cost.placer import Placer, Segments
 from rtl.datapath.base import Datapath
-from rtl.designs.design import never_built
+from rtl.steps.component import never_built
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit

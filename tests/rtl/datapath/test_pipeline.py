@@ -15,10 +15,9 @@ from rtl.datapath.base import boundaries, in_parts
 from rtl.datapath.fused_records import Counted, Normalised, Products, Reduced, Total
 from rtl.datapath.pipeline import balanced_boundaries, shallowest, stage_delays
 from rtl.datapath.step import Build, HandOffError, Step, Steps, cut_inside, part
-from rtl.designs.design import never_built
 from rtl.designs.unit import unit_datapath
 from rtl.operations.t_fdpa import TFDPADatapath
-from rtl.steps.component import SharedModules
+from rtl.steps.component import SharedModules, never_built
 from rtl.steps.interfaces import Special
 from rtl.verilog.emit import modules, to_verilog
 from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
