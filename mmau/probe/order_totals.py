@@ -12,7 +12,7 @@ from golden.arrays import BitArray
 from golden.engines.engine import Batch
 from golden.products.additions import Additions
 from golden.products.epilogue import finished
-from golden.products.gemm_order import GemmOrder, Plan
+from golden.products.gemm_order import ADDED_FORMATS, GemmOrder, Plan
 from golden.products.sum_order import Order, folded, order_of
 from golden.products.tiled import Summation
 from golden.units.instruction import Instruction
@@ -178,7 +178,7 @@ class Sums:
             c = np.broadcast_to(c, totals.shape).copy()
             totals = np.ascontiguousarray(totals)
             totals = finished(self.additions, totals, order.epilogue, (order.alpha, order.beta), c, bias, output)
-        return self.additions.rounded(totals, output)
+        return totals if output.name not in ADDED_FORMATS else self.additions.rounded(totals, output)
 
     def of_every_piece(self, start: BitArray, every: int) -> BitArray:
         """[begin, end, elements], the sums of all consecutive instructions, promoted after so many."""

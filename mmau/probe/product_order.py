@@ -147,11 +147,14 @@ class FoundOrder:
     nearest: tuple[GemmOrder, int] | None = None
 
 
-def find_order(given: GivenProduct, models: Sequence[Instruction | Unit], seconds: float = 60.0) -> FoundOrder:
+def find_order(
+    given: GivenProduct, models: Sequence[Instruction | Unit], seconds: float = 60.0, is_brief: bool = False
+) -> FoundOrder:
     """Search for an order that gives every element of a product.
 
     Args:
         models: the instructions or units that may have computed it, the likelier ones first. seconds: of processor time.
+        is_brief: whether only orders are tried that differ from a chain in one respect and promotion.
 
     Raises:
         ValueError: none of the instructions takes the formats.
@@ -163,7 +166,7 @@ def find_order(given: GivenProduct, models: Sequence[Instruction | Unit], second
         raise ValueError(f"no instruction that was named multiplies {a} by {b} into {d}")
     tried, near = 0, _Near()
     exhausted = True
-    for search, turn in _in_turn(_turns(searches)):
+    for search, turn in _in_turn(_turns(searches, is_brief)):
         if time.process_time() > ends:
             exhausted = False
             break
@@ -201,12 +204,12 @@ class _Near:
         return FoundOrder(None, tried, exhausted, unexplained, nearest)
 
 
-def _turns(searches: list["_Search"]) -> list[tuple[int, "_Search", Iterator["_Turn"]]]:
+def _turns(searches: list["_Search"], is_brief: bool) -> list[tuple[int, "_Search", Iterator["_Turn"]]]:
     """The turns of each search in a round, and its orders: `TURNS` of one that is near, and one of one that is not."""
     distances = [search.distance() for search in searches]
     least = min((distance for distance in distances if distance == distance), default=0.0)
     turns = [1 if distance > NEAR * least else TURNS for distance in distances]
-    return [(number, search, search.orders()) for number, search in zip(turns, searches, strict=True)]
+    return [(number, search, search.orders(is_brief)) for number, search in zip(turns, searches, strict=True)]
 
 
 def _in_turn(sources: list[tuple[int, "_Search", Iterator["_Turn"]]]) -> Iterator[tuple["_Search", "_Turn"]]:
@@ -422,12 +425,16 @@ class _Search:
             places = np.minimum(places, K)
         return places.reshape(-1, self.k)
 
-    def orders(self) -> Iterator[_Turn]:
-        """Every order of the grammar, the plainer ones first. Before the less plain come those of which the sums themselves
-        say which of very many it is."""
+    def orders(self, is_brief: bool) -> Iterator[_Turn]:
+        """Every order of the grammar, or the plainest alone; the plainer ones first. Before the less plain come those of
+        which the sums themselves say which of very many it is."""
         grammar = self._grammar
         for family in grammar.plain():
-            yield self.turn(family, len(family.keys) < 3)
+            is_plain = len(family.keys) < 3
+            if is_plain or not is_brief:
+                yield self.turn(family, is_plain)
+        if is_brief:
+            return
         yield from self._permuted(grammar, False)
         yield from self._listed(grammar)
         for family in grammar.rest():

@@ -233,6 +233,15 @@ def test_stream_k_and_widths_of_loads_are_found() -> None:
         assert not product.differing(model, found.order).any()
 
 
+def test_sums_of_integers_are_one_chain() -> None:
+    model = golden.instruction("sm_80", "mma.m16n8k32.s32.s8.s8.s32")
+    a, b = (np.random.default_rng(3).integers(0, 256, shape, np.uint8) for shape in ((8, 256), (256, 8)))
+    d = golden.gemm(model, a, b).view("u4")
+    product = GivenProduct(a=a, b=b, d=d, formats=(model.a, model.b, model.d))
+    assert find_order(product, [model]).order == GemmOrder(model=model)
+    assert find_order(replace(product, d=d ^ 1), [model]).order is None
+
+
 def outside(what: str, model: golden.Instruction, a: Any, b: Any) -> Any:
     """D of a kernel that no order of the grammar is."""
     K, rng = a.shape[1], np.random.default_rng(5)
