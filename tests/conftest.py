@@ -69,12 +69,13 @@ def mark_for_nights(items: Iterable[pytest.Item]) -> None:
 
 def mark_for_merges(items: Iterable[pytest.Item]) -> None:
     """Give the marker `merge` to what `make test` leaves to `make test-all`: simulations but for those marked core, slow
-    tests of wrong designs, those below `FOR_MERGES`, and of every other slow test all cases but the first."""
+    tests of wrong designs, those below `FOR_MERGES`, those marked costly, and of every other slow test all cases but the
+    first."""
     seen: set[str] = set()
     for item in items:
         test = item.nodeid.partition("[")[0]
         slow = item.get_closest_marker("slow") is not None
-        left = test in seen or item.get_closest_marker("attack") is not None or test.startswith(FOR_MERGES)
+        left = test in seen or test.startswith(FOR_MERGES) or any(map(item.get_closest_marker, ("attack", "costly")))
         if (slow and left) or (item.get_closest_marker("simulator") and not item.get_closest_marker("core")):
             item.add_marker("merge")
         if slow and not item.get_closest_marker("long"):

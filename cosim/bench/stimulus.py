@@ -4,8 +4,9 @@ runs among the vectors that repeat operands."""
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, pairwise, zip_longest
+from operator import or_
 from typing import Any, Protocol
 
 import numpy as np
@@ -221,9 +222,13 @@ def specification_of(design: Design, results: int = 1, widths: OperandWidths = T
             design that is not a unit, or widths that its operation cannot have.
     """
     if isinstance(design, ProductDesign):
-        widths.check(design.operation)
-        operation, formats = design.operation, {"a": design.unit.a, "b": design.unit.b, "c": design.operation.c}
-        widths.assumed.check([operation], [{name: formats[name] for name in operation.operands}])
+        for choice in design.choices:
+            operation, formats = (
+                choice.unit.operation,
+                {"a": choice.unit.a, "b": choice.unit.b, "c": choice.unit.operation.c},
+            )
+            widths.check(operation)
+            widths.assumed.check([operation], [{name: formats[name] for name in operation.operands}])
         return ProductSpecification(design, widths)
     if isinstance(design, TileDesign):
         if results != 1:
@@ -248,7 +253,12 @@ def _raised(products: DotProducts, design: Design) -> dict[str, list[int]]:
     flagged = [echo for echo in design.echoes if echo.flags]
     if not flagged:
         return {}
-    codes: list[int] = products.dot(*products.counted, flags=True)[1].tolist()
+    operands, dot = products.counted, products.dot
+    first = operands.a.shape[1] - design.last_flags if isinstance(design, ProductDesign) and design.last_flags else 0
+    if first:
+        begun = dot(*operands._replace(a=operands.a[:, :first], b=operands.b[:, :first]))
+        operands = operands._replace(a=operands.a[:, first:], b=operands.b[:, first:], c=begun)
+    codes: list[int] = dot(*operands, flags=True)[1].tolist()
     return {echo.port: [selected(code, echo.flags) for code in codes] for echo in flagged}
 
 
@@ -304,17 +314,11 @@ class StepSpecification:
 
     def _products(self, choice: Choice, stimulus: Stimulus, engine: str | None, noise: random.Random) -> DotProducts:
         """The dot products of a choice, with a mask where the design has one: of every other vector all products count."""
-        operation, mask = choice.unit.operation, None
-        assumed = self.widths.assumed.of(operation, choice.places)
-        operands = self.widths.taken(stimulus.operands, operation, assumed, (operation.a, operation.b))
-        if self.design.mask:
-            rng = np.random.default_rng(noise.getrandbits(64))
-            bits = rng.integers(0, 2, operands.a.shape, np.uint8) | rng.integers(0, 2, (len(operands.a), 1), np.uint8)
-            mask = Mask(self.design.mask, bits)
-        counted = operands if mask is None else without_idle(operands, mask.bits)
-        products = unit_products(choice.unit, replace(stimulus, operands=counted), engine, choice.name)
-        stimulus = replace(stimulus, operands=operands)
-        products = replace(products, stimulus=stimulus, places=choice.places, mask=mask, assumed=assumed)
+        operation = choice.unit.operation
+        assumed, formats = self.widths.assumed.of(operation, choice.places), (operation.a, operation.b)
+        operands = self.widths.taken(stimulus.operands, operation, assumed, formats)
+        products = masked_products(choice, replace(stimulus, operands=operands), self.design.mask, engine, noise, formats)
+        products = replace(products, assumed=assumed)
         if self.widths.c_bits == 0 and isinstance(operation, FMA):
             products = replace(products, covered=operation.without_c())
         return with_fixed_results(products, self.widths.d)
@@ -387,32 +391,38 @@ class ProductSpecification:
         on_diagonal = places(design.m, design.n)
         shares = [len(range(number, count, len(kinds))) * on_diagonal for number in range(len(kinds))]
         rows = max(1, CHUNK // (len(kinds) * design.m * design.n)) * on_diagonal
-        shapes = [OperandShape.of(design.unit, K) for K in kinds.values()]
-        streams = [chunks(shape, share, seed, rows) for shape, share in zip(shapes, shares, strict=True)]
+        streams = [
+            chunks(OperandShape.of(choice.unit, K), share, seed + number // len(design.lengths) * APART, rows)
+            for number, ((choice, K), share) in enumerate(zip(kinds, shares, strict=True))
+        ]
         for part, of_each_kind in enumerate(zip_longest(*streams)):
             blocks: list[Sequence[Vector]] = []
             made = []
-            for number, (name, stimulus) in enumerate(zip(kinds, of_each_kind, strict=True)):
+            for number, ((choice, _), stimulus) in enumerate(zip(kinds, of_each_kind, strict=True)):
                 if stimulus is None:
                     continue
-                products, runs = self._products(name, stimulus, [seed, part, number], engine)
+                noise = random.Random(f"{seed} {part} {number} inputs")
+                products, runs = self._products(choice, stimulus, [seed, part, number], engine, noise)
                 made.append(products)
-                blocks += blocks_of(self._vectors(products, number), runs)
+                blocks += blocks_of(self._vectors(products, choice, noise), runs)
             rng = random.Random(f"{seed} {part}")
             if len(kinds) > 1:
                 rng.shuffle(blocks)
             yield Chunk(with_pairs(blocks, part, rng), made)
 
-    def _products(self, name: str, rows: Stimulus, seed: Sequence[int], engine: str | None) -> tuple[DotProducts, list[Run]]:
+    def _products(
+        self, choice: Choice, rows: Stimulus, seed: Sequence[int], engine: str | None, noise: random.Random
+    ) -> tuple[DotProducts, list[Run]]:
         """The rows of all elements, with their results, and the runs of vectors that repeat operands."""
-        u, m, n = self.design.unit, self.design.m, self.design.n
+        u, m, n = choice.unit, self.design.m, self.design.n
         if m * n == 1:
             elements, runs = _with_runs(rows, 1, seed)
         else:
             elements, runs = self._tiles(rows, seed)
-        operands = self.widths.taken(elements.operands, u.operation, self.widths.assumed, (u.a, u.b))
-        products = dot_products(name, u, u.operation, replace(elements, operands=operands), engine, (u.a, u.b))
-        products = self.widths.settled(replace(products, assumed=self.widths.assumed), m * n, seed)
+        assumed = self.widths.assumed.of(u.operation, choice.places)
+        operands = self.widths.taken(elements.operands, u.operation, assumed, (u.a, u.b))
+        products = masked_products(choice, replace(elements, operands=operands), self.design.mask, engine, noise, (u.a, u.b))
+        products = self.widths.settled(replace(products, assumed=assumed), m * n, seed)
         return (with_rare_results(products, runs, 1) if m * n == 1 else products), runs
 
     def _tiles(self, rows: Stimulus, seed: Sequence[int]) -> tuple[Stimulus, list[Run]]:
@@ -424,30 +434,40 @@ class ProductSpecification:
         tiles = repeat_in_tiles(tiles, runs, [range(tiles.a.shape[-1])], scales)
         return elements_of_tiles(tiles, label, stimulus.names, runs), runs
 
-    def _vectors(self, products: DotProducts, number: int) -> list[Vector]:
+    def _vectors(self, products: DotProducts, choice: Choice, noise: random.Random) -> list[Vector]:
         """The vectors of rows, m·n of them for each."""
         design, operands = self.design, products.stimulus.operands._asdict()
         m, n = design.m, design.n
-        elements = design.operands_of(operands["a"].shape[-1])
-        columns = {}
-        for name, each in elements.items():
+        columns = {} if products.mask is None else {products.mask.port: packed(products.mask.bits, Bits(1))}
+        for name, each in design.operands_of(operands["a"].shape[-1], choice.unit).items():
             if name != "d":
                 codes = operands[name].reshape(-1, m, n, *operands[name].shape[1:])
                 chosen = codes[:, :, 0] if name.endswith("a") else codes[:, 0] if name.endswith("b") else codes
+                chosen = chosen ^ each.format.negative_zero if choice.source(name).is_negated else chosen
                 columns[name] = packed_codes(np.ascontiguousarray(chosen), each.format)
-        transfers = _transposed(columns)
-        if len(design.lengths) > 1:
-            transfers = [each | {"format": number} for each in transfers]
+        raised = _raised(products, design)
+        free = {port.name: port.width for port in design.ports if port.direction == "input" and port.name not in columns}
+        free = {port: width for port, width in free.items() if port not in choice.codes and port not in raised}
         named = [place_in_matrix(i, j, m * n) for i in range(m) for j in range(n)]
-        return [
-            Vector([transfer], [Element(products, at * m * n + k, name) for k, name in enumerate(named)])
-            for at, transfer in enumerate(transfers)
-        ]
+        vectors = []
+        for at, transfer in enumerate(_transposed(columns)):
+            first = at * m * n
+            shared = dict(choice.codes) | {port: noise.getrandbits(width) for port, width in free.items()}
+            for port, codes in raised.items():
+                shared[port] = reduce(or_, codes[first : first + m * n])
+            elements = [Element(products, first + k, name) for k, name in enumerate(named)]
+            vectors.append(Vector([transfer | shared], elements))
+        return vectors
 
 
 def place_in_matrix(row: int, column: int, elements: int) -> str:
     """The place of an element of D, as text; empty where it is the only one."""
     return f"element [{row}][{column}]" if elements > 1 else ""
+
+
+def is_in_matrix(place: str) -> bool:
+    """Whether a place is that of an element of D."""
+    return place.startswith("element ")
 
 
 def elements_of_tiles(tiles: Tiles, label: Any, names: Sequence[str], runs: Sequence[Run]) -> Stimulus:
@@ -533,9 +553,18 @@ class TileSpecification:
         return list(zip(*steps, strict=True))
 
 
-def unit_products(unit: Unit, stimulus: Stimulus, engine: str | None, name: str = "") -> DotProducts:
-    """The dot products of one step of a unit, one for each row of the stimulus."""
-    return dot_products(name, unit, unit.operation, stimulus, engine, (unit.operation.a, unit.operation.b))
+def masked_products(
+    choice: Choice, stimulus: Stimulus, mask: str, engine: str | None, noise: random.Random, formats: tuple[Format, Format]
+) -> DotProducts:
+    """The dot products of a choice, one for each row of the stimulus, with a mask where the design has one: of every other
+    row all products count."""
+    unit, operands, bits = choice.unit, stimulus.operands, None
+    if mask:
+        rng = np.random.default_rng(noise.getrandbits(64))
+        bits = rng.integers(0, 2, operands.a.shape, np.uint8) | rng.integers(0, 2, (len(operands.a), 1), np.uint8)
+    counted = operands if bits is None else without_idle(operands, bits)
+    products = dot_products(choice.name, unit, unit.operation, replace(stimulus, operands=counted), engine, formats)
+    return replace(products, stimulus=stimulus, places=choice.places, mask=None if bits is None else Mask(mask, bits))
 
 
 def dot_products(

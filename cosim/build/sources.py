@@ -13,6 +13,7 @@ from cosim.dut.generated import write_generated
 from golden.checks import listed
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
+from rtl.designs.product_design import ProductDesign
 
 if TYPE_CHECKING:
     from cosim.dut.description import Dut
@@ -96,7 +97,7 @@ def sources_of(design: Design, dut: "Dut | None", folder: Path, with_pauses: boo
         source = write_generated(design, folder)
         instances = instance_ports(source.read_text(encoding="utf-8"))
         return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
-    if (dut.controls or dut.echo or dut.flags) and not isinstance(design, ControlledDesign):
+    if (dut.controls or dut.echo or dut.flags) and not isinstance(design, ControlledDesign | ProductDesign):
         raise ValueError(
             "[controls], [echo] and [flags] are for mmau cosim and mmau prove: leave them out, and hold inputs at a value "
             "with [tie]"

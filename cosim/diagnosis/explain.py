@@ -19,7 +19,6 @@ from golden.comparison import differing
 from golden.html import Markup, element, joined
 from golden.variants import Codes, Model, Rows, Variant, variants
 from rtl.designs.design import Design
-from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile_design import TileDesign
 
 ALTERNATIVES = 4
@@ -563,8 +562,6 @@ def models_of(design: Design) -> dict[str, Specified]:
     """Golden's model of each kind of dot product of a design, by the name of its rows."""
     if isinstance(design, TileDesign):
         return {"": design.instruction}
-    if isinstance(design, ProductDesign):
-        return dict.fromkeys(design.kinds, design.unit)
     return {choice.name: choice.unit for choice in design.choices}
 
 

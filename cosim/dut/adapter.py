@@ -11,6 +11,7 @@ from dataclasses import replace
 from cosim.dut.connection import Operand, PortMismatch
 from cosim.dut.description import EACH, START_DONE, Dut
 from cosim.dut.sequence import Matrix
+from rtl.designs.ports import OPERANDS
 
 NOISE = 16
 """Bits of the shift register that draws pauses; its period is 2^16 - 1 cycles."""
@@ -41,7 +42,7 @@ def inner_operands(dut: Dut, operands: Sequence[Operand]) -> list[Operand]:
         without = [
             each.name
             for each in operands
-            if each.direction == "input" and each.width and f"{each.name}_valid" not in dut.ports
+            if each.name in "abc" and each.direction == "input" and each.width and f"{each.name}_valid" not in dut.ports
         ]
         if without:
             name = without[0]
@@ -49,11 +50,14 @@ def inner_operands(dut: Dut, operands: Sequence[Operand]) -> list[Operand]:
                 f'{dut.top}: {name} needs a handshake of its own: [ports] {name}_valid = "…", {name}_ready = "…"'
             )
     for each in operands:
-        if each.name == "format":
+        if each.name == "format" or not each.is_in_design:
             continue
-        parts = {"a": longest, "b": longest, "scale_a": longest, "scale_b": longest, "d": shape.parts}.get(each.name, 1)
+        in_beats = each.name in ("a", "b", "scale_a", "scale_b") or (not each.is_shared and each.name not in OPERANDS)
+        parts = longest if in_beats else shape.parts if each.name == "d" else 1
         order = None if dut.matrix is None or (parts > 1 and each.name == "d") else shape.order(each.name, length)
-        found.append(replace(each, count=each.count // parts, order=order))
+        found.append(
+            replace(each, count=each.count // parts, order=order, within=each.within if not dut.is_adapted else None)
+        )
     return found
 
 
@@ -74,6 +78,7 @@ class _Adapter:
         self._dut, self._beats, self._timing = dut, dut.beats, dut.timing
         self._outer, self._inner = {each.name: each for each in outer}, {each.name: each for each in inner}
         self._given = [each for each in inner if each.direction == "input" and each.width]
+        self._handshaken = [each.name for each in self._given if each.name in "abc"]
         self._marked = "in_valid" in dut.signals or dut.protocol in (START_DONE, EACH)
         self._pauses = with_pauses and self._marked
         self._format = self._outer.get("format")
@@ -126,7 +131,7 @@ class _Adapter:
 
     def _pausing(self) -> Iterator[str]:
         """The pauses within a result, which the bench does not know: drawn by a shift register, in stretches."""
-        sides = [each.name for each in self._given] if self._dut.protocol == EACH else ["all"]
+        sides = self._handshaken if self._dut.protocol == EACH else ["all"]
         if not self._pauses:
             yield from (f"  wire pauses_{side} = 1'b0;" for side in sides)
             return
@@ -192,7 +197,7 @@ class _Adapter:
 
     def _each_by_itself(self) -> Iterator[str]:
         """A handshake for each operand: they are offered in any order, each until it is taken."""
-        names = [each.name for each in self._given]
+        names = self._handshaken
         yield self._register("busy", 1)
         for name in names:
             yield from (self._register(f"{what}_{name}", 1) for what in ("gone", "offered"))
@@ -212,9 +217,9 @@ class _Adapter:
         before = None if self._beats is None else self._beats.before
         for each in self._given:
             whole = self._outer[each.name]
-            shown = "shows"
+            shown = "may" if before and each.is_shared else "shows"
             if self._dut.protocol == EACH:
-                shown = f"inner_{each.name}_valid"
+                shown = f"inner_{each.name}_valid" if each.name in self._handshaken else "busy"
             elif self._dut.protocol == START_DONE:
                 shown = "shows | fed" if self._dut.hold_operands else "shows"
             elif each.name == "c" and before == "load":
@@ -263,7 +268,12 @@ class _Adapter:
             yield from self._gathered(parts)
             kept = "is_whole"
         else:
-            yield "  assign d = inner_d;"
+            whole = self._outer["d"]
+            yield f"  assign d[{whole.count * whole.width - 1}:0] = inner_d;"
+        for each in self._inner.values():
+            if self._outer[each.name].within:
+                _, low = self._outer[each.name].outside(0, each.width)
+                yield f"  assign d[{low} +: {each.width}] = inner_{each.name};"
         yield f"  assign out_valid = comes & {kept};"
         if self._takes_ready:
             yield f"  assign inner_out_ready = out_ready | ~({kept});"

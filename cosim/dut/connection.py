@@ -12,6 +12,7 @@ from golden.checks import listed, unknown
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.ports import OPERANDS
+from rtl.designs.product_design import ProductDesign
 
 BETWEEN = "before the last transfer"
 """Results that nothing compares where a design gives one for each transfer: each is the last of a shorter dot product."""
@@ -101,7 +102,7 @@ class Connection:
 
 def operands_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Operand]:
     """The operands and the result of a design, with elements where they are vectors of one format."""
-    controls = design.unit.controls if isinstance(design, ControlledDesign) else ()
+    controls = design.unit.controls if isinstance(design, ControlledDesign | ProductDesign) else ()
     expected = {echo.port for echo in design.echoes if echo.flags}
     constants = {each.port: tuple(value.name for value in each.values) for each in controls if each.has_constants}
     found = []
@@ -267,9 +268,8 @@ class _Matcher:
                 above = [bit for place in d if place.port == port for bit in sorted(place.bits)[kind.width :]]
                 others = {bit for place in selected_places(port, ()) or () for bit in place.bits} - {*above}
                 found[port.name] += [f"{bits} of results in {kind}" for bits in _unused(port, others)]
-        between = (
-            (f"{self._dut.name_of('d')[0]} {BETWEEN}",) if self._dut.beats and self._dut.beats.results == "each" else ()
-        )
+        each = ("d", *self._dut.echo, *self._dut.flags) if self._dut.beats and self._dut.beats.results == "each" else ()
+        between = [f"{self._dut.name_of(name)[0]} {BETWEEN}" for name in each]
         for name in self._dut.ignore_outputs:
             known = [*(each for port, names in found.items() if names for each in dict.fromkeys((port, *names))), *between]
             if name not in known:

@@ -12,6 +12,7 @@ from cosim.bench.operand_widths import THE_UNITS, FixedPoint, OperandWidths
 from cosim.bench.protocol import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.files_read import VHDL, FileRead
 from cosim.dut.sequence import MARKS, Beats, Matrix, beats_of, matrix_of, product_design
+from golden import Unit
 from golden.arithmetic.flags import FLAGS
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.files import read_toml
@@ -266,11 +267,21 @@ class Dut:
             return design
         if not isinstance(design, UnitDesign | ProductDesign | TileDesign) or design.unit is None:
             raise ValueError(f"products, [matrix] and [beats] are for a unit, {design.name} is a design of another kind")
-        operation = design.operation
-        if self.beats is not None and ("c" not in operation.operands or operation.c is not operation.d):
-            got = f"{operation.c} and {operation.d}" if "c" in operation.operands else f"{operation.name}, which has no c"
-            raise ValueError(f"[beats] needs a unit whose c and d are one format, got {got}")
-        return product_design(design.unit, self.matrix, self.beats, self.products)
+        return self.product(design.unit)
+
+    def product(self, unit: Unit) -> ProductDesign:
+        """The dot products of a unit that are compared, if they are more than a step.
+
+        Raises:
+            ValueError: its operation has no c to add up in.
+        """
+        for operation in (choice.unit.operation for choice in unit.choices if self.beats is not None):
+            if "c" not in operation.operands or operation.c != operation.d:
+                got = (
+                    f"{operation.c} and {operation.d}" if "c" in operation.operands else f"{operation.name}, which has no c"
+                )
+                raise ValueError(f"[beats] needs a unit whose c and d are one format, got {got}")
+        return product_design(unit, self.matrix, self.beats, self.products)
 
     @property
     def further(self) -> tuple[str, ...]:

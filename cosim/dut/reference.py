@@ -14,6 +14,7 @@ from golden.units.controls import MASK, Control
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.ports import Echo
+from rtl.designs.product_design import ProductDesign
 from rtl.designs.unit_design import UnitDesign
 
 
@@ -27,26 +28,26 @@ def reference_of(design: Design, dut: Dut) -> Design:
     """
     if dut.is_vhdl:
         dut = lower_case(dut)
-    if dut.has_product or dut.is_adapted:
-        if dut.controls or dut.echo or dut.flags or (isinstance(design, ControlledDesign) and design.unit.controls):
-            raise ValueError(
-                "[controls], [echo] and [flags] go without products, [matrix] and [beats], and with protocols that need no "
-                "adapter"
-            )
-        return dut.reference(design)
-    controls = design.unit.controls if isinstance(design, ControlledDesign) else ()
+    controls = design.unit.controls if isinstance(design, ControlledDesign | ProductDesign) else ()
     controls = tuple(control for control in controls if control not in dut.controls)  # of a reference, which it then stays
     if not (dut.controls or dut.echo or dut.flags or controls):
-        return design
-    if not isinstance(design, UnitDesign | ControlledDesign):
+        return dut.reference(design)
+    if not isinstance(design, UnitDesign | ControlledDesign | ProductDesign):
         raise ValueError(f"[controls], [echo] and [flags] are for a unit, {design.name} is a design of another kind")
     both = {control.port for control in controls} & {control.port for control in dut.controls}
     if both:
         raise ValueError(f"[controls] {listed(both)} is in the unit and in the description of the design: name it once")
     unit = replace(design.unit, controls=(*controls, *dut.controls))
+    product = dut.product(unit) if dut.has_product else design if isinstance(design, ProductDesign) else None
+    parts = dut.matrix.parts if dut.matrix else 1
+    if parts > 1 and (dut.echo or dut.flags):
+        raise ValueError(f'[echo] and [flags] go with [matrix] d = "all", one result; got {parts}')
     finder = _Finder(dut, entity_of(dut).ports if dut.is_vhdl else elaborated(dut).ports)
-    inputs = {control.port: finder.control(control, unit.operation.length) for control in unit.controls}
-    echoes, low = [], (unit.operation.d.width if dut.widths.d is None else dut.widths.d.width) * dut.results
+    transfers = max(dut.beats.counts) if dut.beats else 1
+    length = unit.operation.length if product is None else max(product.lengths) // transfers
+    inputs = {control.port: finder.control(control, length, transfers) for control in unit.controls}
+    results = dut.results if product is None else product.m * product.n
+    echoes, low = [], (unit.operation.d.width if dut.widths.d is None else dut.widths.d.width) * results
     for output, given in dut.echo.items():
         width = finder.width(f"[echo] {output}", output, "output")
         sent = finder.width(f"[echo] {output}", given, "input")
@@ -55,7 +56,8 @@ def reference_of(design: Design, dut: Dut) -> Design:
         finder.check(f"[echo] {output}: {given} has constants of a package as values; give them as numbers",
             not any(control.port == given and control.has_constants for control in unit.controls))  # fmt: skip
         finder.check(
-            f"[echo] {output}: a mask of several results cannot be returned", given != unit.mask or dut.results == 1
+            f"[echo] {output}: a mask of several results or transfers cannot be returned",
+            given != unit.mask or dut.results * transfers == 1,
         )
         inputs.setdefault(given, sent)
         echoes.append(Echo(output, given, width, low))
@@ -69,10 +71,11 @@ def reference_of(design: Design, dut: Dut) -> Design:
         echoes.append(Echo(output, expected, width, low, names))
         low += width
     finder.raise_all()
-    found = ControlledDesign(unit, tuple(inputs.items()), tuple(echoes))
+    beside = tuple(inputs.items()), tuple(echoes)
+    found = ControlledDesign(unit, *beside) if product is None else replace(product, inputs=beside[0], echoes=beside[1])
     if dut.flags:
         for choice in found.choices:
-            Chain(choice.unit.operation).check_flags()
+            (Chain(choice.unit.operation) if product is None else choice.unit.chain_over(max(product.lengths))).check_flags()
     return found
 
 
@@ -98,8 +101,9 @@ class _Finder:
         self.check(f"{what}: {selected} is outside {port}", places is not None)
         return sum(place.width for place in places or ())
 
-    def control(self, control: Control, length: int) -> int:
-        """The width of a control around the design, whose values must fit into its port."""
+    def control(self, control: Control, length: int, transfers: int) -> int:
+        """The width of a control around the design, whose values must fit into its port. A mask has a bit for each of the
+        `length` products of a transfer."""
         what = f"[controls] {control.port}"
         width = self.width(what, control.port, "input")
         if not width:
@@ -107,7 +111,7 @@ class _Finder:
         if control.key == MASK:
             fits = width == length * self._dut.results
             self.check(f"{what} must have one bit for each product, {length * self._dut.results}; it has {width}", fits)
-            return length
+            return length * transfers
         if control.has_constants:
             return control.width
         self.check(f"{what} has {width} bits, too few for {max(control.codes)}", width >= control.width)

@@ -77,6 +77,7 @@ class Beats:
         interval: least number of cycles from one transfer to the next.
         results: "last": the design gives one result for a dot product. "each": one for every transfer.
         start: "c", "zero" or "product": what the first product is added to; the last is nothing.
+        flags: "all" or "last": the transfers whose exception flags a result has.
     """
 
     counts: tuple[int, ...]
@@ -84,11 +85,13 @@ class Beats:
     interval: int = 1
     results: str = "last"
     start: str = "c"
+    flags: str = "all"
 
     def __post_init__(self) -> None:
         check_int("[beats] interval", self.interval, 1, MOST_CYCLES)
         check_choice("[beats] results", self.results, ("last", "each"))
         check_choice("[beats] start", self.start, ("c", "zero", "product"))
+        check_choice("[beats] flags", self.flags, ("all", "last"))
         if {"load", "clear"} <= set(self.marks):
             raise ValueError("[beats] has load, which takes c, or clear, which begins at +0, and not both")
 
@@ -121,7 +124,7 @@ def beats_of(table: Mapping[str, Any], has_c: bool) -> Beats:
     Args:
         has_c: whether the design has c.
     """
-    known = ("count", *MARKS, "interval", "results", "start")
+    known = ("count", *MARKS, "interval", "results", "start", "flags")
     for key in table:
         if key not in known:
             raise ValueError(unknown("[beats] key", key, known))
@@ -129,7 +132,7 @@ def beats_of(table: Mapping[str, Any], has_c: bool) -> Beats:
         if mark in table and (not isinstance(table[mark], str) or not table[mark]):
             raise ValueError(f'[beats] {mark} must be an input like "{mark}_i", got {table[mark]!r}')
     marks = {mark: table[mark] for mark in MARKS if mark in table}
-    given = {key: table[key] for key in ("interval", "results", "start") if key in table}
+    given = {key: table[key] for key in ("interval", "results", "start", "flags") if key in table}
     start = given.pop("start", "c" if has_c else "zero")
     if (start == "c") != has_c:
         fix = "the design has c" if has_c else '[operands] c = "none"'
@@ -164,6 +167,11 @@ def product_design(unit: Unit, matrix: Matrix | None, beats: Beats | None, produ
     shape = matrix or Matrix()
     counts = (1,) if beats is None else beats.counts
     length = products or (unit.operation.length if unit.sums is None else unit.usual_K)
-    for count in counts:
-        unit.chain_over(count * length)
-    return ProductDesign(unit, shape.rows, shape.columns, tuple(count * length for count in counts))
+    lengths, step = tuple(count * length for count in counts), unit.operation.length
+    for choice in unit.choices:
+        for K in lengths:
+            choice.unit.chain_over(K)
+    last = length if beats is not None and beats.flags == "last" else 0
+    if last % step:
+        raise ValueError(f'[beats] flags = "last" needs transfers of whole steps, of {step} products each; got {last}')
+    return ProductDesign(unit, shape.rows, shape.columns, lengths, last_flags=last)

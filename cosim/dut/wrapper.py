@@ -46,7 +46,7 @@ def wrapper(
             outside = f"{before}{port}[{low} +: {operand.width}]"
             if operand.values:
                 lines += [_fits(f"[controls] {operand.name}", value, place.width) for value in operand.values]
-                outside = _chosen(operand, place.width)
+                outside = _chosen(operand, f"{before}{operand.name}", place.width)
             lines.append(_assign(place, outside, operand.direction == "input"))
             if not operand.values and operand.bits(dut.results) > operand.pitch:  # readable in waveforms
                 lines.append(f"  wire logic [{operand.width - 1}:0] {operand.name}_{number} = {outside};")
@@ -67,10 +67,10 @@ def wrapper(
     return "\n".join(lines)
 
 
-def _chosen(operand: Operand, width: int) -> str:
+def _chosen(operand: Operand, given: str, width: int) -> str:
     """The constant that a number stands for."""
     *others, last = (f"{width}'({value})" for value in operand.values)
-    return "".join(f"{operand.name} == {number} ? {value} : " for number, value in enumerate(others)) + last
+    return "".join(f"{given} == {number} ? {value} : " for number, value in enumerate(others)) + last
 
 
 CONTROLS = ("clk", "rst", "en", *HANDSHAKES["valid-ready"])

@@ -152,8 +152,6 @@ class Decoder:
         """Golden's model of one kind of dot product."""
         if isinstance(self._design, TileDesign):
             return self._design.instruction
-        if isinstance(self._design, ProductDesign):
-            return self._design.unit
         return self._design.choices[product].unit
 
 

@@ -43,6 +43,7 @@ class Product:
         m, n: rows and columns; steps: number of steps in which the design takes the products; c_step: the step that reads c.
         order: k of the products in the order in which the design takes them, all steps one after another.
         codes: inputs that choose it, with their codes. places: the ports of operands that have others than their own.
+        last_flags: of how many products, the last ones, exception flags are; 0 for those of all together.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Product:
     order: tuple[int, ...] = ()
     codes: Mapping[str, int] = field(default_factory=dict)
     places: Mapping[str, Source] = field(default_factory=dict)
+    last_flags: int = 0
 
     def source(self, operand: str) -> Source:
         """The port that an operand comes from."""
@@ -95,10 +97,9 @@ def products_of(design: Design) -> list[Product]:
             )
         ]
     if isinstance(design, ProductDesign):
-        unit = design.unit
         return [
             Product(
-                name=name,
+                name=choice.name,
                 operation=unit.operation,
                 a=unit.a,
                 b=unit.b,
@@ -107,9 +108,12 @@ def products_of(design: Design) -> list[Product]:
                 m=design.m,
                 n=design.n,
                 order=tuple(range(K)),
-                codes={"format": number} if len(design.lengths) > 1 else {},
+                codes=choice.codes,
+                places=choice.places,
+                last_flags=design.last_flags,
             )
-            for number, (name, K) in enumerate(design.kinds.items())
+            for choice, K in design.kinds
+            for unit in [choice.unit]
         ]
     return [
         Product(
@@ -134,9 +138,15 @@ def operand_ports(design: Design) -> list[str]:
     return [port.name for port in design.ports if port.name in known and port.direction == "input"]
 
 
-def _flags_line(operation: Operation, port: str, names: Sequence[str]) -> str:
-    """The line about the port that holds golden's exception flags: enum mmau_flag_rule, and the number of each flag."""
-    return f"flags {port} {flag_rules(operation)} {_listed([FLAGS.index(name) for name in names])}"
+def _flags_lines(product: Product, flags: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The lines about the ports that hold golden's exception flags: enum mmau_flag_rule, and the number of each flag; before
+    them those about the products before the last transfer and about the last one, if its flags alone count."""
+    last = product.last_flags
+    if flags and 0 < last < product.shape.K:
+        yield f"before {_numbers(parameters(product.chain, product.shape.K - last))}"
+        yield f"last {last} {_numbers(parameters(product.chain, last))}"
+    for port, names in flags.items():
+        yield f"flags {port} {flag_rules(product.operation)} {_listed([FLAGS.index(name) for name in names])}"
 
 
 def write_plan(
@@ -181,7 +191,7 @@ def write_plan(
         unread = {port: width * results for port, width in own.items() if port in OPERANDS[:3] and port not in read}
         flags = {echo.port: echo.flags for echo in design.echoes if echo.flags}
         unread |= {port: width for port, width in shared.items() if port not in (*product.codes, *flags)}
-        lines += [_flags_line(product.operation, port, names) for port, names in flags.items()]
+        lines += _flags_lines(product, flags)
         lines += [f"random {port} {width}" for port, width in unread.items()]
         lines += [] if seed is None else _stimulus_lines(product, folder / f"corners{number}.bin", seed)
     path = folder / PLAN
@@ -191,8 +201,7 @@ def write_plan(
 
 def _product_lines(product: Product) -> Iterator[str]:
     shape, d = product.shape, product.operation.d
-    codes = parameters(product.chain, shape.K)
-    yield f"product {_listed(getattr(codes, name) for name in field_names(codes))}"
+    yield f"product {_numbers(parameters(product.chain, shape.K))}"
     for name, operand in (("a", product.a), ("b", product.b), ("c", product.operation.c)):
         port, is_negated = product.source(name) if name in product.operation.operands else (NO_PORT, False)
         yield f"{name} {port} {operand.width} {_storage(operand)} {int(is_negated)}"
@@ -209,8 +218,12 @@ def _stimulus_lines(product: Product, corners: Path, seed: int) -> list[str]:
     from golden.stimulus import volume
 
     corners.write_bytes(volume.corner_table(product.shape, seed).blob)
-    codes = volume.parameters(product.shape)
-    return [f"stimulus {_listed(getattr(codes, name) for name in field_names(codes))}", f"corners {corners}"]
+    return [f"stimulus {_numbers(volume.parameters(product.shape))}", f"corners {corners}"]
+
+
+def _numbers(structure: ctypes.Structure) -> str:
+    """The members of a struct, in order."""
+    return _listed(getattr(structure, name) for name in field_names(structure))
 
 
 def field_names(structure: ctypes.Structure) -> list[str]:

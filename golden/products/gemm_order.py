@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 from math import lcm
@@ -386,6 +386,16 @@ class GemmOrder:
             )
         if self.scale_at == "promotion" and (self.k_order != "ascending" or self.stripes is not None):
             raise ValueError("scale_at = 'promotion' needs k_order = 'ascending' and no stripes: a group has one scale")
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The keys that are not the defaults, without the model."""
+        keys = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "model"}
+        return {key: value for key, value in keys.items() if value != getattr(GemmOrder, key)}
+
+    def __repr__(self) -> str:
+        keys = self.chosen if self.model is None else {"model": self.model, **self.chosen}
+        return f"GemmOrder({', '.join(f'{key}={value!r}' for key, value in keys.items())})"
 
     @property
     def adds(self) -> bool:

@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -100,14 +99,10 @@ def candidates(arch: str, a: Format, b: Format, scale: Format | None = None) -> 
 
 def order_toml(order: golden.GemmOrder, unit: Path | None = None) -> str:
     """The text of the gemm.toml of an order of an instruction, or of the unit in a file."""
-    default = golden.GemmOrder()
     lines = [f"unit = {json.dumps(str(unit))}"]
     if isinstance(order.model, golden.Instruction):
         lines = [f'instruction = "{order.model.arch}:{order.model.name}"']
-    for key in (field.name for field in fields(order) if field.name != "model"):
-        value = getattr(order, key)
-        if value != getattr(default, key):
-            lines.append(f"{key} = {json.dumps(value)}")
+    lines += [f"{key} = {json.dumps(value)}" for key, value in order.chosen.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -78,10 +78,7 @@ class ProductReport:
 
 def order_text(order: golden.GemmOrder) -> str:
     """The keys of an order that are not the defaults, such as `promote_every = 4`; `one chain` without any."""
-    default = golden.GemmOrder()
-    keys = [field.name for field in fields(order) if field.name != "model"]
-    shown = [f"{key} = {getattr(order, key)}" for key in keys if getattr(order, key) != getattr(default, key)]
-    return ", ".join(shown) or "one chain"
+    return ", ".join(f"{key} = {value}" for key, value in order.chosen.items()) or "one chain"
 
 
 def attention(

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
 from cosim.bench.protocol import Timing
-from cosim.bench.stimulus import Specification, unit_products, unit_transfers
+from cosim.bench.stimulus import Specification, dot_products, unit_transfers
 from cosim.build.errors import SimulationError
 from cosim.build.sources import NO_ASSERTIONS, Sources
 from cosim.dut.tool_log import first_error
@@ -96,7 +96,8 @@ def judged_models(unit: Unit, bench: MutantBench, vectors: int, seed: int) -> li
         contradicts it there; for a parameter that no vector shows `same`: whether the solver proves that no input does.
     """
     stimulus = generate(OperandShape.of_operation(unit.operation), vectors, seed)
-    products = unit_products(unit, stimulus, None)
+    operation = unit.operation
+    products = dot_products("", unit, operation, stimulus, None, (operation.a, operation.b))
     parameters = dict(one_off(unit.operation))
     wrong = {name: _parameter_difference(unit, operation, products) for name, operation in parameters.items()}
     wrong |= _step_differences(unit.operation, products)

@@ -1,9 +1,10 @@
-"""The orders of `golden.gemm` that a search for a product's order tries, as keys, the plainer ones first."""
+"""The orders of `golden.gemm` that a search for a product's order tries, in families, the plainer ones first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations, product
+from itertools import permutations, product, starmap
+from operator import or_
 from typing import Any
 
 from golden.products.gemm_order import instruction_products
@@ -21,6 +22,9 @@ MOST_PARTS = 64
 
 FEW_PARTS = 16
 """Largest number of parts that is tried where an order differs from a chain in three respects."""
+
+PROMOTES = (*range(1, 17), 32, 64, 128)
+"""Instructions between promotions."""
 
 PASS_TILES = (8, 16, 32, 64, 128)
 """Products of K that are multiplied part by part."""
@@ -40,6 +44,32 @@ EVERY_ORDER = 8
 """Number of sums up to which every order of their additions is found from the sums themselves."""
 
 Keys = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Orders that cut K alike.
+
+    Attributes:
+        keys: of all. promotes: numbers of instructions between promotions, 0 for none. stripe_orders: orders of the sums of
+            stripes. part_sums: keys that say how the sums of parts are added.
+    """
+
+    keys: Keys
+    promotes: tuple[int, ...] = (0,)
+    stripe_orders: tuple[Any, ...] = (None,)
+    part_sums: tuple[Keys, ...] = ({},)
+
+    def member(self, promote: int, stripe_order: Any, part_sum: Keys) -> Keys:
+        """The keys of one order."""
+        return {**self.keys, "promote_every": promote, "stripe_order": stripe_order, **part_sum}
+
+    def __or__(self, other: "Family") -> "Family":
+        """The orders that cut K as both do; each of these has what the other lacks."""
+        return Family(
+            {**self.keys, **other.keys}, self.promotes,
+            max(self.stripe_orders, other.stripe_orders, key=len), max(self.part_sums, other.part_sums, key=len),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,54 +98,35 @@ class Grammar:
         """Instructions along K."""
         return -(-self.shape[2] // self.k)
 
-    def keys(self) -> Iterator[Keys]:
-        """The keys of orders: those that differ from one chain in one respect, then in two, then in three."""
+    def plain(self) -> Iterator[Family]:
+        """Orders that differ from one chain in one respect, then in two, each with every promotion."""
         if "passes" in self.common:
             yield from self._of_passes()
             return
-        bases, splits, stripes = self._bases, self.splits, self.stripes
-        usual = self.usual
-        others = [keys for keys in self.promotes if keys not in usual]
-        plain = [[one for one in group if not one.keys() & {"split_order", "stripe_order"}] for group in (splits, stripes)]
-        if self.groups is None or self.groups == 1:
-            yield {}
-        for group in (usual, others, bases, plain[0], plain[1], splits, stripes):
+        bases, cuts, stripes = self._bases, self._cuts, self._stripes
+        yield Family({}, self.promotes)
+        for group in (bases, cuts, stripes):
             yield from group
-        for x, y in ((usual, splits), (bases, usual), (usual, stripes), (bases, splits), (bases, stripes)):
-            yield from _joined(x, y)
-        yield from self._streams(usual)
-        for y in (plain[0], bases, plain[1]):
-            yield from _joined(others, y)
-        few, plain_few = ([keys for keys in group if keys["split_k"] <= FEW_PARTS] for group in (splits, plain[0]))
-        yield from _joined(plain_few, stripes)
-        yield from _joined(few, plain[1])
-        yield from _joined(bases, usual, plain_few)
-        yield from _joined(plain_few, plain[1], usual)
-        yield from _joined(bases, usual, plain[1])
-        yield from _joined(bases, plain_few, plain[1])
-        yield from _joined(others, few)
-        yield from _joined(others, stripes)
-        yield from _joined(bases, usual, stripes)
-        yield from _joined(few, plain[1], usual)
-        yield from _joined(plain_few, stripes, usual)
-        yield from _joined(bases, others, plain[1])
-        yield from _joined(bases, others, plain_few)
-        yield from _joined(bases, few, usual)
-        yield from self._streams(others)
+        for x, y in ((bases, cuts), (bases, stripes)):
+            yield from starmap(or_, product(x, y))
+        yield from self._streams()
 
-    def many_sums(self, is_late: bool) -> Iterator[tuple[str, Keys]]:
+    def rest(self) -> Iterator[Family]:
+        """Orders that differ in three respects or more."""
+        if "passes" in self.common:
+            return
+        few = self._few
+        both = [x | y for x, y in product(few, self._stripes)]
+        yield from both
+        yield from (replace(x | y, promotes=self.promotes[:1]) for x, y in product(self._bases, both))
+
+    def many_sums(self, is_late: bool) -> Iterator[tuple[str, Family]]:
         """Parts or stripes, too many for every tree of them, and the key of their order. Late: with a further respect."""
-        early = [{}, *self.usual]
-        promotes = [{}, *self.promotes] if is_late else early
-        for (key, group), base in product(
-            (("stripe_order", self.stripes), ("split_order", self.splits)), self._bases if is_late else [{}]
-        ):
-            plain = [keys for keys in group if key not in keys and keys.get("split_k", 0) <= FEW_PARTS]
-            yield from ((key, keys) for keys in _joined(promotes, plain, [base]))
-        if is_late:
-            others = [keys for keys in self.promotes if keys not in early]
-            plain = [keys for keys in self.splits if "split_order" not in keys and keys["split_k"] <= FEW_PARTS]
-            yield from (("split_order", keys) for keys in _joined(others, plain))
+        bases = self._bases if is_late else [Family({}, self.promotes)]
+        for (key, group), base in product((("stripe_order", self._stripes), ("split_order", self._few)), bases):
+            for one in group:
+                ways = tuple(keys for keys in one.part_sums if keys.get("split_order") is None)
+                yield key, replace(one | base, stripe_orders=(None,), part_sums=ways)
 
     def output_tiles(self) -> list[tuple[int, int]]:
         """Rows and columns of output tiles of which D has several, and D as one."""
@@ -128,38 +139,31 @@ class Grammar:
         return sorted({size for size in (*few, *SIZES) if size % self.k == 0})
 
     @cached_property
-    def _bases(self) -> list[Keys]:
+    def _bases(self) -> list[Family]:
         K = self.shape[2]
-        widths = [{"k_order": order} for order in k_widths(self.model)] if isinstance(self.model, Instruction) else []
-        reverse = [{"k_order": "reverse", "k_tile": tile} for tile in self._tiles if tile < K]
-        first = [{"residue": "first", "k_tile": tile} for tile in self._tiles if K % tile and tile < K]
-        return [*first, *widths, *reverse]
+        widths: list[Keys] = (
+            [{"k_order": order} for order in k_widths(self.model)] if isinstance(self.model, Instruction) else []
+        )
+        reverse: list[Keys] = [{"k_order": "reverse", "k_tile": tile} for tile in self._tiles if tile < K]
+        first: list[Keys] = [{"residue": "first", "k_tile": tile} for tile in self._tiles if K % tile and tile < K]
+        return [Family(keys, self.promotes) for keys in (*first, *widths, *reverse)]
 
     @cached_property
-    def promotes(self) -> list[Keys]:
-        """Promotion after so many instructions, while another one follows."""
-        numbers = [*range(1, 17), 32, 64, 128]
+    def promotes(self) -> tuple[int, ...]:
+        """No promotion, and promotion after so many instructions, while another one follows; only those that the scales say,
+        where they are applied there."""
         if self.groups is not None:
-            return [
-                {"promote_every": n} for n in range(1, self.instructions + 1) if -(-self.instructions // n) == self.groups
-            ]
-        return [{"promote_every": n} for n in numbers if n < self.instructions]
-
-    @property
-    def usual(self) -> list[Keys]:
-        """Promotion after a power of two of instructions, or where the scales say it."""
-        return [
-            keys
-            for keys in self.promotes
-            if self.groups is not None or not keys["promote_every"] & keys["promote_every"] - 1
-        ]
+            every = [n for n in range(1, self.instructions) if -(-self.instructions // n) == self.groups]
+            return (*([0] if self.groups == 1 else []), *every, *([self.instructions] if self.groups == 1 else []))
+        numbers = [n for n in PROMOTES if n < self.instructions]
+        return (0, *numbers) if self.model.operation.d.name != "fp64" else (0,)
 
     @cached_property
-    def splits(self) -> list[Keys]:
+    def _cuts(self) -> list[Family]:
         """Parts of K, each way to cut it once."""
         K = self.shape[2]
         seen, found = set(), []
-        sums = ("fp32", "workspace", "in-place") if self.common["output"] is not None else ("fp32",)
+        ways = ("fp32", "workspace", "in-place") if self.common["output"] is not None else ("fp32",)
         tiles = (
             (256, 128, 64, 32) if self.groups is not None else (64, 32, 128, 16, 256, 8, 4)
         )  # of whole groups: the largest
@@ -170,46 +174,44 @@ class Grammar:
                 if cut in seen or count < 2:
                     continue
                 seen.add(cut)
-                parts_kept = count if tile is None else parts
-                for way in sums:
-                    keys = {"split_k": parts_kept, "split_tile": tile, "split_sum": way}
-                    if tile is None and way != "fp32":
-                        continue
-                    orders = self._sum_orders(parts_kept, way != "in-place")
-                    found += [keys, *({**keys, "split_order": order} for order in orders)]
+                kept = count if tile is None else parts
+                sums = tuple(
+                    {"split_sum": way, "split_order": order}
+                    for way in (ways if tile is not None else ways[:1])
+                    for order in (None, *self._sum_orders(kept, way != "in-place"))
+                )
+                found.append(Family({"split_k": kept, "split_tile": tile}, self.promotes, part_sums=sums))
         return found
+
+    @property
+    def _few(self) -> list[Family]:
+        """Few parts of K."""
+        return [one for one in self._cuts if one.keys["split_k"] <= FEW_PARTS]
 
     @cached_property
-    def stripes(self) -> list[Keys]:
+    def _stripes(self) -> list[Family]:
         """Accumulators that share parts of K."""
-        found: list[Keys] = []
-        for number, width in product((2, 4, 8, *(LANES if self.k == 1 else ())), self._tiles):
-            if number * width <= 2 * self.shape[2]:
-                keys = {"stripes": (number, width)}
-                found += [keys, *({**keys, "stripe_order": order} for order in self._sum_orders(number, True))]
-        return found
+        return [
+            Family({"stripes": (number, width)}, self.promotes, (None, *self._sum_orders(number, True)))
+            for number, width in product((2, 4, 8, *(LANES if self.k == 1 else ())), self._tiles)
+            if number * width <= 2 * self.shape[2]
+        ]
 
-    def _of_passes(self) -> Iterator[Keys]:
+    def _of_passes(self) -> Iterator[Family]:
         passes = len(PASSES[self.common["passes"]][1])
         for tile in (None, *PASS_TILES):
-            yield {"pass_tile": tile}
             together = passes * (tile or 0)
-            if not together:
-                continue
-            promoted = [{"promote_every": together // self.k}] if together % self.k == 0 else []
-            yield from ({"pass_tile": tile, **keys} for keys in promoted)
-            for parts, count in product(range(2, EVERY_ORDER + 1), (1, 2, 4, 8)):
-                split = {"pass_tile": tile, "split_k": parts, "split_tile": together * count}
-                yield from ({**split, **keys} for keys in ({}, *promoted))
+            promotes = (0, together // self.k) if together and together % self.k == 0 else (0,)
+            yield Family({"pass_tile": tile}, promotes)
+            for parts, count in product(range(2, EVERY_ORDER + 1), (1, 2, 4, 8) if tile else ()):
+                yield Family({"pass_tile": tile, "split_k": parts, "split_tile": together * count}, promotes)
 
-    def _streams(self, promotes: list[Keys]) -> Iterator[Keys]:
+    def _streams(self) -> Iterator[Family]:
         M, N, _ = self.shape
         for tile, workers in product(OUTPUT_TILES, WORKERS):
             of_tile = -(-M // tile[0]) * -(-N // tile[1])
             if tile[0] < 2 * M and tile[1] < 2 * N and workers % of_tile and workers < of_tile * self.instructions:
-                keys = {"k_order": "stream-k", "tile": tile, "workers": workers}
-                yield keys
-                yield from ({**keys, **promote} for promote in promotes)
+                yield Family({"k_order": "stream-k", "tile": tile, "workers": workers}, self.promotes)
 
     def _sum_orders(self, count: int, trees: bool) -> Iterator[Any]:
         """Orders of additions other than from the left: of few sums every one, of more the named trees and backwards."""
@@ -221,8 +223,3 @@ class Grammar:
         yield from (order for order in swapped if order != tuple(range(count)))
         if trees and count == 4:
             yield from (((w, x), (y, z)) for w, x, y, z in swapped if self.has_c or (y < z and w < y))
-
-
-def _joined(*groups: list[Keys]) -> Iterator[Keys]:
-    for chosen in product(*groups):
-        yield {key: value for keys in chosen for key, value in keys.items()}

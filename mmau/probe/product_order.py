@@ -7,11 +7,11 @@ against the whole product.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,23 +20,22 @@ import golden
 from golden.arithmetic.formats import FP32, FP64, Format
 from golden.arrays import BitArray, bits_dtype
 from golden.comparison import is_nan
-from golden.engines.engine import Batch, run
 from golden.products.additions import Additions, widened
-from golden.products.epilogue import OUTPUTS, finished
-from golden.products.gemm_order import GemmOrder, Pieces, Plan, Run, instruction_products
+from golden.products.epilogue import OUTPUTS
+from golden.products.gemm_order import GemmOrder, Pieces, instruction_products
 from golden.products.k_layout import KLayout, k_layout
 from golden.products.operand_parts import CONVERSIONS, PASSES, operand
-from golden.products.tiled import Scale, Summation
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
-from mmau.probe.order_grammar import EVERY_ORDER, EVERY_TREE, Grammar, Keys
-from mmau.probe.order_sums import Add, orders_giving, pieces_giving
+from mmau.probe.order_grammar import EVERY_ORDER, EVERY_TREE, Family, Grammar, Keys
+from mmau.probe.order_sums import orders_giving, pieces_giving
+from mmau.probe.order_totals import Elements, Indices, Sums
 
 SAMPLED = 24
 """Elements that are computed first."""
 
-TRIES_BETWEEN = 128
-"""Orders that are tried between two looks at the clock."""
+FEW = 4
+"""Elements that are computed of orders that are not plain; of those that give these, all."""
 
 OF_TILE = 10
 """Elements of an output tile that are computed first, where each tile has pieces of its own."""
@@ -45,13 +44,10 @@ NEAR = 4
 """Times the least distance up to which a search is near: rounding an operand in another way takes it further."""
 
 TURNS = 16
-"""Orders of a near search that are tried for each order of one that is not."""
+"""Families of orders of a near search that are tried for each order of one that is not."""
 
 PLAINEST = 16
-"""Orders of a search of which the first that fits says how near it is."""
-
-PLAIN = 4000
-"""Orders of an instruction that are tried before those whose sums are searched by themselves."""
+"""Families of orders of a search of which the first that fits says how near it is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -151,11 +147,14 @@ class FoundOrder:
     nearest: tuple[GemmOrder, int] | None = None
 
 
-def find_order(given: GivenProduct, models: Sequence[Instruction | Unit], seconds: float = 60.0) -> FoundOrder:
+def find_order(
+    given: GivenProduct, models: Sequence[Instruction | Unit], seconds: float = 60.0, is_brief: bool = False
+) -> FoundOrder:
     """Search for an order that gives every element of a product.
 
     Args:
         models: the instructions or units that may have computed it, the likelier ones first. seconds: of processor time.
+        is_brief: whether only orders are tried that differ from a chain in one respect and promotion.
 
     Raises:
         ValueError: none of the instructions takes the formats.
@@ -167,21 +166,17 @@ def find_order(given: GivenProduct, models: Sequence[Instruction | Unit], second
         raise ValueError(f"no instruction that was named multiplies {a} by {b} into {d}")
     tried, near = 0, _Near()
     exhausted = True
-    for search, order in _in_turn(list(zip(_turns(searches), [search.orders() for search in searches], strict=True))):
-        if (order is None or tried % TRIES_BETWEEN == 0) and time.process_time() > ends:
+    for search, turn in _in_turn(_turns(searches, is_brief)):
+        if time.process_time() > ends:
             exhausted = False
             break
-        if order is None:
-            continue
-        tried += 1
-        right = search.right(order)
-        if right < 0:
-            continue
-        near.add(right, search, order)
-        if right == search.count:
-            differs = given.differing(search.model, order)
-            if not differs.any():
-                return FoundOrder(replace(order, model=search.model), tried, True, differs)
+        tried += turn.tried
+        for order, right in turn.found:
+            near.add(right, search, order)
+            if right == search.count:
+                differs = given.differing(search.model, order)
+                if not differs.any():
+                    return FoundOrder(replace(order, model=search.model), tried, True, differs)
     return near.outcome(given, tried, exhausted)
 
 
@@ -209,24 +204,25 @@ class _Near:
         return FoundOrder(None, tried, exhausted, unexplained, nearest)
 
 
-def _turns(searches: list["_Search"]) -> list[int]:
-    """The turns of each search in a round: `TURNS` of one that is near, and one of one that is not."""
+def _turns(searches: list["_Search"], is_brief: bool) -> list[tuple[int, "_Search", Iterator["_Turn"]]]:
+    """The turns of each search in a round, and its orders: `TURNS` of one that is near, and one of one that is not."""
     distances = [search.distance() for search in searches]
     least = min((distance for distance in distances if distance == distance), default=0.0)
-    return [1 if distance > NEAR * least else TURNS for distance in distances]
+    turns = [1 if distance > NEAR * least else TURNS for distance in distances]
+    return [(number, search, search.orders(is_brief)) for number, search in zip(turns, searches, strict=True)]
 
 
-def _in_turn(sources: list[tuple[int, Iterator["_Turn"]]]) -> Iterator["_Turn"]:
+def _in_turn(sources: list[tuple[int, "_Search", Iterator["_Turn"]]]) -> Iterator[tuple["_Search", "_Turn"]]:
     """So many of each source one source after the other, so that no instruction waits for all orders of another."""
     while sources:
         for source in list(sources):
-            turns, orders = source
+            turns, search, orders = source
             for _ in range(turns):
                 found = next(orders, None)
                 if found is None:
                     sources.remove(source)
                     break
-                yield found
+                yield search, found
 
 
 def _searches(given: GivenProduct, model: Instruction | Unit) -> Iterator["_Search"]:
@@ -245,26 +241,39 @@ def _searches(given: GivenProduct, model: Instruction | Unit) -> Iterator["_Sear
     elif a == b == FP32 and isinstance(model, Instruction) and model.a == model.b and model.a.name in ("tf32", "bf16"):
         operands = [{"convert": convert} for convert in CONVERSIONS]
         operands += [{"passes": passes} for passes, (form, _) in PASSES.items() if form == model.a]
-    places = given.sampled()
-    for of_operands, epilogue, scales in product(operands, given.epilogues(output), given.scale_places(model)):
-        yield _Search(given, model, {"output": output, **of_operands, **epilogue, **scales}, places)
+    epilogues = given.epilogues(output)
+    from_c = [keys for keys in epilogues if GemmOrder(**keys).starts_from_c]
+    alike = [group for group in (from_c, [keys for keys in epilogues if keys not in from_c]) if group]
+    for of_operands, group, scales in product(operands, alike, given.scale_places(model)):
+        yield _Search(given, model, {"output": output, **of_operands, **scales}, group, given.sampled())
+
+
+class _Turn(NamedTuple):
+    """What a family of orders gives.
+
+    Attributes:
+        tried: number of orders. found: those that give most elements, and how many.
+    """
+
+    tried: int
+    found: Sequence[tuple[GemmOrder, int]] = ()
 
 
 @dataclass(eq=False)
 class _Search:
-    """The orders of one instruction, with what is common to all of them, and the sums of some elements of the product.
+    """The orders of one instruction, with what is common to all of them, and some elements of the product.
 
     Attributes:
-        keys: of all orders. places: [elements, 2], rows and columns of D.
+        keys: of all orders. epilogues: keys of what may follow the sum, which takes c in all of them or in none.
+        places: [elements, 2], rows and columns of D.
     """
 
     given: GivenProduct
     model: Instruction | Unit
     keys: Keys
+    epilogues: list[Keys]
     places: npt.NDArray[np.intp]
-    sums: dict[int | None, dict[Any, BitArray]] = field(default_factory=dict)
-    layouts: dict[Any, tuple[KLayout, npt.NDArray[np.intp]]] = field(default_factory=dict)
-    converted: dict[Any, "_Rows"] = field(default_factory=dict)
+    converted: dict[Any, Elements] = field(default_factory=dict)
 
     @property
     def k(self) -> int:
@@ -275,6 +284,11 @@ class _Search:
     def additions(self) -> Additions:
         """What is added outside of instructions, for all orders."""
         return _NumpyAdditions(self.model.operation, None)
+
+    @property
+    def from_c(self) -> bool:
+        """Whether sums start from c."""
+        return GemmOrder(**self.epilogues[0]).starts_from_c
 
     @property
     def count(self) -> int:
@@ -288,61 +302,97 @@ class _Search:
         codes: BitArray = self.given.d[i, j]
         return codes
 
-    def right(self, order: GemmOrder) -> int:
-        """The number of elements that an order gives; −1 if it does not fit."""
-        codes = self.codes(order)
-        return -1 if codes is None else int((codes == self.wanted).sum())
-
-    def codes(self, order: GemmOrder) -> BitArray | None:
-        """What an order gives for the elements; None if it does not fit."""
-        codes = np.zeros_like(self.wanted)
+    def codes(self, family: Family, few: int | None = None) -> BitArray | None:
+        """[epilogues, sums of parts, orders of stripes, promotions, elements], what the orders of a family give for the
+        elements, or for so many of them; None if the family does not fit."""
+        shape = len(self.epilogues), len(family.part_sums), len(family.stripe_orders), len(family.promotes)
+        codes = np.zeros((*shape, len(self.wanted[:few])), self.wanted.dtype)
         try:
-            for inside, summation, plan in self._regions(order):
-                bias = None if self.given.bias is None else self.given.bias[self.places[inside, 1]]
-                with np.errstate(all="ignore"):
-                    codes[inside] = summation(summation.batch(), plan, bias, summation.scale())
+            with np.errstate(all="ignore"):
+                for inside, sums in self._regions(family, slice(0, few)):
+                    parts = sums.of_parts(sums.of_runs(family.promotes), family.stripe_orders)
+                    orders = [replace(sums.order, **epilogue) for epilogue in self.epilogues]
+                    for at, keys in enumerate(family.part_sums):
+                        added, way = keys.get("split_order"), keys.get("split_sum", "fp32")
+                        totals = sums.of_all(parts, added, way, orders[0].result_format(self.model))
+                        for number, order in enumerate(orders):
+                            codes[number, at][..., inside] = sums.finished(order, totals)
         except ValueError:
             return None
         return codes
 
+    def turn(self, family: Family, is_plain: bool) -> _Turn:
+        """The orders of a family that give every element; of a plain one the nearest, if none does."""
+        codes = self.codes(family, None if is_plain else FEW)
+        if codes is None:
+            return _Turn(0)
+        tried = codes[..., 0].size
+        if not is_plain:
+            if not (codes == self.wanted[:FEW]).all(axis=-1).any():
+                return _Turn(tried)
+            codes = self.codes(family)
+            assert codes is not None
+        right = (codes == self.wanted).sum(axis=-1)
+        found: list[tuple[GemmOrder, int]] = []
+        for epilogue, part_sum, stripe_order, promote in np.argwhere(right == right.max()).tolist():
+            keys = family.member(family.promotes[promote], family.stripe_orders[stripe_order], family.part_sums[part_sum])
+            order = self._order({**keys, **self.epilogues[epilogue]})
+            if order is not None:
+                found.append((order, int(right.max())))
+            if found and right.max() < self.count:
+                break
+        return _Turn(tried, found)
+
     def distance(self) -> float:
-        """The mean distance of the elements from what the plainest order that fits gives; NaN if none of the first does.
+        """The mean distance of the elements from what a chain gives, or the plainest order that fits; NaN if none does.
 
         Another order changes the last bits of an element, other operands or another epilogue change it more.
         """
         output = self.given.formats[2]
-        for order in map(self._order, islice(self._grammar.keys(), PLAINEST)):
-            codes = None if order is None else self.codes(order)
+        for family in islice(self._grammar.plain(), PLAINEST):
+            codes = self.codes(replace(family, promotes=family.promotes[:1]))
             if codes is not None:
                 got, wanted = (widened(x, output).view("f8" if output is FP64 else "f4") for x in (codes, self.wanted))
                 with np.errstate(all="ignore"):
-                    return float(np.abs(got.astype(float) - wanted).mean())
+                    return float(np.abs(got.astype(float) - wanted).mean(axis=-1).min())
         return float("nan")
 
-    def _regions(self, order: GemmOrder) -> Iterator[tuple[npt.NDArray[np.bool_], "_Recalled", Plan]]:
-        """The elements of each region of D that has any, their sums, and the plan.
+    def _regions(self, family: Family, elements: slice) -> Iterator[tuple[npt.NDArray[np.bool_], Sums]]:
+        """The elements of each region of D that has any, and their sums.
 
         Raises:
-            ValueError: an order that does not fit.
+            ValueError: orders that do not fit.
         """
-        order.check(self.model)
-        rows_of = self._rows(order)
-        M, N, _ = self.given.shape
-        layout, instructions = self._layout(order, rows_of.K)
-        if self.given.groups is not None and order.scale_at == "promotion":
-            every = order.promote_every or layout.instructions
-            if -(-layout.instructions // every) != self.given.groups:
-                raise ValueError(f"{self.given.groups} scales along K are not one for each promotion")
-        i, j = self.places.T
-        sums = self.sums.setdefault(order.pass_tile, {})
+        promotes = family.promotes if "scale_at" in self.keys else (0,)
+        order = next(filter(None, (self._order({**family.keys, "promote_every": every}) for every in promotes)), None)
+        if order is None:
+            raise ValueError(f"no order has {family.keys}")
+        of = self._elements(order).some(elements)
+        (M, N, _), (i, j) = self.given.shape, self.places[elements].T
+        layout = k_layout(self.model, order, of.K)
+        groups = {-(-layout.instructions // (every or layout.instructions)) for every in promotes}
+        if order.scale_at == "promotion" and groups != {self.given.groups}:
+            raise ValueError(f"{self.given.groups} scales along K are not one for each promotion")
+        instructions = self._products(order, layout, of.K)
         for rows, columns, plan in order.regions(M, N, layout.instructions, self.k, layout.pieces):
             inside = (rows.start <= i) & (i < rows.stop) & (columns.start <= j) & (j < columns.stop)
             if inside.any():
                 taken = instructions if plan.taken is None else instructions[list(plan.taken)]
-                yield inside, _Recalled(self.model, order, None, rows_of, taken, sums, inside, self), plan
+                scale = self._scale(order, i[inside], j[inside])
+                yield inside, Sums(self.model, order, self.additions, of.some(inside), taken, plan, self.from_c, scale)
 
-    def _rows(self, order: GemmOrder) -> "_Rows":
-        """Operands of the elements, converted as an order says."""
+    def _scale(self, order: GemmOrder, i: Indices, j: Indices) -> Callable[[Indices], BitArray] | None:
+        """The scales of promotions for some elements, where the order applies any there."""
+        given, (rows, columns) = self.given, order.scale_block
+        if order.scale_at != "promotion" or given.scale_a is None or given.scale_b is None:
+            return None
+        of_a, of_b = given.scale_a[i // rows].T, given.scale_b[:, j // columns]
+        return lambda numbers: self.additions.multiply(
+            np.ascontiguousarray(of_a[numbers]), np.ascontiguousarray(of_b[numbers])
+        )
+
+    def _elements(self, order: GemmOrder) -> Elements:
+        """The elements, with operands converted as an order says."""
         key = order.convert, order.passes, order.pass_tile
         if key not in self.converted:
             i, j = self.places.T
@@ -362,241 +412,114 @@ class _Search:
                     np.pad(x, ((0, 0), (0, more)), constant_values=one) for x in (given.scale_a[i], given.scale_b[:, j].T)
                 )
                 scales = of_a, of_b
-            self.converted[key] = _Rows(a, b, c, scales, K)
+            self.converted[key] = Elements(a, b, c, scales, None if given.bias is None else given.bias[j], K)
         return self.converted[key]
 
-    def _layout(self, order: GemmOrder, K: int) -> tuple[KLayout, npt.NDArray[np.intp]]:
-        """The layout of K, and the products of each instruction, K for +0·+0."""
-        key = order.k_order, order.k_tile, order.residue, order.split_k, order.split_tile, K
-        if key not in self.layouts:
-            layout = k_layout(self.model, order, K)
-            places = np.arange(layout.instructions * self.k) if layout.places is None else layout.places
-            if isinstance(order.k_order, tuple) and layout.places is None:
-                size = len(order.k_order)
-                places = places // size * size + np.array(order.k_order)[places % size]
-            if self.model.operation.block_size is None:
-                places = np.minimum(places, K)
-            self.layouts[key] = layout, places.reshape(-1, self.k)
-        return self.layouts[key]
+    def _products(self, order: GemmOrder, layout: KLayout, K: int) -> Indices:
+        """[instructions, k], the products of each instruction, K for +0·+0."""
+        places = np.arange(layout.instructions * self.k) if layout.places is None else layout.places
+        if isinstance(order.k_order, tuple) and layout.places is None:
+            size = len(order.k_order)
+            places = places // size * size + np.array(order.k_order)[places % size]
+        if self.model.operation.block_size is None:
+            places = np.minimum(places, K)
+        return places.reshape(-1, self.k)
 
-    def orders(self) -> Iterator["_Turn"]:
-        """Every order of the grammar, the plainer ones first, and None in between where many were tried without one. Before
-        the less plain come those of which the sums themselves say which of very many it is."""
+    def orders(self, is_brief: bool) -> Iterator[_Turn]:
+        """Every order of the grammar, or the plainest alone; the plainer ones first. Before the less plain come those of
+        which the sums themselves say which of very many it is."""
         grammar = self._grammar
-        keys = grammar.keys()
-        plain, rest = map(self._order, islice(keys, PLAIN)), map(self._order, keys)
-        for source in (plain, self._listed(grammar), self._permuted(grammar, False), rest, self._permuted(grammar, True)):
-            yield from ((self, order) for order in source)
+        for family in grammar.plain():
+            is_plain = len(family.keys) < 3
+            if is_plain or not is_brief:
+                yield self.turn(family, is_plain)
+        if is_brief:
+            return
+        yield from self._permuted(grammar, False)
+        yield from self._listed(grammar)
+        for family in grammar.rest():
+            yield self.turn(family, False)
+        yield from self._permuted(grammar, True)
 
     @cached_property
     def _grammar(self) -> Grammar:
-        has_c = self.given.c is not None and "beta" not in self.keys
         groups = self.given.groups if "scale_at" in self.keys else None
-        return Grammar(self.model, self.given.shape, self.keys, groups, has_c)
+        return Grammar(self.model, self.given.shape, self.keys, groups, self.given.c is not None and self.from_c)
 
     def _order(self, keys: Keys) -> GemmOrder | None:
         try:
-            return GemmOrder(**self.keys, **keys)
+            order = GemmOrder(**self.keys, **keys)
+            order.check(self.model)
         except ValueError:  # keys that do not go together
             return None
+        return order
 
-    def _listed(self, grammar: Grammar) -> Iterator[GemmOrder | None]:
+    def _listed(self, grammar: Grammar) -> Iterator[_Turn]:
         """Lists of pieces for each output tile, which are found tile by tile."""
         if self.keys.keys() & {"passes", "scale_at"} or self.model.operation.block_size is not None:
             return
-        for tile, keys in product(grammar.output_tiles(), [{}, *grammar.usual]):
-            order = self._order({"k_order": "stream-k", "tile": tile, "workers": 1, **keys})
-            if order is None or self.right(order) < 0:
+        usual = [every for every in grammar.promotes if not every & every - 1]
+        for tile, every, epilogue in product(grammar.output_tiles(), usual, self.epilogues):
+            keys = {"k_order": "stream-k", "tile": tile, "workers": 1, "promote_every": every, **epilogue}
+            order = self._order(keys)
+            if order is None:
                 continue
             found: list[Pieces] = []
             for rows, columns, _ in order.regions(*self.given.shape[:2], grammar.instructions, self.k):
                 sides = [np.arange(side.start, side.stop) for side in (rows, columns)]
                 places = np.stack(np.meshgrid(*sides, indexing="ij"), axis=2).reshape(-1, 2)
                 few = places[np.random.default_rng(7).permutation(len(places))[:OF_TILE]]
-                pieces = replace(self, places=few, sums={}, layouts={}, converted={}).pieces(order)
+                pieces = replace(self, places=few, converted={}).pieces(order)
                 if pieces is None:
+                    yield _Turn(1)
                     break
                 found.append(pieces)
-            if pieces is None:
-                yield None
             else:
-                yield replace(order, workers=None, tiles=tuple(found))
+                yield _Turn(1, [(replace(order, workers=None, tiles=tuple(found)), self.count)])
 
     def pieces(self, order: GemmOrder) -> Pieces | None:
         """The pieces of K whose sums give the elements, all of one output tile, under an order with other pieces."""
-        ((_, summation, _),) = self._regions(order)
+        keys = {key: getattr(order, key) for key in ("k_order", "tile", "workers")}
+        ((_, sums),) = self._regions(Family(keys), slice(None))
         with np.errstate(all="ignore"):
-            others = summation.of_every_piece(np.zeros_like(summation.rows.c))
-            starts = order.starts_from_c and summation.rows.c.any()
-            first = summation.of_every_piece(summation.rows.c) if starts else others
-            return pieces_giving(self.wanted, first, others, summation.additions().add, summation.finished)
+            tables = [sums.of_every_piece(start, order.promote_every) for start in sums.starts]
+            return pieces_giving(self.wanted, tables[-1], tables[0], sums.additions.add, partial(sums.finished, order))
 
-    def _permuted(self, grammar: Grammar, is_late: bool) -> Iterator[GemmOrder | None]:
+    def _permuted(self, grammar: Grammar, is_late: bool) -> Iterator[_Turn]:
         """Parts or stripes that are added in any order, one after the other or as a tree."""
-        for key, keys in grammar.many_sums(is_late):
-            order = self._order(keys)
-            if order is None or (key != "split_order" and order.split_sum != "fp32"):
-                continue
+        for key, family in grammar.many_sums(is_late):
             try:
-                ((_, summation, plan),) = self._regions(order)
+                ((_, sums),) = self._regions(family, slice(None))
             except ValueError:
                 continue
+            counts = [len(piece) for piece in sums.plan.pieces]
+            count = len(counts) if key == "split_order" else counts[0]
+            if not EVERY_TREE < count <= EVERY_ORDER:
+                continue
             with np.errstate(all="ignore"):
-                first, others = summation.of_each(plan)
-                if not EVERY_TREE < len(first) <= EVERY_ORDER:
-                    continue
-                first, others, add = summation.between(first, others)
-                trees = not is_late and order.split_sum != "in-place"
-                found = next(orders_giving(self.wanted, first, others, add, summation.finished, trees), None)
-            if found is None:
-                yield None
-            else:
-                count = order.split_k if key == "split_order" else len(found)
-                keys = {**keys, key: (*found, *range(len(found), count))}
-                yield self._order(keys)
-
-
-_Turn = tuple[_Search, GemmOrder | None]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Operands of sampled elements, with products +0·+0 at the end, and scales, with ones.
-
-    Attributes:
-        K: number of products without those at the end.
-    """
-
-    a: BitArray
-    b: BitArray
-    c: BitArray
-    scales: tuple[BitArray, BitArray] | None
-    K: int
-
-
-@dataclass(frozen=True)
-class _Recalled(Summation):
-    """A summation of sampled elements whose chains and promoted sums are computed once for all orders that have them.
-
-    Attributes:
-        rows: of all sampled elements. taken: [instructions, k], the products of each instruction in the order of the plan.
-        inside: the elements that this summation is of.
-    """
-
-    rows: _Rows = field(repr=False)
-    taken: npt.NDArray[np.intp] = field(repr=False)
-    sums: dict[Any, BitArray] = field(repr=False)
-    inside: npt.NDArray[np.bool_]
-    search: _Search = field(repr=False)
-
-    def batch(self) -> Batch:
-        """The starts of the sums; operands are looked up."""
-        start = self.rows.c[self.inside]
-        return Batch(start[:0, None], start[:0, None], start)
-
-    def scale(self) -> Scale | None:
-        """The scales of each promotion, where the order applies any there."""
-        given, (rows, columns) = self.search.given, self.order.scale_block
-        if self.order.scale_at != "promotion" or given.scale_a is None or given.scale_b is None:
-            return None
-        of_a, of_b = given.scale_a, given.scale_b
-        i, j = self.search.places[self.inside].T
-        return lambda group: self.additions().multiply(of_a[i // rows, group], of_b[group, j // columns])
-
-    def additions(self) -> Additions:
-        return self.search.additions
-
-    def finished(self, totals: BitArray, elements: slice) -> BitArray:
-        """Totals [orders, elements] of some elements after the epilogue, in the format of the result."""
-        additions, order, output = self.additions(), self.order, self.order.result_format(self.model)
-        if order.epilogue:
-            given, shape = self.search.given, totals.shape
-            of_columns = None if given.bias is None else given.bias[self.search.places[self.inside, 1]][elements]
-            bias = None if of_columns is None else np.broadcast_to(of_columns, shape).copy()
-            starts = additions.widened(self.rows.c[self.inside][elements], self.model.operation.c)
-            c = np.broadcast_to(starts, shape).copy()
-            totals = finished(additions, totals, order.epilogue, (order.alpha, order.beta), c, bias, output)
-        return additions.rounded(totals, output)
-
-    def between(self, first: BitArray, others: BitArray) -> tuple[BitArray, BitArray, Add]:
-        """The sums of parts, and the addition of two, rounded to the format of the result where the order says so."""
-        additions, way, output = self.additions(), self.order.split_sum, self.order.result_format(self.model)
-
-        def rounded(totals: BitArray) -> BitArray:
-            return additions.widened(additions.rounded(totals, output), output)
-
-        if way == "workspace":
-            return rounded(first), rounded(others), additions.add
-        if way == "in-place":
-            return rounded(first), others, lambda x, y: rounded(additions.add(x, y))
-        return first, others, additions.add
-
-    def of_each(self, plan: Plan) -> tuple[BitArray, BitArray]:
-        """The sum of each part, or of each stripe of the only part: from c, and from +0."""
-        additions, batch = self.additions(), self.batch()
-        zeros = batch._replace(c=np.zeros_like(batch.c))
-        batch = batch if self.order.starts_from_c else zeros
-        if len(plan.pieces) > 1:
-            made = partial(self._piece, additions=additions, scale=self.scale())
-            tables = [[made(start, zeros, runs) for runs in plan.pieces] for start in (batch, zeros)]
-        else:
-            (runs,) = plan.pieces
-            tables = [[self._run(start, zeros, run, additions, self.scale()) for run in runs] for start in (batch, zeros)]
-        first, others = (np.stack(table) for table in tables)
-        return first, others
-
-    def of_every_piece(self, start: BitArray) -> BitArray:
-        """[begin, end, elements], the sums of all consecutive instructions."""
-        count, additions, d = len(self.taken), self.additions(), self.model.operation.d
-        chain, every = self.model.chain_over(self.search.k), self.order.promote_every
-        a, b = (np.ascontiguousarray(x[:, self.taken].swapaxes(0, 1)) for x in (self.rows.a, self.rows.b))
-        carried = np.broadcast_to(np.zeros_like(start) if every else start, (count, len(start))).copy()
-        total = np.broadcast_to(additions.widened(start, self.model.operation.c), (count, len(start))).copy()
-        made = np.zeros((count + 1, count + 1, len(start)), total.dtype)
-        for length in range(1, count + 1):
-            begins = count + 1 - length
-            x, y = (operands[length - 1 :].reshape(-1, operands.shape[2]) for operands in (a, b))
-            carried = run(None, chain, Batch(x, y, carried[:begins].ravel())).reshape(begins, -1)
-            wide = additions.widened(carried, d)
-            reached = additions.add(total[:begins], wide) if every else wide
-            made[np.arange(begins), np.arange(begins) + length] = reached
-            if every and length % every == 0:
-                total, carried = reached, np.zeros_like(carried)
-        return made
-
-    def _run(self, batch: Batch, zeros: Batch, run: Run, additions: Additions, scale: Scale | None) -> BitArray:
-        key = self.order.promote_every, self.order.scale_block, self.taken[slice(*run)].tobytes(), self.inside.tobytes()
-        if batch is not zeros and batch.c.any():
-            return super()._run(batch, zeros, run, additions, scale)
-        if key not in self.sums:
-            self.sums[key] = super()._run(batch, zeros, run, additions, scale)
-        return self.sums[key]
-
-    def chained(self, batch: Batch, instructions: Run) -> BitArray:
-        places = self.taken[slice(*instructions)]
-        if batch.c.any():
-            return self._computed(places, batch.c, self.inside)
-        key = places.tobytes()
-        if key not in self.sums:
-            whole = np.zeros(len(self.inside), batch.c.dtype)
-            self.sums[key] = self._computed(places, whole, np.ones(len(self.inside), bool))
-        return self.sums[key][self.inside]
-
-    def _computed(self, places: npt.NDArray[np.intp], c: BitArray, inside: npt.NDArray[np.bool_]) -> BitArray:
-        columns, size = places.ravel(), self.model.operation.block_size
-        a, b = (np.ascontiguousarray(x[inside][:, columns]) for x in (self.rows.a, self.rows.b))
-        batch = Batch(a, b, c)
-        if self.rows.scales is not None and size is not None:
-            blocks = columns[::size] // size
-            of_a, of_b = (np.ascontiguousarray(x[inside][:, blocks]) for x in self.rows.scales)
-            batch = batch._replace(scale_a=of_a, scale_b=of_b)
-        return super().chained(batch, (0, len(places)))
+                runs = sums.of_runs(family.promotes)
+                tables = runs if key == "stripe_order" else sums.of_parts(runs, (None,))[:, 0]
+                for (place, every), keys, epilogue in product(enumerate(family.promotes), family.part_sums, self.epilogues):
+                    order = self._order({**family.member(every, None, keys), **epilogue})
+                    if order is None:
+                        continue
+                    output, trees = order.result_format(self.model), not is_late and order.split_sum != "in-place"
+                    first, others, add = sums.between(tables[-1, place], tables[0, place], order.split_sum, output)
+                    way = partial(sums.finished, order)
+                    found = next(orders_giving(self.wanted, first, others, add, way, trees), None)
+                    if found is None:
+                        yield _Turn(1)
+                    else:
+                        whole = order.split_k if key == "split_order" else len(found)
+                        keys = {**keys, key: (*found, *range(len(found), whole))}
+                        order = self._order({**family.keys, "promote_every": every, **keys, **epilogue})
+                        yield _Turn(1, [] if order is None else [(order, self.count)])
 
 
 class _NumpyAdditions(Additions):
     """Additions of few finite numbers, where a call of the engine would take longest; NumPy adds as IEEE 754 says."""
 
     def add(self, x: BitArray, y: BitArray) -> BitArray:
-        floats = "f8" if x.itemsize == 8 else "f4"
+        floats = "f8" if self.wide is FP64 else "f4"
         total: BitArray = (x.view(floats) + y.view(floats)).view(x.dtype)
         return total

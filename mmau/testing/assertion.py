@@ -1,18 +1,24 @@
 """The assertion that a kernel's matrix product is right, bit for bit, and the message where it is not."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import golden
+from golden.arithmetic.formats import FP32
 from golden.arrays import BitArray, bits_dtype, float_dtype, from_tensor, is_device_array, is_tensor
 from golden.comparison import is_nan
 from golden.units.instruction import Instruction
+from mmau.probe.product_order import GivenProduct, find_order
 from mmau.testing.changes import Change, explanations, explanations_by_element
 from mmau.testing.kernel_faults import faults, faults_along_k, moved_tiles, where
 from mmau.testing.product_under_test import KernelProduct, kernel_product
+
+TRIED = "orders, promotion, F, accumulator, tail, slices, scales, lanes, tiles"
+"""What is tried to explain a result."""
 
 SHOWN = 5
 """Number of differing elements that a message lists."""
@@ -100,10 +106,8 @@ def _message(product: KernelProduct, got: BitArray, wrong: Any) -> Iterator[str]
         yield "all of D is explained by a single change: " + "; or ".join(change.words for change in found)
         number = first_differing(product, found[0], i, j)
     else:
-        yield _uncomputed(product, got, wrong) or (
-            "no single change that was tried explains all of D: orders, promotion, F, accumulator, tail, slices, scales, "
-            "lanes, tiles"
-        )
+        words = _uncomputed(product, got, wrong) or _ordered(product, got)
+        yield words or f"no single change that was tried explains all of D: {TRIED}"
     yield from trace_of(product, i, j, number or 0)
 
 
@@ -115,6 +119,19 @@ def _uncomputed(product: KernelProduct, got: BitArray, wrong: Any) -> str:
     if product.output == product.model.operation.c and (codes == product.c[wrong]).all():
         return "all that differ are C, as where a kernel skips the whole K"
     return ""
+
+
+def _ordered(product: KernelProduct, got: BitArray) -> str:
+    """Words for another order that gives all of a result; empty if none of the plainest does."""
+    if product.order.epilogue or (product.order.output is not None and product.model.operation.d != FP32):
+        return ""
+    model, given = product.model, (product.model.a, product.model.b, product.output)
+    result = GivenProduct(
+        a=product.a, b=product.b, d=got, formats=given, c=product.c if product.c.any() else None, c_format=model.c,
+        scale_a=product.scale_a, scale_b=product.scale_b,
+    )  # fmt: skip
+    order = find_order(result, [model], is_brief=True).order
+    return "" if order is None else f"all of D is explained by order={replace(order, model=None)}"
 
 
 def explained(product: KernelProduct, got: BitArray) -> list[str]:

@@ -20,7 +20,7 @@ from rtl.datapath.base import Datapath, ModeInput, check_placed, has_flags
 from rtl.datapath.chosen_operands import ChosenOperands, Selection
 from rtl.datapath.side_by_side import SideBySide
 from rtl.designs.design import VECTORS, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Port, step_operands
+from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Port, echoes_of, inputs_of, step_operands
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.lengths import check_range
 
@@ -204,12 +204,9 @@ class ControlledDesign(OfUnit):
         return ChosenOperands(datapath, chosen_by) if inputs else datapath
 
     def as_table(self) -> dict[str, Any]:
-        echoes = [[*echo[:-1], list(echo.flags)] for echo in self.echoes]
-        return {"controlled": unit_to_toml(self.unit), "inputs": [list(each) for each in self.inputs], "echoes": echoes}
+        return {"controlled": unit_to_toml(self.unit), "inputs": self.inputs, "echoes": self.echoes}
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Self:
         """The design that `as_table` described."""
-        unit = unit_from_table(tomllib.loads(table["controlled"]))
-        echoes = tuple(Echo(name, port, width, low, tuple(flags)) for name, port, width, low, flags in table["echoes"])
-        return cls(unit, tuple((name, width) for name, width in table["inputs"]), echoes)
+        return cls(unit_from_table(tomllib.loads(table["controlled"])), inputs_of(table), echoes_of(table))

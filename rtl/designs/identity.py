@@ -37,8 +37,7 @@ def design_from_table(table: Mapping[str, Any]) -> "Design":
     if "formats" in table:
         return MultiFormatDesign(tuple(map(_unit, table["formats"])))
     if "product" in table:
-        product = table["product"]
-        return ProductDesign(_unit(product["unit"]), product["m"], product["n"], tuple(product["lengths"]))
+        return ProductDesign.from_table(table["product"])
     if "array" in table:
         return TileDesign.of_unit(_unit(table["array"]))
     arch, name, m, n = (table["tile"][key] for key in ("arch", "name", "m", "n"))

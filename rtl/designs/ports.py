@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from amaranth.hdl import Shape
 from amaranth.lib.wiring import Flow, Signature
@@ -70,6 +70,16 @@ class Echo(NamedTuple):
     width: int
     low: int
     flags: tuple[str, ...] = ()
+
+
+def inputs_of(table: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """The inputs beside the operands, with their widths, of a design's table."""
+    return tuple((name, width) for name, width in table["inputs"])
+
+
+def echoes_of(table: Mapping[str, Any]) -> tuple[Echo, ...]:
+    """The outputs beside d of a design's table."""
+    return tuple(Echo(name, port, width, low, tuple(flags)) for name, port, width, low, flags in table["echoes"])
 
 
 def step_operands(operation: Operation) -> dict[str, Elements]:

@@ -1,15 +1,19 @@
 """What a unit computes over several steps, or for a matrix, as the reference of a user design; and the circuit of a unit
 with a table [sums]."""
 
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from golden import Implementation, Operation, Unit
-from golden.units.unit_file import unit_to_toml
+from golden.units.controls import MOST_CHOICES
+from golden.units.unit import Choice
+from golden.units.unit_file import unit_from_table, unit_to_toml
 from rtl.datapath.base import Datapath
 from rtl.designs.design import VECTORS, FromComponent, Paragraph, WithoutChoices, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import Elements, Port, step_operands
+from rtl.designs.ports import Echo, Elements, Port, echoes_of, inputs_of, step_operands
 from rtl.designs.unit import unit_datapath
 
 
@@ -18,16 +22,41 @@ class ProductDesign(WithoutChoices):
     """D = A·B + C of a unit: every element of D is a dot product of K products, in as many steps as the unit needs.
 
     Attributes:
-        unit: the unit, with its tables [chain] and [sums].
+        unit: the unit, with its tables [chain], [sums] and [controls].
         m, n: rows of A and columns of B.
         lengths: the values of K. Of several, the port `format` selects one by its place here; the elements of a and b
             beyond it are not used.
+        inputs, echoes: as of a `ControlledDesign`, for the whole product.
+        last_flags: of how many products, the last ones, exception flags are; 0 for those of all together.
+
+    Raises:
+        ValueError: controls that choose what several steps, or a matrix, do not have.
     """
 
     unit: Unit
     m: int = 1
     n: int = 1
     lengths: tuple[int, ...] = ()
+    inputs: tuple[tuple[str, int], ...] = ()
+    echoes: tuple[Echo, ...] = ()
+    last_flags: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mask and self.m * self.n > 1:
+            raise ValueError(f"[controls] {self.mask}: a mask is for one dot product, not for [matrix]")
+        if self.unit.controls and len(self.kinds) > MOST_CHOICES:
+            many = f"{MOST_CHOICES} combinations of values, got {len(self.kinds)}"
+            raise ValueError(f"[controls] and [beats] count must have at most {many}")
+        own = step_operands(self.operation)
+        for choice, K in self.kinds if self.unit.controls else ():
+            of_it, where = step_operands(choice.unit.operation), f"[controls] {choice.name}"
+            choice.unit.chain_over(K)
+            if any(elements.format.width != own[name].format.width for name, elements in of_it.items()):
+                raise ValueError(f"{where}: formats of one width go with products, [matrix] and [beats], got others")
+            if any(source.port != name for name, source in choice.places.items()):
+                raise ValueError(f"{where}: operands come from their own ports in products, [matrix] and [beats]")
+            if "c" in choice.places and choice.unit.operation.length < K:
+                raise ValueError(f'{where}: c = "-c" goes with one step, not with {K} products in several: negate a or b')
 
     @property
     def name(self) -> str:
@@ -49,17 +78,31 @@ class ProductDesign(WithoutChoices):
     def latency(self) -> int:
         return 0
 
-    @property
-    def kinds(self) -> dict[str, int]:
-        """K by the name of its rows in reports; the name is empty where there is one K."""
-        return {"" if len(self.lengths) == 1 else f"K = {K}": K for K in self.lengths}
+    @cached_property
+    def kinds(self) -> tuple[tuple[Choice, int], ...]:
+        """What inputs choose among, with K; the name of its rows in reports is empty where there is one."""
+        several, found = len(self.lengths) > 1, list[tuple[Choice, int]]()
+        for choice in self.unit.choices:
+            for number, K in enumerate(self.lengths):
+                names = [name for name in (choice.name, f"K = {K}" if several else "") if name]
+                codes = dict(choice.codes) | ({"format": number} if several else {})
+                found.append((replace(choice, name=", ".join(names), codes=codes), K))
+        return tuple(found)
 
-    def operands_of(self, K: int) -> dict[str, Elements]:
-        """The operands and the result for K products."""
-        u, operation = self.unit, self.operation
-        found = {"a": Elements(u.a, self.m * K), "b": Elements(u.b, self.n * K)}
-        if "c" in operation.operands:
-            found["c"] = Elements(operation.c, self.m * self.n)
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return tuple(choice for choice, _ in self.kinds)
+
+    @property
+    def mask(self) -> str:
+        return self.unit.mask
+
+    def operands_of(self, K: int, chosen: Unit | None = None) -> dict[str, Elements]:
+        """The operands and the result for K products, of the unit or of one that inputs choose."""
+        u = chosen or self.unit
+        operation = u.operation
+        found = {"a": Elements(u.a, self.m * K), "b": Elements(u.b, self.n * K), "c": Elements(operation.c, self.m * self.n)}
+        found = {name: elements for name, elements in found.items() if name in operation.operands}
         if operation.scale_format is not None:
             blocks = -(-K // (operation.block_size or 1))
             found |= {
@@ -76,11 +119,13 @@ class ProductDesign(WithoutChoices):
         ]
         if len(self.lengths) > 1:
             found.append(Port("input", "format", (len(self.lengths) - 1).bit_length(), "which K"))
+        found += [Port("input", name, width, "", width if name == self.mask else 1) for name, width in self.inputs]
         return tuple(found)
 
     @property
     def shared_inputs(self) -> dict[str, int]:
-        return {port.name: port.width for port in self.ports if port.name == "format"}
+        known = ("format", *(name for name, _ in self.inputs if name != self.mask))
+        return {port.name: port.width for port in self.ports if port.name in known}
 
     @property
     def port_lines(self) -> tuple[str, ...]:
@@ -94,7 +139,14 @@ class ProductDesign(WithoutChoices):
         raise ValueError(f"{self.name} over several steps, or for a matrix, is no generated circuit")
 
     def as_table(self) -> dict[str, Any]:
-        return {"product": {"unit": unit_to_toml(self.unit), "m": self.m, "n": self.n, "lengths": list(self.lengths)}}
+        table = {"unit": unit_to_toml(self.unit), "m": self.m, "n": self.n, "lengths": self.lengths, "inputs": self.inputs}
+        return {"product": table | {"echoes": self.echoes, "last_flags": self.last_flags}}
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> "ProductDesign":
+        """The design that `as_table` described."""
+        given = {"lengths": tuple(table["lengths"]), "inputs": inputs_of(table), "echoes": echoes_of(table)}
+        return cls(**{**table, "unit": unit_from_table(tomllib.loads(table["unit"])), **given})
 
 
 @dataclass(frozen=True)
@@ -113,7 +165,7 @@ class SumsDesign(FromComponent, ProductDesign):
     @property
     def operands(self) -> dict[str, Elements]:
         """The operands and the result."""
-        return self.operands_of(*self.lengths)
+        return self.operands_of(max(self.lengths))
 
     @property
     def meanings(self) -> dict[str, str]:

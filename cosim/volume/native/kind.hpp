@@ -109,7 +109,7 @@ class Kind {
         if (c_bits_ >= 0) restrict_c();
         if (has_mask_) draw_mask(seed, first);
         d_.resize(static_cast<size_t>(tiles * p.m * p.n * p.d.storage_bits / 8));
-        flags_.resize(p.flags.empty() ? 0 : static_cast<size_t>(tiles));
+        flags_.resize(p.flags.empty() ? 0 : static_cast<size_t>(tiles * p.m * p.n));
         if (p.m * p.n == 1) {
             compute(0, tiles, 0);
         } else {
@@ -142,8 +142,10 @@ class Kind {
         }
         for (size_t number = 0; number < p.flags.size(); ++number) {
             const std::vector<int>& bits = p.flags[number].bits;
+            int raised = 0;
+            for (int64_t e = index * cells; e < (index + 1) * cells; ++e) raised |= flags_[static_cast<size_t>(e)];
             for (size_t k = 0; k < bits.size(); ++k) {
-                put_bits(transfers + flag_offsets_[number], static_cast<int64_t>(k), 1, flags_[static_cast<size_t>(index)] >> bits[k] & 1);
+                put_bits(transfers + flag_offsets_[number], static_cast<int64_t>(k), 1, raised >> bits[k] & 1);
             }
         }
         for (int64_t e = 0; e < int64_t{together_} * cells; ++e) {
@@ -271,11 +273,39 @@ class Kind {
         batch.columns = columns;
         batch.a_stride = batch.b_stride = K;
         batch.scale_a_stride = batch.scale_b_stride = p.scales;
-        if (!p.flags.empty()) {
-            library_.check(library_.dot_flags(&p.parameters, &batch, p.flags.front().rules, flags_.data()));
-        } else {
+        if (p.flags.empty()) {
             library_.check(library_.dot_batch(&p.parameters, &batch, 1));
+        } else if (p.m * p.n == 1) {
+            compute_flags(batch, flags_.data() + tile);
+        } else {
+            for (int cell = 0; cell < p.m * p.n; ++cell) {
+                mmau_batch one = batch;
+                one.rows = 1;
+                one.columns = 0;
+                one.a = advanced(batch.a, cell / p.n * K * p.a.storage);
+                one.b = advanced(batch.b, cell % p.n * K * p.b.storage);
+                one.c = advanced(batch.c, cell * p.c.storage);
+                one.d = d_.data() + (tile * p.m * p.n + cell) * (p.d.storage_bits / 8);
+                compute_flags(one, flags_.data() + tile * p.m * p.n + cell);
+            }
         }
+    }
+    static const void* advanced(const void* array, int64_t bytes) { return static_cast<const uint8_t*>(array) + bytes; }
+    /// Compute rows and their exception flags: of all products, or of the last ones alone, whose c is d of those before them.
+    void compute_flags(mmau_batch batch, uint8_t* flags) {
+        const Product& p = product_;
+        const int rules = p.flags.front().rules;
+        if (p.last_K) {
+            const int64_t first = stimulus_.K - p.last_K;
+            begun_.resize(static_cast<size_t>(batch.rows * p.c.storage));
+            mmau_batch before = batch;
+            before.d = begun_.data();
+            library_.check(library_.dot_batch(&p.before, &before, 1));
+            batch.a = advanced(batch.a, first * p.a.storage);
+            batch.b = advanced(batch.b, first * p.b.storage);
+            batch.c = begun_.data();
+        }
+        library_.check(library_.dot_flags(p.last_K ? &p.last : &p.parameters, &batch, rules, flags));
     }
     /// Write the ports at one step; c is random in steps that do not read it.
     void put_step(int64_t index, int step, uint8_t* record, Random& noise) const {
@@ -329,7 +359,7 @@ class Kind {
     std::vector<uint64_t> corners_;
     std::vector<int> identity_;
     Arrays made_, head_;
-    std::vector<uint8_t> d_;
+    std::vector<uint8_t> d_, begun_;
 };
 
 }  // namespace volume

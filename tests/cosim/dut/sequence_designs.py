@@ -1,6 +1,11 @@
-"""Right designs of the protocols that the wrapper adapts, and what is wrong with copies of them: dot products of int8."""
+"""Right designs of the protocols that the wrapper adapts, and what is wrong with copies of them: dot products of int8, and
+fp16 with rounding modes, signs, flags and tags."""
 
 from dataclasses import dataclass, field
+from tomllib import loads
+
+from golden.units.unit_file import unit_from_table
+from rtl.verilog.emit import to_verilog
 
 UNIT = 'name = "mac"\noperation = "IDPA"\nL = 2\noverflow = "wrap"\na = "int8"\nb = "int8"\nc = "int32"\n'
 
@@ -12,11 +17,14 @@ class Sequence:
     Attributes:
         text: its Verilog. described: its `dut.toml` without top, sources, clock and reset.
         faults: for each wrong copy, a part of the text and what stands in its place.
+        unit: its `unit.toml`. inside: a unit whose generated circuit it has, the module `fma`.
     """
 
     text: str
     described: str
     faults: dict[str, tuple[str, str]] = field(default_factory=dict)
+    unit: str = UNIT
+    inside: str = ""
 
     def files(self, fault: str | None = None) -> dict[str, str]:
         """The files of the right design, or of a copy with a fault."""
@@ -25,9 +33,10 @@ class Sequence:
             before, after = self.faults[fault]
             assert text.count(before) == 1, fault
             text = text.replace(before, after)
+        text += to_verilog(unit_from_table(loads(self.inside)), "fma") if self.inside else ""
         reset = 'reset = {name = "rst_n", active = "low", asynchronous = true}'
         toml = f'top = "dut"\nsources = ["dut.sv"]\nclock = "clk"\n{reset}\n{self.described}'
-        return {"dut.sv": text, "dut.toml": toml, "unit.toml": UNIT}
+        return {"dut.sv": text, "dut.toml": toml, "unit.toml": self.unit}
 
 
 PRODUCTS = "function automatic logic [31:0] dot(input logic [15:0] x, input logic [15:0] y);\n" + (
@@ -243,6 +252,173 @@ endmodule
     },
 )
 
+MASKED = Sequence(
+    f"""module dut({OPERANDS}, input logic in_valid, first, last, input logic [1:0] mask_i, input logic [5:0] tag_i,
+  output logic out_valid, output logic [31:0] d, output logic [5:0] tag_o);
+{PRODUCTS}  wire [15:0] kept = a & {{{{8{{mask_i[1]}}}}, {{8{{mask_i[0]}}}}}};
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) begin out_valid <= 0; d <= 0; tag_o <= 0; end
+    else begin
+      out_valid <= in_valid & last;
+      if (in_valid) begin d <= dot(kept, b) + (first ? 0 : d); tag_o <= tag_i; end
+    end
+endmodule
+""",
+    'protocol = "valid"\n[operands]\nc = "none"\n[beats]\ncount = {from = 1, to = 4}\nfirst = "first"\nlast = "last"\n'
+    '[controls]\nmask_i = {key = "mask"}\n[echo]\ntag_o = "tag_i"\n',
+    {
+        "the mask counts in the first transfer alone": ("dot(kept, b)", "dot(first ? kept : a, b)"),
+        "the tag is that of the vector before": ("tag_o <= tag_i;", "if (first & ~last) tag_o <= tag_i;"),
+    },
+)
+
+FP16 = 'name = "mac"\noperation = "FMA"\na = "fp16"\nb = "fp16"\nc = "fp16"\n'
+
+MODES = 'rm_i = {key = "rho", values = {0 = "RNE-FP16", 1 = "RZ-FP16", 2 = "RD-FP16", 3 = "RU-FP16", 4 = "RNA-FP16"}}\n'
+
+WITH_MODES = f"{FP16}flags = true\n[controls]\n{MODES}"
+
+MODES_AND_FLAGS = Sequence(
+    """module dut(input logic clk, rst_n, input logic [15:0] a, b, c, input logic in_valid, first, last,
+  output logic in_ready, input logic [2:0] rm_i, input logic neg_i, input logic [7:0] tag_i,
+  output logic out_valid, input logic out_ready, output logic [15:0] d, output logic [4:0] status_o,
+  output logic [7:0] tag_o);
+  logic [15:0] sum;
+  logic [4:0] raised, so_far;
+  assign in_ready = ~out_valid | out_ready;
+  wire [15:0] x = {a[15] ^ neg_i, a[14:0]};
+  fma unit(.a(x), .b(b), .c(first ? c : d), .rm_i(rm_i), .d(sum), .flags(raised));
+  assign so_far = first ? 0 : status_o;
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {out_valid, d, status_o, tag_o} <= 0;
+    else if (in_ready) begin
+      out_valid <= in_valid & last;
+      if (in_valid) begin d <= sum; status_o <= raised | so_far; tag_o <= tag_i; end
+    end
+endmodule
+""",
+    'protocol = "valid-ready"\n[beats]\ncount = {from = 1, to = 6}\nfirst = "first"\nlast = "last"\n'
+    f'[controls]\n{MODES}neg_i = {{key = "operation", values = {{0 = {{}}, 1 = {{a = "-a"}}}}}}\n'
+    '[echo]\ntag_o = "tag_i"\n[flags]\nstatus_o = ["NX", "UF", "OF", "DZ", "NV"]\n',
+    {
+        "flags are those of the last transfer": ("status_o <= raised | so_far;", "status_o <= raised;"),
+        "flags stay from sum to sum": ("first ? 0 : status_o;", "first & ~last ? 0 : status_o;"),
+        "the mode is that of the sum before": (".rm_i(rm_i)", ".rm_i(first ? tag_o[0] ? 3'd1 : rm_i : rm_i)"),
+        "only the first product is negated": ("a[15] ^ neg_i", "a[15] ^ (neg_i & first)"),
+        "a tag of zeros is not taken": ("tag_o <= tag_i; end", "if (|tag_i[1:0]) tag_o <= tag_i; end"),
+    },
+    FP16,
+    WITH_MODES,
+)
+
+FLAGS_OF_THE_LAST = Sequence(
+    """module dut(input logic clk, rst_n, input logic [15:0] a, b, c, input logic in_valid, load, last,
+  input logic [2:0] rm_i, output logic out_valid, output logic [15:0] d, output logic [4:0] status_o);
+  logic [15:0] sum;
+  logic [4:0] raised;
+  fma unit(.a(a), .b(b), .c(d), .rm_i(rm_i), .d(sum), .flags(raised));
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {out_valid, d, status_o} <= 0;
+    else begin
+      out_valid <= in_valid & last;
+      if (load) d <= c; else if (in_valid) begin d <= sum; status_o <= raised; end
+    end
+endmodule
+""",
+    'protocol = "valid"\n[beats]\ncount = {from = 1, to = 3}\nload = "load"\nlast = "last"\nflags = "last"\n'
+    f'[controls]\n{MODES}[flags]\nstatus_o = ["NX", "UF", "OF", "DZ", "NV"]\n',
+    {
+        "flags are those of all transfers": ("status_o <= raised;", "status_o <= raised | (last ? status_o : 5'd0);"),
+        "the mode is that of the result before": (".rm_i(rm_i)", ".rm_i(d[0] & last ? 3'd0 : rm_i)"),
+    },
+    FP16,
+    WITH_MODES,
+)
+
+MATRIX_WITH_FLAGS = Sequence(
+    """module dut(input logic clk, rst_n, input logic [1:0][15:0] a, b, input logic [1:0][1:0][15:0] c, input logic in_valid,
+  input logic [2:0] rm_i, input logic sub_i, input logic [3:0] tag_i, output logic out_valid,
+  output logic [1:0][1:0][15:0] d, output logic [4:0] status_o, output logic [3:0] tag_o);
+  logic [1:0][1:0][15:0] sum;
+  logic [1:0][1:0][4:0] raised;
+  for (genvar i = 0; i < 2; i++) for (genvar j = 0; j < 2; j++)
+    fma unit(.a(a[i]), .b(b[j]), .c(c[i][j] ^ {sub_i, 15'd0}), .rm_i(rm_i), .d(sum[i][j]), .flags(raised[i][j]));
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {out_valid, d, status_o, tag_o} <= 0;
+    else begin
+      out_valid <= in_valid;
+      if (in_valid) begin
+        d <= sum; tag_o <= tag_i;
+        status_o <= raised[0][0] | raised[0][1] | raised[1][0] | raised[1][1];
+      end
+    end
+endmodule
+""",
+    'protocol = "valid"\n[matrix]\nrows = 2\ncolumns = 2\n'
+    f'[controls]\n{MODES}sub_i = {{key = "operation", values = {{0 = {{}}, 1 = {{c = "-c"}}}}}}\n'
+    '[echo]\ntag_o = "tag_i"\n[flags]\nstatus_o = ["NX", "UF", "OF", "DZ", "NV"]\n',
+    {
+        "flags of one element are lost": (" | raised[1][1];", ";"),
+        "one element is not subtracted": ("{sub_i, 15'd0}", "{sub_i & ~(i == 1 && j == 0), 15'd0}"),
+    },
+    FP16,
+    WITH_MODES,
+)
+
+STARTED_WITH_FLAGS = Sequence(
+    """module dut(input logic clk, rst_n, input logic [15:0] a, b, c, input logic start, input logic [2:0] rm_i,
+  input logic [3:0] tag_i, output logic busy, done, output logic [15:0] d, output logic [4:0] status_o,
+  output logic [3:0] tag_o);
+  logic [15:0] x, y, z, sum;
+  logic [4:0] raised;
+  logic [2:0] mode;
+  fma unit(.a(x), .b(y), .c(z), .rm_i(mode), .d(sum), .flags(raised));
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {busy, done, x, y, z, d, mode, status_o, tag_o} <= 0;
+    else begin
+      busy <= start & ~busy;
+      done <= busy;
+      if (start & ~busy) begin x <= a; y <= b; z <= c; mode <= rm_i; tag_o <= tag_i; end
+      if (busy) begin d <= sum; status_o <= raised; end
+    end
+endmodule
+""",
+    'protocol = "start-done"\n[ports]\nbusy = "busy"\n'
+    f'[controls]\n{MODES}[echo]\ntag_o = "tag_i"\n[flags]\nstatus_o = ["NX", "UF", "OF", "DZ", "NV"]\n',
+    {
+        "the mode is read after start": (".rm_i(mode)", ".rm_i(rm_i)"),
+        "flags are those of the results before": ("status_o <= raised; end", "end if (done) status_o <= raised;"),
+    },
+    FP16,
+    WITH_MODES,
+)
+
+EACH_OPERAND_WITH_A_MODE = Sequence(
+    """module dut(input logic clk, rst_n, input logic [15:0] a, b, input logic a_stb, b_stb, input logic sub_i,
+  output logic a_ack, b_ack, z_stb, input logic z_ack, output logic [15:0] d, output logic [4:0] status_o);
+  logic [15:0] x, y;
+  logic [1:0] has;
+  logic sub;
+  assign {a_ack, b_ack} = ~has & {2{~z_stb}};
+  fma unit(.a(x), .b(16'h3c00), .c({y[15] ^ sub, y[14:0]}), .rm_i(3'd0), .d(d), .flags(status_o));
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {has, z_stb, x, y, sub} <= 0;
+    else begin
+      if (a_stb & a_ack) begin x <= a; sub <= sub_i; has[1] <= 1; end
+      if (b_stb & b_ack) begin y <= b; has[0] <= 1; end
+      if (&has & ~z_stb) z_stb <= 1;
+      if (z_stb & z_ack) begin z_stb <= 0; has <= 0; end
+    end
+endmodule
+""",
+    'protocol = "operand-handshakes"\n[ports]\na_valid = "a_stb"\na_ready = "a_ack"\nb_valid = "b_stb"\nb_ready = "b_ack"\n'
+    'out_valid = "z_stb"\nout_ready = "z_ack"\n[controls]\nsub_i = {key = "operation", values = {0 = {}, 1 = {b = "-b"}}}\n'
+    '[flags]\nstatus_o = ["NX", "UF", "OF", "DZ", "NV"]\n',
+    {"the sign is read after the operands": ("{y[15] ^ sub,", "{y[15] ^ sub_i,")},
+    'name = "add"\noperation = "ADD"\na = "fp16"\nb = "fp16"\n',
+    WITH_MODES,
+)
+
 SEQUENCES = {
     "first and last": FIRST_LAST,
     "a result for each transfer": EACH_RESULT,
@@ -253,5 +429,11 @@ SEQUENCES = {
     "start and done": STARTED,
     "a handshake for each operand": EACH_OPERAND,
     "ready for operands alone": IN_READY,
+    "a mask and a tag": MASKED,
+    "modes, signs, flags and tags": MODES_AND_FLAGS,
+    "flags of the last transfer": FLAGS_OF_THE_LAST,
+    "a matrix with modes and flags": MATRIX_WITH_FLAGS,
+    "start with modes and flags": STARTED_WITH_FLAGS,
+    "a handshake for each operand, and a sign": EACH_OPERAND_WITH_A_MODE,
 }
 """Every design, by name."""

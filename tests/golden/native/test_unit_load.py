@@ -77,8 +77,7 @@ def test_examples_are_read(path: Path) -> None:
     found = loaded(path)
     unit = load_unit(path)
     has_fields = unit.operation.carried is unit.operation
-    by_golden = unit.sums is not None or unit.chain.adds or unit.chain.convert is not None or not has_fields
-    if by_golden or "[formats" in unit_to_toml(unit):
+    if unit.sums is not None or unit.chain.adds or unit.chain.convert is not None or not has_fields:
         assert isinstance(found, str)
     else:
         check_equal(found, unit, unit.operation.length)
@@ -100,17 +99,32 @@ def changed() -> Iterator[tuple[str, str]]:
         yield name, "\n".join([*lines, "colour = 3"])
 
 
+def changed_formats() -> Iterator[tuple[str, str]]:
+    """The same of the tables [formats.NAME] of the examples."""
+    others = "0 -1 1 15 16 62 63 16384 -16385 'merged' 'fnuz' 'ieee' true false 1.5".split()
+    for path in EXAMPLES:
+        text, _, table = path.read_text().partition("\n[formats.")
+        header, *lines = table.splitlines() or [""]
+        for at, line in enumerate(lines):
+            key = line.partition(" = ")[0]
+            for other in ([], [line, line], *([f"{key} = {value}"] for value in others)):
+                yield path.stem, "\n".join([text, f"[formats.{header}", *lines[:at], *other, *lines[at + 1 :]])
+        for more in ("colour = 3", "pad_bits = 0", "bits = 8", f"[formats.{header}") if lines else ():
+            yield path.stem, f"{text}\n[formats.{table}\n{more}"
+
+
 @pytest.mark.slow
 def test_what_golden_refuses_is_refused(tmp_path: Path) -> None:
     """Every key of every operation is left out, given twice and given wrong values: both readers agree on each text, but for
     elements that are integers."""
-    path, accepted, refused = tmp_path / "unit.toml", 0, 0
-    for name, text in changed():
+    path, lib, accepted, refused = tmp_path / "unit.toml", library(), 0, 0
+    assert lib is not None
+    for name, text in (*changed(), *changed_formats()):
         path.write_text(text)
         found = loaded(path)
         try:
             unit = load_unit(path)
-        except ValueError:
+        except (ValueError, OSError):
             assert isinstance(found, str), f"{name}: {text}"
             assert found.startswith(f"{path}: ")
             refused += 1
@@ -118,7 +132,11 @@ def test_what_golden_refuses_is_refused(tmp_path: Path) -> None:
             if unit.operation.carried is not unit.operation:  # golden alone computes elements without fields
                 assert isinstance(found, str), f"{name}: {text}"
                 continue
-            check_equal(found, unit, unit.operation.length)
+            K = unit.operation.length
+            if status := lib.mmau_check(bytes(parameters(unit.chain_over(K), K))):  # too wide a sum, which golden computes
+                assert found == f"{path}: {message(status)}"
+                continue
+            check_equal(found, unit, K)
             accepted += 1
     assert accepted > 100
     assert refused > 1000

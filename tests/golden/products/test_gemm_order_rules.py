@@ -9,6 +9,13 @@ from golden.products.gemm_order import GemmOrder, shared, split
 from tests.golden.products.test_gemm_order import HOPPER, WGMMA, matrices, product
 
 
+def test_order_shows_what_was_chosen() -> None:
+    assert repr(GemmOrder()) == "GemmOrder()"
+    order = GemmOrder(split_k=2, split_sum="workspace", epilogue=("bias",))
+    assert repr(order) == "GemmOrder(split_k=2, split_tile=64, split_sum='workspace', epilogue=('bias',))"
+    assert eval(repr(order), {"GemmOrder": GemmOrder}) == order
+
+
 @pytest.mark.parametrize("instructions", [1, 2, 7, 12])
 @pytest.mark.parametrize("parts", [1, 2, 3, 12, 40])
 def test_parts_are_equal_but_for_the_first(instructions: int, parts: int) -> None:

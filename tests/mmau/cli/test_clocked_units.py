@@ -46,7 +46,7 @@ def written(tmp_path: Path, clock_ns: float, text: str = SMALL) -> str:
 @needs_yosys
 @needs_library
 @needs_sta
-@pytest.mark.slow
+@pytest.mark.costly
 def test_stages_are_found_once_told_built_and_reported(
     clock: float, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

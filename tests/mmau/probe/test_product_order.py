@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from itertools import product as pairs
 from typing import Any
 
@@ -15,7 +15,7 @@ from golden.products.gemm_order import GemmOrder
 from golden.products.k_layout import k_order_of
 from golden.products.sum_order import is_flat
 from mmau.probe.order_sums import orders_giving
-from mmau.probe.product_order import GivenProduct, find_order
+from mmau.probe.product_order import GivenProduct, _searches, find_order
 from tests.mmau.probe.drawn_orders import INSTRUCTIONS, Draw, drawn_operands, product_of
 
 
@@ -70,6 +70,75 @@ def test_sums_in_any_order_are_found_under_an_epilogue(keys: dict[str, Any]) -> 
     found = find_order(product, [model])
     assert found.order is not None
     assert not product.differing(model, found.order).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param(
+            {"promote_every": 7, "split_k": 14, "split_tile": 8, "k_order": "reverse", "k_tile": 16, "convert": "rna",
+             "epilogue": ("bias",)}, marks=pytest.mark.long,
+        ),
+        {"promote_every": 4, "split_k": 13, "split_tile": 8, "residue": "first", "k_tile": 64, "convert": "rne",
+         "split_order": tuple(reversed(range(13))), "epilogue": ("beta",), "beta": 0.5},
+    ],
+)  # fmt: skip
+def test_orders_in_three_respects_are_found(keys: dict[str, Any]) -> None:
+    model = golden.instruction(*INSTRUCTIONS["fp32"])
+    a, b = drawn_operands(np.random.default_rng(50019), "fp32", 20, 24, 1000)
+    product = product_of(model, "fp32", GemmOrder(**keys), a, b)
+    found = find_order(product, [model])
+    assert found.order is not None
+    assert not product.differing(model, found.order).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("named", "keys"),
+    [
+        ("bf16 of AMD", {"epilogue": ("alpha", "beta"), "alpha": 0.75, "beta": 0.5}),
+        ("fp16", {"output": "fp16", "split_k": 2}), ("bf16", {"output": "bf16"}), ("fp32", {"passes": "tf32x3"}),
+        ("fp32", {"convert": "rz", "epilogue": ("bias",)}),
+        ("e4m3", {"scale_at": "promotion", "promote_every": 4}),
+    ],
+)  # fmt: skip
+def test_orders_computed_together_give_what_each_gives(named: str, keys: dict[str, Any]) -> None:
+    """Of each kind of family some orders, beside `golden.gemm`; sums start from c where no epilogue takes it."""
+    model, name = golden.instruction(*INSTRUCTIONS[named]), named.split()[0]
+    rng = np.random.default_rng(3)
+    a, b = drawn_operands(rng, name, 18, 17, 14 * model.k - 3)
+    scales = [rng.standard_normal(shape, np.float32).view("u4") for shape in ((18, 4), (4, 1))]
+    if "scale_at" in keys:
+        zeros = np.zeros((18, 17), np.uint32)
+        of = model.a, model.b, model.d
+        given = GivenProduct(a=a, b=b, d=zeros, formats=of, scale_a=scales[0], scale_b=scales[1])
+    else:
+        given = product_of(model, name, GemmOrder(**keys), a, b)
+    if "epilogue" not in keys:
+        given = replace(given, c=rng.standard_normal((18, 17), np.float32).view("u4"))
+    wanted = {key: keys.get(key) for key in ("convert", "passes")}
+    search = next(
+        search for search in _searches(given, model)
+        if all(search.keys.get(key) == value for key, value in wanted.items()) and search.from_c == ("beta" not in keys)
+    )  # fmt: skip
+    plain = list(search._grammar.plain())
+    families = {tuple(family.keys): family for family in (*plain, *islice(search._grammar.rest(), 0, None, 97))}
+    i, j = search.places.T
+    tried = 0
+    for family in (*families.values(), *plain[::97]):
+        codes = search.codes(family)
+        axes = search.epilogues, family.part_sums, family.stripe_orders, family.promotes
+        for at in islice(pairs(*(range(len(axis)) for axis in axes)), 0, None, 13):
+            epilogue, part_sum, stripe_order, promote = (axis[n] for axis, n in zip(axes, at, strict=True))
+            order = search._order({**family.member(promote, stripe_order, part_sum), **epilogue})
+            if order is None or codes is None:
+                continue
+            bias = None if given.bias is None else given.bias.view("f4")
+            whole = golden.gemm(model, a, b, given.c, given.scale_a, given.scale_b, order=order, bias=bias)
+            assert (np.asarray(whole).view(given.d.dtype)[i, j] == codes[at]).all(), order
+            tried += 1
+    assert tried
 
 
 def trees_of(sums: tuple[int, ...]) -> Iterator[Any]:
@@ -162,6 +231,15 @@ def test_stream_k_and_widths_of_loads_are_found() -> None:
         found = find_order(product, [model])
         assert found.order is not None
         assert not product.differing(model, found.order).any()
+
+
+def test_sums_of_integers_are_one_chain() -> None:
+    model = golden.instruction("sm_80", "mma.m16n8k32.s32.s8.s8.s32")
+    a, b = (np.random.default_rng(3).integers(0, 256, shape, np.uint8) for shape in ((8, 256), (256, 8)))
+    d = golden.gemm(model, a, b).view("u4")
+    product = GivenProduct(a=a, b=b, d=d, formats=(model.a, model.b, model.d))
+    assert find_order(product, [model]).order == GemmOrder(model=model)
+    assert find_order(replace(product, d=d ^ 1), [model]).order is None
 
 
 def outside(what: str, model: golden.Instruction, a: Any, b: Any) -> Any:

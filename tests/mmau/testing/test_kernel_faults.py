@@ -145,6 +145,24 @@ def test_the_fault_is_named(fault: str) -> None:
     assert len(set(named.split("; or "))) == len(named.split("; or "))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "order", [
+        golden.GemmOrder(stripes=(4, 16), stripe_order="butterfly"), golden.GemmOrder(promote_every=3, stripes=(2, 64)),
+        golden.GemmOrder(split_k=4, split_tile=64, split_order=(3, 0, 2, 1)),
+    ],
+)  # fmt: skip
+def test_another_order_is_named(order: golden.GemmOrder) -> None:
+    a, b = operands(1024)
+    c = np.zeros((32, 48), np.float32)
+    d = golden.gemm(MMA, a, b, c, order=order)
+    with pytest.raises(AssertionError) as caught:
+        assert_gemm(d, a, b, arch="sm_80", instr=MMA.name)
+    words = next(line for line in str(caught.value).splitlines() if line.startswith("all of D is explained by order="))
+    named = eval(words.partition("=")[2], {"GemmOrder": golden.GemmOrder})
+    assert (golden.gemm(MMA, a, b, c, order=named) == d).all()
+
+
 def scaled(of_a: Any, of_b: Any) -> Any:
     a, b, alpha, beta = blocks()
     return golden.gemm(BLOCKS, a, b, np.zeros((48, 16), np.float32), of_a(alpha), of_b(beta))
