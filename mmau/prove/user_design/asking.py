@@ -107,12 +107,12 @@ class Asking:
         return solve(manager, formulas, limits, values_of)
 
     def ahead(
-        self, manager: TermManager, questions: Sequence[Sequence[Term]], limits: Limits, on_never: Callable[[], None]
+        self, manager: TermManager, questions: Sequence[Sequence[Term]], limits: Limits, on_never: Callable[[int], None]
     ) -> bool:
         """Ask several questions at once, each in a process of its own, so that their answers are known when they are asked.
 
         Args:
-            on_never: called for each question whose formulas are never true together.
+            on_never: takes the place of each question whose formulas are never true together.
 
         Returns:
             Whether this was done.
@@ -156,11 +156,12 @@ class Answers(Asking):
         return found
 
     def ahead(
-        self, manager: TermManager, questions: Sequence[Sequence[Term]], limits: Limits, on_never: Callable[[], None]
+        self, manager: TermManager, questions: Sequence[Sequence[Term]], limits: Limits, on_never: Callable[[int], None]
     ) -> bool:
         if self._engine is None:
             return False
-        tasks = {task.key: task for task, _ in (_task(manager, formulas) for formulas in questions)}
+        asked = [_task(manager, formulas)[0] for formulas in questions]
+        tasks, places = {task.key: task for task in asked}, {task.key: place for place, task in enumerate(asked)}
         rounds = -(-len(tasks) // max(1, self._engine.workers))
         seconds = limits.remaining / (rounds + 1)
         new = [task for task in tasks.values() if not _is_answer(self._store.find(task), seconds)]
@@ -168,7 +169,7 @@ class Answers(Asking):
 
             def on_record(record: Record) -> None:
                 if _verdict(record) == "never":
-                    on_never()
+                    on_never(places[record.task.key])
 
             run(
                 new,

@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 from math import inf
 from random import Random
 
@@ -122,11 +121,15 @@ class Comparison:
         waiting, distances = deque(_Part(case, self.specified) for case in self.cases), set[int]()
         total = len(waiting)
 
-        def left_open() -> list[str]:
-            return [case.name for case in (*(part.case for part in waiting), *hard)]
+        def left_open(done: Collection[str] = ()) -> list[str]:
+            names = (case.name for case in (*(part.case for part in waiting), *hard))
+            return [name for name in names if name not in done]
+
+        def tell(done: Collection[str]) -> None:
+            report("", len(decided) + len(done), left_open(done))
 
         while waiting:
-            waiting = self._asked(waiting, limits, lambda known: report("", known, left_open()), len(decided))
+            waiting = self._asked(waiting, limits, tell)
             part = waiting.popleft()
             found = self._at_once(part, differs, limits, len(waiting) + 1)
             if found.verdict == "sometimes":
@@ -147,7 +150,7 @@ class Comparison:
                 total += len(parts) - 1
             else:
                 hard.append(part.case)
-            report("", len(decided), left_open())
+            tell(())
         left, named = list[Case](), list[str]()
         for place, case in enumerate(hard):
             short = limits.remaining / (2 * (len(hard) - place))
@@ -165,17 +168,22 @@ class Comparison:
                 named += [f"{name}, {tried_here:,} random operands agree" for name in found.open]
         return Decision("unknown" if left else "never", tuple(decided), total, tuple(named), _proved(distances, left))
 
-    def _asked(self, waiting: "deque[_Part]", limits: Limits, tell: Callable[[int], None], decided: int) -> "deque[_Part]":
+    def _asked(self, waiting: "deque[_Part]", limits: Limits, tell: Callable[[Collection[str]], None]) -> "deque[_Part]":
         """The waiting parts, once the questions of all those that share products are asked, if one of them comes next.
 
         Args:
-            tell: takes how many cases are decided: so far `decided`.
+            tell: takes the names of the parts that are decided, again with each further one.
         """
         if waiting[0].shared is None or waiting[0].asked or limits.over:
             return waiting
         cuts = {part: self._cut(part) for part in waiting if part.shared is not None and not part.asked}
-        known = count(decided + 1)
-        if not self.ask.ahead(self.terms.manager, list(cuts.values()), limits, lambda: tell(next(known))):
+        names, done = [part.case.name for part in cuts], list[str]()
+
+        def on_never(place: int) -> None:
+            done.append(names[place])
+            tell(done)
+
+        if not self.ask.ahead(self.terms.manager, list(cuts.values()), limits, on_never):
             return waiting
         return deque(replace(part, asked=cuts.get(part, part.asked)) for part in waiting)
 
