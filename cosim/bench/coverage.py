@@ -15,6 +15,7 @@ from cosim.coverage.covergroup import CLASSES, NORMAL, ZERO, classes
 from golden import Cls, Format
 from golden.arithmetic.formats import IntegerFormat
 from golden.native.library import library
+from rtl.designs.ports import Echo
 
 INTEGER_CLASSES = ("zero", "", "", "", "nonzero")
 """The classes of codes that are not floating-point numbers, at the places of +0 and +normal."""
@@ -98,6 +99,9 @@ def _walk(pools: dict[str, list[int]], rng: random.Random) -> list[int]:
 
 BETWEEN = " | "
 """What stands between the names of a pair of choices."""
+
+NO_FLAGS = "none"
+"""The name of a result that raises no exception flag."""
 
 
 class PairCounts:
@@ -203,6 +207,7 @@ class Coverage:
         self._result_classes: Counter[Cls] = Counter()
         self._pairs, self._choices = PairCounts(), PairCounts()
         self._of_result = 1
+        self._raised: Counter[tuple[str, str, str]] = Counter()
         self._uncounted: list[Element] = []
         self._differing: list[Element] = []
         self._counts: tuple[Counts, ...] = ()
@@ -224,6 +229,14 @@ class Coverage:
             self._differing.extend(differing)
         if len(self._uncounted) >= TOGETHER:
             self._count_all()
+
+    def count_flags(self, vector: Vector, echoes: Sequence[Echo]) -> None:
+        """Count the exception flags that a result must have, by the class of its first element's operands."""
+        for echo in echoes:
+            if echo.flags:
+                code, (products, row, _) = vector.transfers[-1][echo.port], vector.elements[0]
+                names = " ".join(name for bit, name in enumerate(echo.flags) if code >> bit & 1)
+                self._raised[echo.name, names or NO_FLAGS, products.made_by(row)] += 1
 
     def _count_all(self) -> None:
         """Count the collected elements, all rows of a stimulus at once: row by row would take as long as sending them."""
@@ -280,6 +293,10 @@ class Coverage:
         """Counts of the pairs of names of dot products, where they have any, that occurred one after the other."""
         self._count_all()
         return self._choices.as_dict(BETWEEN)
+
+    def raised(self) -> dict[str, int]:
+        """Counts of the exception flags of compared results, by the output, the flags, and the class of the operands."""
+        return {BETWEEN.join(key): count for key, count in sorted(self._raised.items())}
 
     def result_pairs(self) -> dict[str, int]:
         """Counts of the pairs of classes of expected results that occurred one after the other."""

@@ -13,7 +13,7 @@ from cosim.bench.assumed import ALL, Assumed
 from cosim.bench.comparison_rules import Compare, Judge
 from cosim.bench.mismatch import UNDEFINED, ComparedRow, Minimised, class_name
 from cosim.bench.products import DotProducts, Element, Vector
-from cosim.bench.stimulus import unit_transfers
+from cosim.bench.stimulus import is_in_matrix, unit_transfers
 from golden import Unit
 from golden.stimulus import OperandShape, Row, Stimulus, operands_of
 from golden.stimulus.shrink import MAX_ASKED, cost, search
@@ -72,11 +72,13 @@ class _Search:
     def of(
         cls, ask: Ask, vector: Vector, element: Element, original: ComparedRow, compare: Compare, assumed: Assumed
     ) -> "_Search | None":
-        """The search for a vector of one or several units; None for tiles and specifications by the user."""
+        """The search for a vector of one or several units; None for tiles, matrices and specifications by the user."""
         products = element.products
         if not isinstance(products, DotProducts) or not isinstance(getattr(products.dot, "__self__", None), Unit):
             return None
         place = next(number for number, each in enumerate(vector.elements) if each is element)
+        if is_in_matrix(element.place):
+            return None
         within = replace(products, assumed=assumed.of(products.operation, products.places))
         return cls(ask, vector, place, within, original, Judge(compare))
 

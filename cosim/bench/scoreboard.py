@@ -144,7 +144,8 @@ class Outcome:
             class of the expected
             results, zero to NaN. A result has one element, a tile's as many as D. result_pairs: pairs of classes of
             expected results, with their signs, that came one after the other in the same element. choice_pairs: the same of
-            what inputs chose, where they choose the arithmetic.
+            what inputs chose, where they choose the arithmetic. raised: results by output of exception flags, flags raised,
+            and class of the stimulus.
         waits: lengths of gaps before vectors, and of stalls of results, that each class of results met (cycles, as text like
             "1-40, 42"), by kind and class; empty for a design without a clock.
     """
@@ -172,6 +173,7 @@ class Outcome:
     coverage: tuple[Counts, ...] = ()
     result_pairs: dict[str, int] = field(default_factory=dict)
     choice_pairs: dict[str, int] = field(default_factory=dict)
+    raised: dict[str, int] = field(default_factory=dict)
     first_surplus: int | None = None
     waits: dict[str, str] = field(default_factory=dict)
 
@@ -254,7 +256,7 @@ class Result:
 _COUNTS = (
     "vectors", "left_out", "sent", "dropped", "received", "waiting", "surplus", "mismatches", "checked", "disagreements",
 )  # fmt: skip
-_BY_NAME = ("waived", "classes", "result_classes", "result_pairs", "choice_pairs")
+_BY_NAME = ("waived", "classes", "result_classes", "result_pairs", "choice_pairs", "raised")
 _ROWS = ("differing", "agreeing")
 _TEXTS = ("first_mismatch", "first_disagreement", "stopped", "first_surplus")
 
@@ -403,6 +405,7 @@ class Scoreboard:
         codes = codes_of(result, elements)
         wrong = [pair for pair in zip(elements, codes, strict=True) if not self._agrees(vector, *pair)]
         self.coverage.count(elements, [element for element, _ in wrong])
+        self.coverage.count_flags(vector, self._echoes)
         wrong += [pair for pair in echoed(result, vector, self._echoes) if not self._agrees(vector, *pair)]
         if self._on_result is not None:
             self._on_result(Result(vector.number, vector, result, wrong))
@@ -456,6 +459,7 @@ class Scoreboard:
             result_classes=self.coverage.result_classes(),
             result_pairs=self.coverage.result_pairs(),
             choice_pairs=self.coverage.choice_pairs(),
+            raised=self.coverage.raised(),
             waits=self.waits.met(),
         )
 

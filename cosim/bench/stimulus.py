@@ -465,6 +465,11 @@ def place_in_matrix(row: int, column: int, elements: int) -> str:
     return f"element [{row}][{column}]" if elements > 1 else ""
 
 
+def is_in_matrix(place: str) -> bool:
+    """Whether a place is that of an element of D."""
+    return place.startswith("element ")
+
+
 def elements_of_tiles(tiles: Tiles, label: Any, names: Sequence[str], runs: Sequence[Run]) -> Stimulus:
     """The rows of all elements of tiles, row by row, with the class of each."""
     label = label.reshape(len(tiles), -1)

@@ -170,10 +170,15 @@ def compared(report: Report) -> Markup:
         table(("class of stimulus", "elements compared"), classes, "Stimulus", numbers=(1,)),
         table(("class of expected result", "elements compared"), results, "Results", numbers=(1,)),
     ]
+    tables: dict[str, dict[str, dict[str, int]]] = {}
     for port, found in report.controls.items():
-        values, names = found["values"], dict.fromkeys(name for of in found["values"].values() for name in of)
+        pairs = f"{len(found['pairs'])} of {len(found['values']) ** 2} pairs"
+        tables[f"Values of {port}; {pairs} of them came back to back"] = found["values"]
+    for port, found in report.flags.items():
+        tables[f"Exception flags of {port}; missing: {', '.join(found['missed']) or 'none'}"] = found["raised"]
+    for title, values in tables.items():
+        names = dict.fromkeys(name for of in values.values() for name in of)
         rows = [(name, *(f"{of.get(name, 0):,}" for of in values.values())) for name in names]
-        title = f"Values of {port}; {len(found['pairs'])} of {len(values) ** 2} pairs of them came back to back"
         parts.append(table(("class of operands", *values), rows, title, numbers=range(1, len(values) + 1)))
     if report.waived:
         waived = [(rule, f"{count:,}") for rule, count in report.waived.items()]

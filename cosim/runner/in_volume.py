@@ -83,6 +83,7 @@ def part_of(
         coverage=_covered(rows, outcome),
         result_pairs=pairs_by_name(outcome["result_pairs"], design.operation.d),
         choice_pairs={} if rows is None else rows.coverage.choice_pairs(),
+        raised={} if rows is None else rows.coverage.raised(),
         waits=waits_by_name(outcome["waits"], design.operation.d),
     )
     return Simulated(outcome=counts, seconds=outcome["seconds"])

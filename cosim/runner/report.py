@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from cosim.bench.coverage import BETWEEN
+from cosim.bench.coverage import BETWEEN, NO_FLAGS
 from cosim.bench.mismatch import Minimised
 from cosim.bench.scoreboard import Outcome
 from cosim.build.sources import NOT_SIMULATED
 from cosim.coverage.coverage_model import Bins, whole
 from cosim.coverage.coverage_model import report as coverage_report
 from cosim.runner.job import Simulated, read
+from golden.operations.exact_sum import ExactSum
 from rtl.designs.design import Design
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Report(Outcome):
             must compare. held: its inputs at a constant, with it.
         controls: for each input that chooses the arithmetic, `values`: compared elements of each class of operands, by
             value; `pairs`: counts of ordered pairs of values, one vector after the other; `missed`: those without a count.
+        flags: for each output of exception flags, `raised`: results of each class of operands, by the flags raised together;
+            `missed`: each flag that some operands raise, and no result raised without others (UF and OF come with NX).
         assumed: the operands that it must take, and no others, a line each.
         sources: the SHA-256 of each file of a user design, by path, as it was simulated.
         input_bits: bits of the operands of one vector: it has 2**input_bits possible inputs.
@@ -65,6 +68,7 @@ class Report(Outcome):
     required: tuple[str, ...] = ()
     held: Mapping[str, int | str] = field(default_factory=dict)
     controls: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    flags: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -115,7 +119,7 @@ class Report(Outcome):
 
             counts["groups"] = diagnosed(outcome.groups, outcome.differing, explanation)
         counts |= {each.name: getattr(simulated, each.name) for each in fields(Simulated) if each.name != "outcome"}
-        counts["controls"] = control_counts(design, outcome)
+        counts |= {"controls": control_counts(design, outcome), "flags": flag_counts(design, outcome)}
         counts |= {"unit": design.name, "operation": design.operation.name, "simulator": simulator, "seed": seed}
         return cls(**counts, explanation=explanation, **found)
 
@@ -196,4 +200,25 @@ def control_counts(design: Design, outcome: Outcome) -> dict[str, dict[str, Any]
             pairs[", ".join(values[each][port] for each in pair.split(BETWEEN))] += count
         missed = [f"{a}, {b}" for a in names for b in names if not pairs[f"{a}, {b}"]]
         found[port] = {"values": {name: dict(of) for name, of in classes.items()}, "pairs": dict(pairs), "missed": missed}
+    return found
+
+
+def flag_counts(design: Design, outcome: Outcome) -> dict[str, dict[str, Any]]:
+    """`Report.flags`."""
+    operations = [choice.unit.operation for choice in design.choices]
+    raisable = {flag for operation in operations if isinstance(operation, ExactSum) for flag in operation.raisable}
+    found: dict[str, dict[str, Any]] = {}
+    for echo in (echo for echo in design.echoes if echo.flags):
+        raised: dict[str, Counter[str]] = {}
+        for key, count in outcome.raised.items():
+            port, names, made = key.split(BETWEEN, 2)
+            if port == echo.name:
+                raised.setdefault(names, Counter())[made.rpartition(": ")[2]] += count
+        wanted = [
+            " ".join(name for name in echo.flags if name == flag or (name == "NX" and flag in ("UF", "OF")))
+            for flag in echo.flags
+            if flag in raisable
+        ]
+        missed = [names for names in (NO_FLAGS, *wanted) if names not in raised]
+        found[echo.name] = {"raised": {names: dict(of) for names, of in raised.items()}, "missed": missed}
     return found

@@ -88,6 +88,16 @@ def of_controls(report: Report) -> list[str]:
     return lines
 
 
+def of_flags(report: Report) -> list[str]:
+    """A line for each output of exception flags: how many results raised which flags, and which no result raised alone."""
+    lines = []
+    for port, found in report.flags.items():
+        met = ", ".join(f"{names} {sum(of.values()):,}" for names, of in found["raised"].items())
+        missed = f"; missing: {', '.join(found['missed'])}" if found["missed"] else ""
+        lines.append(f"{report.unit}: {port}: {met}{missed}")
+    return lines
+
+
 def missed_waits(report: Report) -> list[str]:
     """A line that names the lengths of gaps and stalls that a class of results has not met."""
     missing = lacking(report.waits)
@@ -136,7 +146,7 @@ def summary(reports: Sequence[Report], seed: int) -> str:
         lines += [f"{report.unit}: {reading}" for reading in report.warnings]
         lines += missed_bins(report)
         lines += missed_pairs(report)
-        lines += of_controls(report)
+        lines += of_controls(report) + of_flags(report)
         lines += missed_waits(report)
         lines += contradictions(report)
         lines += executed_lines(report)

@@ -71,6 +71,7 @@ def write_rows(
         for vector in sent:
             writer.add(vector)
             found.coverage.count(vector.elements)
+            found.coverage.count_flags(vector, design.echoes)
     found.classes = writer.classes
     path.write_bytes(writer.content())
     return found

@@ -43,6 +43,11 @@ class ExactSum(FusedOperation):
     def nan_is_fixed(self) -> bool:
         return self.d.specials != "ieee"
 
+    @property
+    def raisable(self) -> tuple[str, ...]:
+        """The exception flags that some operands raise. Nothing divides by zero."""
+        return "NX", "UF", "OF", "NV"
+
     def check_flags(self) -> None:
         """Raise ValueError unless exception flags are defined for the format of d."""
         if self.d.specials != "ieee" or not self.d.subnormals:

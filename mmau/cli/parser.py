@@ -375,7 +375,22 @@ def add_prove(commands: Commands) -> None:
         metavar="FOLDER",
         help="with --dut keep answers about cases there; the same command goes on where it was ended (default: none)",
     )
-    options.add_json(prove.add_argument_group(options.REPORTS))
+    run.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="with --dut ask about N cases at a time, each in a process (default: one by one)",
+    )
+    run.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="with --dut ask about cases on the Dask cluster at this address, like tcp://host:8786 (default: here)",
+    )
+    reports = prove.add_argument_group(options.REPORTS)
+    reports.add_argument(
+        "--html", type=Path, metavar="FILE", help="write the verdict and its cases to FILE as one HTML page"
+    )
+    options.add_json(reports)
 
 
 def add_explore(commands: Commands) -> None:

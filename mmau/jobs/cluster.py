@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from mmau.jobs.processes import Processes, TaskWorker, WorkerError
 from mmau.jobs.provenance import GOLDEN, digest_of_sources
-from mmau.jobs.task import CRASHED, FAILED, Engine, Limits, Outcome, Task
+from mmau.jobs.task import CRASHED, FAILED, Limits, Outcome, Task
 
 PACKAGES = ("golden", "rtl", "cosim", "mmau")
 """Packages of this project that tasks may run."""
@@ -162,7 +162,7 @@ AHEAD = 2
 """Tasks that a thread of the cluster is given at a time: one waits while another runs."""
 
 
-def engine_for(scheduler: str | None, workers: int | None = None) -> Engine:
+def engine_for(scheduler: str | None, workers: int | None = None) -> "Cluster | Processes":
     """The workers of a scheduler; processes of this machine if neither `scheduler` nor the variable `SCHEDULER` names one.
 
     Args:

@@ -16,39 +16,24 @@ SECONDS_A_LINE = 30.0
 """Seconds between two lines where the output is not a terminal."""
 
 
-class Progress:
-    """Counts finished tasks and prints the progress.
+class ProgressLine:
+    """A line of progress: on a terminal it is written over itself, elsewhere at most every `SECONDS_A_LINE`.
 
     Args:
-        what: the kind of tasks. unit: the counted items, in the plural. wanted: their total number.
-        stream: for the output; None for stderr. weight: expected time of all tasks, in any unit; None for that of as many
-            items of equal time.
+        what: begins a message elsewhere. stream: for the output; None for stderr.
     """
 
-    def __init__(self, what: str, unit: str, wanted: int, stream: TextIO | None = None, weight: float | None = None) -> None:
-        self._what, self._unit, self._wanted = what, unit, wanted
-        self._stream = sys.stderr if stream is None else stream
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
+        self._what, self._stream = what, sys.stderr if stream is None else stream
         self._on_terminal = self._stream.isatty()
-        self._found = self._now = 0
-        self._left, self._past = float(wanted) if weight is None else weight, 0.0
-        self._others: Counter[str] = Counter()
         self._started = self._printed = time.monotonic()
 
-    def found(self, record: Record, amount: int, weight: float | None = None) -> None:
-        """Count a record of an earlier run."""
-        self._found += amount
-        self._left -= amount if weight is None else weight
-        self._count(record)
+    def line(self) -> str:
+        """The progress as text."""
+        raise NotImplementedError
 
-    def ended(self, record: Record, amount: int, weight: float | None = None) -> None:
-        """Count a task that has ended now; a task that is not done is reported on a separate line."""
-        self._now += amount
-        self._left -= amount if weight is None else weight
-        self._past += amount if weight is None else weight
-        self._count(record)
-        if not record.done:
-            self.say(f"{record.task.name} {record.status}: {record.message.partition(chr(10))[0]}")
-        at_end = self._found + self._now == self._wanted
+    def show_in_time(self, at_end: bool = False) -> None:
+        """Print the line on a terminal; elsewhere if the last one is old, and more will come."""
         if self._on_terminal or (not at_end and time.monotonic() - self._printed >= SECONDS_A_LINE):
             self.show()
 
@@ -65,6 +50,39 @@ class Progress:
         """Print a message on a separate line."""
         self._stream.write(f"\r\x1b[K{text}\n" if self._on_terminal else f"{self._what}: {text}\n")
         self._stream.flush()
+
+
+class Progress(ProgressLine):
+    """Counts finished tasks and prints the progress.
+
+    Args:
+        what: the kind of tasks. unit: the counted items, in the plural. wanted: their total number.
+        stream: for the output; None for stderr. weight: expected time of all tasks, in any unit; None for that of as many
+            items of equal time.
+    """
+
+    def __init__(self, what: str, unit: str, wanted: int, stream: TextIO | None = None, weight: float | None = None) -> None:
+        super().__init__(what, stream)
+        self._unit, self._wanted = unit, wanted
+        self._found = self._now = 0
+        self._left, self._past = float(wanted) if weight is None else weight, 0.0
+        self._others: Counter[str] = Counter()
+
+    def found(self, record: Record, amount: int, weight: float | None = None) -> None:
+        """Count a record of an earlier run."""
+        self._found += amount
+        self._left -= amount if weight is None else weight
+        self._count(record)
+
+    def ended(self, record: Record, amount: int, weight: float | None = None) -> None:
+        """Count a task that has ended now; a task that is not done is reported on a separate line."""
+        self._now += amount
+        self._left -= amount if weight is None else weight
+        self._past += amount if weight is None else weight
+        self._count(record)
+        if not record.done:
+            self.say(f"{record.task.name} {record.status}: {record.message.partition(chr(10))[0]}")
+        self.show_in_time(self._found + self._now == self._wanted)
 
     def line(self) -> str:
         """The progress as text: counts, the rate of this run, and the remaining time by what the finished tasks took."""

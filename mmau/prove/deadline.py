@@ -95,20 +95,31 @@ def killable(work: Callable[[dict[str, Any], Report], Any]) -> Work:
     return carried_out
 
 
-def watched(work: str, content: Mapping[str, Any], seconds: float) -> Seen:
+def watched(work: str, content: Mapping[str, Any], seconds: float, report: Report = ignored) -> Seen:
     """Call a work function in a child process, and kill the child and its programs `GRACE` after the limit.
 
     Args:
         work: the name of a function that is `killable`, `module:function`.
         content: plain JSON. seconds: elapsed, from when the function is imported.
+        report: takes each finding, half a second after it at most.
 
     Raises:
         Refused: the function raised it. ModuleNotFoundError: it needs a package that is not installed.
         Failed: it raised another exception, or could not be imported.
     """
+    seen = 0
+
+    def look() -> bool:
+        nonlocal seen
+        found = _findings(next((path.parent for path in Path(folder).glob(f"*/{FINDINGS}")), None))
+        for finding in found[seen:]:
+            report(finding)
+        seen = len(found)
+        return True
+
     with temporary_folder("mmau-watched-") as folder, closing(TaskWorker(work, Path(folder))) as worker:
         try:
-            outcome = worker.carry_out(Task(work, content), seconds + GRACE)
+            outcome = worker.carry_out(Task(work, content), seconds + GRACE, look)
         except WorkerError as error:
             raise (error.__cause__ if isinstance(error.__cause__, ModuleNotFoundError) else Failed(error)) from None
         assert outcome is not None, "nobody cancels it"
@@ -148,10 +159,26 @@ SIMULATION = 600.0
 def prove(design: Design, seconds: float, dut: None = None, waived: Sequence[str] = ()) -> DesignDecision: ...
 @overload
 def prove(
-    design: Design, seconds: float, dut: str | Path, waived: Sequence[str] = (), store: Path | None = None
+    design: Design,
+    seconds: float,
+    dut: str | Path,
+    waived: Sequence[str] = (),
+    store: Path | None = None,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    report: Report = ignored,
 ) -> UserDesignDecision: ...
 def prove(
-    design: Design, seconds: float, dut: str | Path | None = None, waived: Sequence[str] = (), store: Path | None = None
+    design: Design,
+    seconds: float,
+    dut: str | Path | None = None,
+    waived: Sequence[str] = (),
+    store: Path | None = None,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    report: Report = ignored,
 ) -> Decision:
     """Prove that a design computes golden's operation for every input, or find operands for which it does not: the generated
     Verilog of `design`, or the user design that `dut` describes and the unit `design` specifies.
@@ -162,6 +189,9 @@ def prove(
     Args:
         waived: Verilator's warnings about widths that do not count.
         store: the folder of answers about cases of a user design, which are not asked again; None for none.
+        jobs, scheduler: processes, or a Dask cluster, that answer questions about several cases of a user design at once.
+        report: takes what is known of the decision on a user design, as its keys, as soon as it is known; of `cases` the
+            `name` of what is compared, how many of its cases are `decided`, and those that are `open`.
 
     Raises:
         Refused: a program is missing or fails, or a user design and its description do not fit. ValueError: a user design
@@ -174,7 +204,7 @@ def prove(
         raise ValueError(f"a user design is compared with one unit, not a tile or several formats, got {design.name}")
     content = {"unit": unit_to_toml(design.unit), "dut": str(Path(dut).absolute()), "seconds": seconds}
     content |= {"waived": list(waived), "store": None if store is None else str(store.absolute())}
-    seen = watched(DUT, content, seconds)
+    seen = watched(DUT, {**content, "jobs": jobs, "scheduler": scheduler}, seconds, report)
     found = UserDesignDecision.of(seen.result if seen.result is not None else _user_keys_until(seen))
     if found.verdict == REFUTED or found.waivable:
         return found
@@ -228,4 +258,7 @@ def _user_keys_until(seen: Seen) -> dict[str, Any]:
     known: dict[str, Any] = {"equal_to": SPECIFICATION, "assumed": (), "decided": []}
     for found in seen.findings:
         known |= {**found, "decided": [*known["decided"], *found.get("decided", ())]}
-    return {**known, "verdict": OPEN, "reason": f"the proof ended early: {seen.ending}"}
+    cases = known.pop("cases", {"name": "", "open": []})
+    left = [f"{cases['name']}{case}" for case in cases["open"]]
+    reason = f"the proof ended early: {seen.ending}{'; not decided: ' * bool(left)}{'; '.join(left)}"
+    return {**known, "open": left, "verdict": OPEN, "reason": reason}

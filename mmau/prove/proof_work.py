@@ -11,8 +11,10 @@ from cosim import Dut, load_dut
 from cosim.build.errors import SimulationError
 from cosim.dut.tool_log import ElaborationError
 from golden import Operation
+from golden.files import temporary_folder
 from golden.units.unit_file import unit_from_table
-from mmau.jobs import Store
+from mmau.jobs import Store, engine_for
+from mmau.jobs.processes import WorkerError
 from mmau.prove.deadline import Refused, Report, killable
 from mmau.prove.decision import UserDesignDecision
 from mmau.prove.design_proof import prove
@@ -24,7 +26,7 @@ from rtl.designs.identity import design_from_table
 from rtl.tools import MissingTool
 from rtl.yosys import YosysError
 
-WRONG = (ElaborationError, SimulationError, MissingTool, YosysError, ValueError, OSError)
+WRONG = (ElaborationError, SimulationError, MissingTool, YosysError, WorkerError, ValueError, OSError)
 """Errors of the request or of a tool, whose message is enough."""
 
 
@@ -39,12 +41,15 @@ def prove_design(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
 
 @killable
 def prove_dut(content: Mapping[str, Any], report: Report) -> dict[str, Any]:
-    """The keys of a `UserDesignDecision`, from a unit's text, the path of a description, `seconds`, and the folder of a
-    store of answers or None."""
+    """The keys of a `UserDesignDecision`, from a unit's text, the path of a description, `seconds`, the folder of a store of
+    answers or None, and the number of processes and the address of a cluster that answer at once, or None."""
     try:
         with ExitStack() as stack:
             unit, folder = unit_from_table(tomllib.loads(content["unit"])), content["store"]
-            answers = directly if folder is None else Answers(stack.enter_context(Store(Path(folder), KEPT)))
+            engine = engine_for(content["scheduler"], content["jobs"]) if content["scheduler"] or content["jobs"] else None
+            if folder is None and engine is not None:
+                folder = stack.enter_context(temporary_folder("mmau-answers-"))
+            answers = directly if folder is None else Answers(stack.enter_context(Store(Path(folder), KEPT)), engine)
             return asdict(decided_by_solvers(unit, _dut(content), content["seconds"], report, answers))
     except WRONG as error:
         raise Refused(error) from error

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from golden import Implementation, Operation, Unit
+from golden.units.controls import MOST_CHOICES
 from golden.units.unit import Choice
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from rtl.datapath.base import Datapath
@@ -43,6 +44,9 @@ class ProductDesign(WithoutChoices):
     def __post_init__(self) -> None:
         if self.mask and self.m * self.n > 1:
             raise ValueError(f"[controls] {self.mask}: a mask is for one dot product, not for [matrix]")
+        if self.unit.controls and len(self.kinds) > MOST_CHOICES:
+            many = f"{MOST_CHOICES} combinations of values, got {len(self.kinds)}"
+            raise ValueError(f"[controls] and [beats] count must have at most {many}")
         own = step_operands(self.operation)
         for choice, K in self.kinds if self.unit.controls else ():
             of_it, where = step_operands(choice.unit.operation), f"[controls] {choice.name}"

@@ -48,6 +48,30 @@ def operand(terms: Terms, choice: Choice, name: str, elements: Elements, ports: 
     return bits
 
 
+def signs_of(choice: Choice, results: int, pitch: Mapping[str, int]) -> dict[str, int]:
+    """The bits of ports that hold signs of operands that a choice negates, if no other operand comes from them: a question
+    in which they stand for their complements is that of the operands themselves."""
+    operation, found = choice.unit.operation, dict[str, int]()
+    taken = {name: elements for name, elements in step_operands(operation).items() if name != "d"}
+    ports = [choice.source(name).port for name in taken]
+    for name, elements in taken.items():
+        source, kind = choice.source(name), elements.format
+        if source.is_negated and ports.count(source.port) == 1:
+            ones = sum(kind.negative_zero << k * kind.width for k in range(elements.count))
+            found[source.port] = sum(ones << place * pitch[source.port] for place in range(results))
+    return found
+
+
+def complemented(terms: Terms, bits: Bits, ones: int) -> Bits:
+    """Bits of which some are complemented, as a concatenation, whose parts are seen through."""
+    parts, high = list[Bits](), bits.width - 1
+    for place in [*(k for k in range(bits.width - 1, -1, -1) if ones >> k & 1), -1]:
+        parts += [terms.part(bits, high, place + 1)] if high > place else []
+        parts += [terms.apply(Kind.BV_NOT, [terms.part(bits, place, place)], 1)] if place >= 0 else []
+        high = place - 1
+    return terms.joined(parts)
+
+
 def masked(
     terms: Terms, design: Design, operation: Operation, operands: Mapping[str, Bits], ports: Mapping[str, Bits], place: int
 ) -> dict[str, Bits]:

@@ -55,11 +55,26 @@ class Folding:
                 return yes if condition.is_true() else no
             if yes == no:
                 return yes
+        elif kind == Kind.BV_XOR and len(children) == 2:
+            return self._toggled(*children)
+        elif kind in (Kind.BV_NOT, Kind.NOT):
+            return self._inverted(kind, children[0])
         elif kind in (Kind.EQUAL, Kind.DISTINCT) and len(children) == 2:
             return self._compared(kind, *children)
         elif kind in (Kind.BV_AND, Kind.BV_OR, Kind.AND, Kind.OR):
             return self._joined(term, children)
         return None
+
+    def _toggled(self, x: Term, y: Term) -> Term | None:
+        """A bit vector xor zeros or ones."""
+        if x.is_value():
+            x, y = y, x
+        if not y.is_value() or number(y) not in (0, (1 << width(y)) - 1):
+            return None
+        return self._inverted(Kind.BV_NOT, x) or self._manager.mk_term(Kind.BV_NOT, [x]) if number(y) else x
+
+    def _inverted(self, kind: Kind, inside: Term) -> Term | None:
+        return inside.children()[0] if inside.kind() == kind else None
 
     def _compared(self, kind: Kind, x: Term, y: Term) -> Term | None:
         """A comparison of a Boolean's bit with a constant as that Boolean or its negation; constants are compared here."""

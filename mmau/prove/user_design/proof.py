@@ -30,7 +30,7 @@ from golden.chains.chain import Chain
 from golden.operations import CVT, FMA
 from golden.units.unit import Choice
 from mmau.prove.counterexample import replayed
-from mmau.prove.datapath.chosen_operands import masked
+from mmau.prove.datapath.chosen_operands import complemented, masked, signs_of
 from mmau.prove.datapath.chosen_operands import operand as taken_operand
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
 from mmau.prove.deadline import Report, ignored
@@ -43,7 +43,7 @@ from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.smtlib import question
-from mmau.prove.user_design.asking import Ask, Limits, NotCompared, directly
+from mmau.prove.user_design.asking import Asking, Limits, NotCompared, directly
 from mmau.prove.user_design.deciding import Comparison, Decision, Differs
 from mmau.prove.user_design.folding import Folding
 from mmau.prove.user_design.handshake import RESET, Explored, Handshake, Machine
@@ -188,7 +188,7 @@ def prove_user_design(unit: Unit, dut: Dut, seconds: float, report: Report = ign
 
 
 def decided_by_solvers(
-    unit: Unit, dut: Dut, seconds: float, report: Report = ignored, answers: Ask = directly
+    unit: Unit, dut: Dut, seconds: float, report: Report = ignored, answers: Asking = directly
 ) -> UserDesignDecision:
     """The decision of `prove_user_design` by solvers alone; arguments and errors as there.
 
@@ -266,7 +266,7 @@ def _found(
     asked: dict[Asked, str],
     tried: Callable[[], Mapping[str, int] | None],
     report: Report,
-    answers: Ask,
+    answers: Asking,
 ) -> _Found:
     """The decision on one reading of a design.
 
@@ -299,7 +299,7 @@ def _found(
                 if decision.verdict == "unknown":
                     reason = f"{name}{_counts(decision)}; not decided: {'; '.join(decision.open)}"
                     return _Found("unknown", tuple(decided), reason, decision.open, decision.distances)
-                asked[same] = reading.name or "the text"
+                asked[same] = ": ".join(each for each in (reading.name, name.removesuffix(": ")) if each) or "the text"
         return _Found("never", tuple(decided))
     except NoTerm as error:
         problem = str(error)
@@ -329,11 +329,12 @@ def asked_by(comparison: Comparison, transfers: Transfers) -> Asked:
 
 
 def _report_named(report: Report, named: str, found: Mapping[str, Any]) -> None:
-    report({"decided": [f"{named}{each}" for each in found["decided"]]})
+    report({**found, "decided": [f"{named}{each}" for each in found["decided"]]})
 
 
-def _report_case(report: Report, name: str, case: str) -> None:
-    report({"decided": [f"{name}{case}"]})
+def _report_case(report: Report, name: str, case: str, decided: int, left: Sequence[str]) -> None:
+    cases = {"name": name, "decided": decided, "open": list(left)}
+    report({"decided": [f"{name}{case}"] if case else [], "cases": cases})
 
 
 def _named(number: int, transfers: int, part: Sequence[str]) -> str:
@@ -369,24 +370,32 @@ def _comparisons(
     pitch = {operand.name: operand.count * operand.pitch for operand in operands}
     for choice in design.choices:
         operation = choice.unit.operation
-        fixed = {ports[port].term: terms.number(code, ports[port].width).term for port, code in choice.codes.items()}
-        chosen = Bits(Folding(terms.manager, fixed).of(got.term), got.width)
+        held = {ports[port].term: code for port, code in choice.codes.items()}
+        by = {term: terms.number(code, width(term)).term for term, code in held.items()}
         if isinstance(design, ProductDesign):
-            yield from _products(terms, design, choice, dut, ports, chosen, rows)
+            chosen = Bits(Folding(terms.manager, by).of(got.term), got.width)
+            for named, one in _products(terms, design, choice, dut, ports, chosen, rows):
+                yield named, replace(one, held=held)
             continue
+        signs = {} if dut.widths.c_bits is not None else signs_of(choice, dut.results, pitch)
+        negated = {ports[port].term: bits for port, bits in signs.items()}
+        by |= {ports[port].term: complemented(terms, ports[port], bits).term for port, bits in signs.items()}
+        plain = {k: s._replace(is_negated=s.is_negated and s.port not in signs) for k, s in choice.places.items()}
+        direct = replace(choice, places=plain)
+        chosen = Bits(Folding(terms.manager, by).of(got.term), got.width)
         agreement = Agreement(terms, operation, dut.compare).differs
         for place in range(dut.results):
             low = place * pitch["d"]
             part = terms.part(chosen, low + operation.d.width - 1, low)
             given = {
-                operand: taken_operand(terms, choice, operand, elements, ports, place * pitch[choice.source(operand).port])
+                operand: taken_operand(terms, direct, operand, elements, ports, place * pitch[choice.source(operand).port])
                 for operand, elements in step_operands(operation).items()
                 if operand != "d" and choice.source(operand).port in ports
             }
             if "c" in given:
                 given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, operation.no_c)
             mine = masked(terms, design, operation, given, ports, place)
-            specified, cases, anew = _specified(terms, choice.unit, mine)
+            specified, cases, anew = _specified(terms, _without_flags(choice.unit), mine)
             taken = _taken(
                 terms, operation, dut.widths.assumed.of(operation, choice.places), given,
                 terms.part(specified, operation.d.width - 1, 0),
@@ -394,12 +403,16 @@ def _comparisons(
             differs, flags_differ = (partial(_differs_within, terms, taken, each) for each in (agreement, terms.differs))
             known = _with_free(rows, variables([part.term, specified.term]))
             name = choice.name, f"result {place}" if dut.results > 1 else ""
-            yield name, Comparison(terms, part, specified, differs, cases, known, anew)
+            compared = Comparison(terms, part, specified, differs, cases, known, anew, held=held, negated=negated)
+            yield name, compared
             for echo in (echo for echo in design.echoes if echo.flags):
                 part = terms.part(chosen, echo.low + echo.width - 1, echo.low)
                 wanted, cases, anew = _flags(terms, choice.unit, mine, echo.flags)
                 known = _with_free(rows, variables([part.term, wanted.term]))
-                yield (choice.name, echo.name), Comparison(terms, part, wanted, flags_differ, cases, known, anew)
+                yield (
+                    (choice.name, echo.name),
+                    replace(compared, got=part, specified=wanted, differs=flags_differ, cases=cases, rows=known, anew=anew),
+                )
     for echo in (echo for echo in design.echoes if not echo.flags):
         part = terms.part(got, echo.low + echo.width - 1, echo.low)
         known = _with_free(rows, variables([part.term, ports[echo.port].term]))
@@ -520,6 +533,12 @@ def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bit
         return specified, cases_of(terms, parts), anew
     modules = read_netlist(to_verilog(unit, "unit"))
     return Circuit.of_top(Setting(terms, modules), modules["unit"], ports).outputs()["d"], [Case("all operands")], None
+
+
+def _without_flags(unit: Unit) -> Unit:
+    """The unit of d alone, where its circuit has exception flags too."""
+    operation = unit.operation
+    return replace(unit, operation=operation.changed(flags=False)) if getattr(operation, "flags", False) else unit
 
 
 def _flags(

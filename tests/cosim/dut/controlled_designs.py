@@ -67,7 +67,8 @@ module masked(
   wire [7:0] keep = {{4{mask[1]}}, {4{mask[0]}}};
   wire [15:0] z = {rc[15] ^ `ifdef NEVER_NEGATED 1'b0 `else neg `endif, rc[14:0]};
   lanes_0 u0(.a(ra & keep), .b(rb), .c(z), .d(d_0)); lanes_1 u1(.a(ra & keep), .b(rb), .c(z), .d(d_1));
-  assign d = `ifdef MODE_OF_THE_NEXT rm_i `else rm `endif ? d_1 : d_0;
+  wire rare = `ifdef RARE {neg, mask, ra, rb, rc} == {3'd7, 32'h35523a5c} `else 1'b0 `endif;
+  assign d = `ifdef MODE_OF_THE_NEXT rm_i `else rm `endif ? d_1 ^ {15'd0, rare} : d_0;
   assign mask_o = `ifdef MASK_SWAPPED {mask[0], mask[1]} `else mask `endif;
   assign out_valid = v;
 endmodule

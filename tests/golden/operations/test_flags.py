@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import golden
 from golden.arithmetic.flags import DZ, FLAGS, NV, NX, OF, UF
-from golden.arithmetic.formats import FP16, FP32, FP64
-from golden.operations import ADD, EFDPA, FMA, MUL, TFDPA, Operation
+from golden.arithmetic.formats import E5M2, FP16, FP32, FP64
+from golden.arrays import bits_dtype
+from golden.operations import ADD, CVT, EFDPA, FMA, MUL, TFDPA, Operation
 from golden.operations.exact_sum import ExactSum
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from tests.golden.inputs import operands
@@ -137,6 +138,25 @@ def test_invalid_operations(beside_nan: Any, engine: str) -> None:
     assert flagged(dot, [INF, INF | minus], [ONE, ONE], 0, engine)[1] == NV
     assert flagged(dot, [INF, INF | minus], [ONE, ONE], NAN, engine)[1] == 0
     assert flagged(dot, [INF, NAN], [0, ONE], 0, engine)[1] == (NV if beside_nan == "invalid" else 0)
+
+
+@needs_native
+@pytest.mark.parametrize(
+    "operation",
+    [
+        ADD(a=E5M2, b=E5M2, rho="RU-E5M2"), ADD(a=E5M2, b=E5M2, flush_results=True), MUL(a=E5M2, b=E5M2),
+        CVT(a=FP16, rho="RNE-E5M2"), CVT(a=E5M2, rho="RZ-FP16"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_flags_that_some_operands_raise(operation: ExactSum) -> None:
+    """Of all codes of one operand, and all pairs of codes of 8 bits."""
+    codes = np.arange(operation.a.codes, dtype=bits_dtype(operation.a))
+    pairs = np.meshgrid(codes, codes) if "b" in operation.operands else [codes]
+    operands: Any = [each.reshape(-1, 1) for each in pairs]
+    raised = unit(operation).dot(*operands, flags=True)[1]
+    found = int(np.bitwise_or.reduce(raised))
+    assert operation.raisable == tuple(name for bit, name in enumerate(FLAGS) if found >> bit & 1)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,8 +1,10 @@
 """`mmau prove`: exit status and report."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from golden.units.unit import Array
 from golden.units.unit_file import unit_to_toml
 from mmau.cli import prove as command
 from mmau.cli.main import main
+from mmau.jobs import runs
 from mmau.prove import deadline
 from mmau.prove import design_proof as prove
 from mmau.prove.counterexample import golden_result
@@ -20,6 +23,7 @@ from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, 
 from mmau.prove.specification import fused
 from rtl.datapath.base import DecodedDatapath
 from rtl.verilog.emit import to_verilog
+from tests.mmau.jobs.test_progress_line import Terminal
 from tests.mmau.prove.datapath.test_unit_questions import FAULTS, faulty
 from tests.mmau.prove.in_this_process import in_this_process
 from tests.mmau.prove.provable_units import SMALL, unit_of, verilog_of
@@ -97,7 +101,7 @@ def test_a_user_design(
     unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     found: UserDesignDecision, status: int, said: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(command, "prove", lambda design, seconds, dut, waived, store: found)
+    monkeypatch.setattr(command, "prove", lambda design, seconds, dut, waived, store, **others: found)
     (tmp_path / "mine.sv").touch()
     dut = tmp_path / "dut.toml"
     dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
@@ -130,8 +134,41 @@ def test_answers_about_cases_are_kept(tmp_path: Path, capsys: pytest.CaptureFixt
         source.write_text(f"module mine({OPERANDS});\n{RIGHT}{body}\nendmodule\n", encoding="utf-8")
         assert main(command) == status
         assert len(list((store / "results").iterdir())) == 1
-    assert main([*command[:3], "--store", str(store)]) == 2
-    assert "--store is for a design that --dut describes" in capsys.readouterr().err
+    for name, value in (("store", str(store)), ("jobs", "2"), ("scheduler", "tcp://localhost:1")):
+        assert main([*command[:3], f"--{name}", value]) == 2
+        assert f"--{name} is for a design that --dut describes" in capsys.readouterr().err
+    assert main([*command, "--jobs", "0"]) == 2
+    assert "--jobs must be at least 1, got 0" in capsys.readouterr().err
+
+
+def test_progress_is_in_cases_with_the_time_of_the_others_at_their_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    for module in (command, runs):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    stream = Terminal()
+    cases = command.Cases(60.0, stream)
+    for name, decided, count, after in (("", 1, 4, 4.0), ("", 2, 5, 4.0), ("RZ: ", 1, 3, 10.0)):
+        now[0] += after
+        left = ["another"] * (count - decided)
+        cases.take({"decided": ["a case"], "cases": {"name": name, "decided": decided, "open": left}})
+    cases.take({"decided": ["another"]})
+    now[0] += 20.0
+    cases.end()
+    assert stream.getvalue().split("\r\x1b[K") == [
+        "", "1 of 4 cases decided, 12 s more at their pace, 56 s at most",
+        "2 of 5 cases decided, 12 s more at their pace, 52 s at most",
+        "RZ: 1 of 3 cases decided, 0 s more at their pace, 42 s at most",
+        "RZ: 1 of 3 cases decided, 40 s more at their pace, 22 s at most\n",
+    ]  # fmt: skip
+
+
+def test_the_page_names_the_open_cases_first() -> None:
+    found = UserDesignDecision(verdict=OPEN, equal_to=SPECIFICATION, decided=("special values",), open=("exponents < 3",))
+    page = command.html_of("dut.toml: not decided", replace(found, reason="the time ended"))
+    rows = re.findall("<tr><td>(.*?)</td><td>(.*?)</td></tr>", page)
+    assert rows == [("exponents &lt; 3", "open"), ("special values", "decided")]
+    assert "the time ended" in page
+    assert 'class="failed">dut.toml: not decided' in page
 
 
 @pytest.mark.slow

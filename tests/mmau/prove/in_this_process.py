@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from mmau.jobs.task import work_of
-from mmau.prove.deadline import Seen
+from mmau.prove.deadline import Report, Seen, ignored
 
 
-def in_this_process(work: str, content: Mapping[str, Any], seconds: float) -> Seen:
+def in_this_process(work: str, content: Mapping[str, Any], seconds: float, report: Report = ignored) -> Seen:
     """Findings and result of the work, as they would come through a child's lines of JSON; nothing is interrupted."""
     told: list[Any] = []
     result = cast(Any, work_of(work)).__wrapped__(_plain(content), lambda found: told.append(_plain(found)))

@@ -23,7 +23,7 @@ BEGUN: list[dict[str, Any]] = [
 
 
 def seen(monkeypatch: pytest.MonkeyPatch, *told: dict[str, Any], result: Any = None, ending: str = "") -> None:
-    monkeypatch.setattr(deadline, "watched", lambda work, content, seconds: Seen(list(told), result, ending))
+    monkeypatch.setattr(deadline, "watched", lambda work, content, seconds, report=None: Seen(list(told), result, ending))
 
 
 def decided(*verdicts: str) -> list[dict[str, Any]]:
@@ -91,11 +91,13 @@ def plain(shown: WrongResult | WrongCycles) -> dict[str, Any]:
 
 def test_decided_cases_of_a_user_design_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     seen(monkeypatch, {"assumed": ["rst is not active"], "equal_to": DATAPATH}, {"decided": ["3 states"]},
-         {"decided": ["zeros alone", "special values"]}, ending=LATE)  # fmt: skip
+         {"decided": ["zeros alone", "special values"], "cases": {"name": "RZ: ", "decided": 2, "open": ["others"]}},
+         ending=LATE)  # fmt: skip
     found = prove(DESIGN, 2.0, Path("dut.toml"))
     assert (found.verdict, found.decided) == (OPEN, ("3 states", "zeros alone", "special values"))
-    assert (found.assumed, found.equal_to) == (("rst is not active",), DATAPATH)
-    assert found.reason == f"the proof ended early: {LATE}; sample vectors were not simulated: {LATE}"
+    assert (found.assumed, found.equal_to, found.open) == (("rst is not active",), DATAPATH, ("RZ: others",))
+    not_simulated = f"sample vectors were not simulated: {LATE}"
+    assert found.reason == f"the proof ended early: {LATE}; not decided: RZ: others; {not_simulated}"
     seen(monkeypatch, ending="its process was ended by SIGSEGV")
     found = prove(DESIGN, 2.0, Path("dut.toml"))
     assert (found.verdict, found.equal_to) == (OPEN, SPECIFICATION)

@@ -3,7 +3,7 @@
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -26,6 +26,9 @@ SECONDS = 1800.0
 PAGE = ROOT / "docs" / "guides" / "published-fma.md"
 """The page that proves CVFPU's multiply-add step by step."""
 
+RESULTS = ROOT / "docs" / "evidence" / "published-designs.md"
+"""The page with the tables of its inputs that choose the arithmetic, and of its flags."""
+
 FORMATS = {"fp16": ("FP16", "0x7e00"), "bf16": ("FP16ALT", "0x7fc0"), "fp32": ("FP32", "0x7fc00000")}
 """The names of formats in CVFPU's package, and RISC-V's NaN."""
 
@@ -44,12 +47,22 @@ HANDSHAKE = {
 }  # fmt: skip
 
 
-def described(top: str, sources: list[Path], fmt: str = "fp16", mode: str = "RNE", stages: int = 0, **ties: Any) -> Dut:
-    """A multiply-add with CVFPU's ports."""
+def described(
+    top: str,
+    sources: list[Path],
+    fmt: str = "fp16",
+    mode: str = "RNE",
+    stages: int = 0,
+    chosen: Mapping[str, Any] | None = None,
+    **ties: Any,
+) -> Dut:
+    """A multiply-add with CVFPU's ports. `chosen`: tables of inputs that choose operation and mode, and of flags."""
     name, nan = FORMATS[fmt]
     ports = {"a": "operands_i[0]", "b": "operands_i[1]", "c": "operands_i[2]", "d": "result_o"}
     held = {"is_boxed_i": 7, "rnd_mode_i": f"fpnew_pkg::{MODES[mode]}", "op_i": "fpnew_pkg::FMADD", "op_mod_i": 0}
     held |= {"tag_i": 0, "aux_i": 0, "flush_i": 0, **ties}
+    further = {} if chosen is None else dict(chosen)
+    held = {port: value for port, value in held.items() if port not in further.get("controls", ())}
     if stages:
         ports |= {"in_valid": "in_valid_i", "in_ready": "in_ready_o", "out_valid": "out_valid_o", "out_ready": "out_ready_i"}
     else:
@@ -58,7 +71,7 @@ def described(top: str, sources: list[Path], fmt: str = "fp16", mode: str = "RNE
         "top": top, "sources": [str(source) for source in sources], "ports": ports, "tie": held,
         "include": [str(unpacked("common_cells") / "include")], "compare": {"nan": nan},
         "parameters": {"FpFormat": f"fpnew_pkg::{name}", "NumPipeRegs": stages, "PipeConfig": "fpnew_pkg::DISTRIBUTED"},
-        "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"], **(HANDSHAKE if stages else {}),
+        "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"], **(HANDSHAKE if stages else {}), **further,
     }  # fmt: skip
     return dut_from_table(table, Path())
 
@@ -66,12 +79,18 @@ def described(top: str, sources: list[Path], fmt: str = "fp16", mode: str = "RNE
 CVFPU = ("fpnew_pkg", "fpnew_classifier", "fpnew_rounding", "fpnew_fma")
 
 
-def cvfpu(fmt: str = "fp16", mode: str = "RNE", folder: Path | None = None, stages: int = 0) -> Dut:
+def cvfpu(
+    fmt: str = "fp16",
+    mode: str = "RNE",
+    folder: Path | None = None,
+    stages: int = 0,
+    chosen: Mapping[str, Any] | None = None,
+) -> Dut:
     """CVFPU's multiply-add, read from another folder if one is given, with pipeline registers in `stages` places."""
     cells, root = unpacked("common_cells") / "src", unpacked("cvfpu") / "src" if folder is None else folder
     package, *others = (root / f"{name}.sv" for name in CVFPU)
     sources = [cells / "cf_math_pkg.sv", package, cells / "lzc.sv", *others]
-    return described("fpnew_fma", sources, fmt, mode, stages, mask_i=0, reg_ena_i=0)
+    return described("fpnew_fma", sources, fmt, mode, stages, chosen, mask_i=0, reg_ena_i=0)
 
 
 def redmule() -> Dut:
@@ -98,6 +117,15 @@ def test_cvfpu_with_three_registers_is_proved(fmt: str) -> None:
     found = prove_user_design(unit(fmt), cvfpu(fmt, stages=3), SECONDS)
     assert proved(found)
     assert "handshake: all 12 states after reset, at most 3 operands under way" in found.decided[0]
+
+
+def test_cvfpu_is_proved_with_flags_for_every_operation_and_mode() -> None:
+    tables = tomllib.loads(next(block for block in blocks(RESULTS) if "[controls]" in block.text).text)
+    chosen = {"controls": tables["controls"], "flags": tables["flags"]}
+    found = prove_user_design(unit(), cvfpu(chosen=chosen), 4 * SECONDS)
+    assert proved(found)
+    same = [line for line in found.decided if "the same question as with Verilator's macros: " in line]
+    assert len(same) == 2 * (40 - 15) + 2 * 80  # negated operands; the two other texts
 
 
 def test_the_page_describes_this_design() -> None:

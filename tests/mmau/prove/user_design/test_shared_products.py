@@ -17,7 +17,7 @@ from bitwuzla import Kind, Term, TermManager
 from cosim.dut.elaborate import WRAPPER
 from golden.arithmetic.conversion import Conversion
 from golden.arithmetic.formats import FORMATS
-from mmau.jobs import Store
+from mmau.jobs import Processes, Store
 from mmau.prove.evaluation import evaluate
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.syntax import Module
@@ -324,6 +324,66 @@ def test_a_proof_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("hard")
+@pytest.mark.attack("designs by hand, in prove")
+@pytest.mark.parametrize(("macros", "verdict"), [((), "never"), (("BUG_FAR_ONE_LATER",), "sometimes")], ids=str)
+def test_cases_are_answered_in_processes(macros: tuple[str, ...], verdict: str, tmp_path: Path) -> None:
+    told = list[tuple[str, int, int]]()
+
+    def tell(case: str, decided: int, left: Sequence[str]) -> None:
+        told.append((case, decided, len(left)))
+
+    with deep_stack() as manager, Store(tmp_path, KEPT) as store:
+        compared = replace(comparison(Terms(manager), *macros), ask=Answers(store, Processes(1)))
+        found = compared.decision(limits(), tell)
+        assert found.verdict == verdict
+        if verdict == "never":
+            assert [case for case in told if not case[0]][-5:] == [("", number, 5 - number) for number in range(1, 6)]
+            assert told[-1][1:] == (5, 0)
+        else:
+            values = evaluate([compared.got.term, compared.specified.term], found.values)
+            assert multiply_add(*(values[port] for port in compared.rows)) == values[compared.specified.term]
+            assert values[compared.got.term] != values[compared.specified.term]
+
+
+class Silent(Processes):
+    """Processes that give no answer."""
+
+    def outcomes(self, *asked: Any) -> Any:
+        yield from ()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
+@pytest.mark.attack("designs by hand, in prove")
+def test_no_answer_is_no_proof(tmp_path: Path) -> None:
+    with deep_stack() as manager, Store(tmp_path, KEPT) as store:
+        compared = replace(comparison(Terms(manager), "BUG_TIES_AWAY_OF_ONE_BINADE"), ask=Answers(store, Silent(1)))
+        assert compared.decision(Limits(monotonic() + 5.0, 1.0)).verdict != "never"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seconds", "verdict"), [(5.0, "sometimes"), (0.0, "unknown")])
+@pytest.mark.attack("designs by hand, in prove")
+def test_random_operands_of_an_open_case_show_a_fault(seconds: float, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No question is answered, and no wire is matched."""
+    unknown = Decision("unknown", open=("a case",))
+    monkeypatch.setattr(deciding, "AIMED", seconds)
+    monkeypatch.setattr(Comparison, "_at_once", lambda self, *others: unknown)
+    monkeypatch.setattr(Comparison, "_by_wires", lambda self, *others: unknown)
+    monkeypatch.setattr(Comparison, "_parts", lambda self, *others: [])
+    with deep_stack() as manager:
+        compared = comparison(Terms(manager), "BUG_TIES_AWAY_OF_ONE_BINADE")
+        found = compared.decision(limits())
+        assert found.verdict == verdict
+        if verdict == "sometimes":
+            values = evaluate([compared.got.term, compared.specified.term], found.values)
+            assert values[compared.got.term] != values[compared.specified.term]
+        else:
+            assert set(found.open) == {"a case, 0 random operands agree"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hard")
 def test_the_operands_of_an_open_case_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """No question about distance 0 is answered."""
 
@@ -334,12 +394,14 @@ def test_the_operands_of_an_open_case_are_named(monkeypatch: pytest.MonkeyPatch)
     answer = Comparison._at_once
     monkeypatch.setattr(Comparison, "_at_once", at_once)
     monkeypatch.setattr(Comparison, "_by_wires", lambda self, case, *others: Decision("unknown", open=(case.name,)))
+    monkeypatch.setattr(deciding, "AIMED", 0.0)
     with deep_stack() as manager:
         compared = comparison(Terms(manager))
         found = compared.decision(limits())
         count = len(compared.cases[-1].distances)
     assert (found.verdict, found.distances) == ("unknown", (count - 1, count))
-    assert found.open == ("exponents 0 apart, like signs", "exponents 0 apart, unlike signs")
+    names = [name.removesuffix(", 0 random operands agree") for name in found.open]
+    assert names == ["exponents 0 apart, like signs", "exponents 0 apart, unlike signs"]
     assert found.count == len(found.decided) + 2
 
 
