@@ -279,12 +279,29 @@ def results(counts: Counts) -> list[Bins]:
 
 
 def whole(counts: Sequence[Counts]) -> Bins:
-    """The result of all covergroups of several models together; each bin is named with its covergroup."""
-    groups = [group for each in counts for group in results(each)]
-    missed = tuple(f"{group.name}: {name}" for group in groups for name in group.missed)
-    contradicted = tuple(f"{group.name}: {name}" for group in groups for name in group.contradicted)
+    """The result of all covergroups of several models together; each bin is named with its covergroup, behind what tells its
+    model from the others."""
+    named = [(model, group) for model, each in zip(_told_apart(counts), counts, strict=True) for group in results(each)]
+    groups = [group for _, group in named]
+    missed = tuple(f"{model}{group.name}: {name}" for model, group in named for name in group.missed)
+    contradicted = tuple(f"{model}{group.name}: {name}" for model, group in named for name in group.contradicted)
     bins, unreachable = sum(group.bins for group in groups), sum(group.unreachable for group in groups)
     return Bins("all", bins, unreachable, missed, contradicted)
+
+
+def _told_apart(counts: Sequence[Counts]) -> list[str]:
+    """For each model its keys that differ among the models, with a colon and a space; empty for a single one."""
+    tables = [
+        {"operation": each.model.operation.name, "K": each.model.K, **each.model.operation.parameters()} for each in counts
+    ]
+    keys = [
+        key for key in {key: None for table in tables for key in table} if len({str(table.get(key)) for table in tables}) > 1
+    ]
+    found = []
+    for table in tables:
+        words = [str(table[key]) if key == "operation" else f"{key} = {table[key]}" for key in keys if key in table]
+        found.append(f"{', '.join(words)}: " if words else "")
+    return found
 
 
 def report(counts: Counts) -> dict[str, Any]:

@@ -146,6 +146,10 @@ PROBE = 24
 SECONDS = 10.0
 """Time limit of a diagnosis (s); the report counts the changes that were not tried by then."""
 
+KINDS = 4
+"""Largest number of kinds of dot product, as choices of `[controls]` or lengths, that are diagnosed; more than two share the
+time of two."""
+
 IN_TURN = 4
 """How many times that long changes on top of others are tried, where no single one explains everything."""
 
@@ -416,6 +420,7 @@ class Explanation:
         of_groups: golden's steps for the first mismatch of each of the first groups; None where no model computes it.
         shift: says that each result, or one of its operands, is that of another vector or element, and then there are no
             diagnoses; or None.
+        left_out: names of dot products that differ too, and of which there is no diagnosis, since `KINDS` others have one.
     """
 
     diagnoses: Mapping[str, Diagnosis]
@@ -424,12 +429,13 @@ class Explanation:
     trace: Trace
     of_groups: tuple[Trace | None, ...]
     shift: str | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def has_one_cause(self) -> bool:
         """Whether a shift explains the mismatches, or one change all of them of each kind of dot product."""
         have_causes = (each.cause is not None and not each.undefined for each in self.diagnoses.values())
-        return self.shift is not None or all(have_causes)
+        return self.shift is not None or (all(have_causes) and not self.left_out)
 
     def lines(self) -> list[str]:
         """The explanation as text for a terminal."""
@@ -452,7 +458,11 @@ class Explanation:
         if diagnosed == self.elements:
             return []
         covered = f"diagnosed {diagnosed:,} of the {self.elements:,} elements that differ"
-        return [f"  {covered}, the first ones of every group among them"]
+        lines = [f"  {covered}, the first ones of every group among them"]
+        if self.left_out:
+            others = f" and {len(self.left_out) - 1} others that differ" if self.left_out[1:] else ""
+            lines.append(f"  not diagnosed, since {len(self.diagnoses)} kinds are: {self.left_out[0]}{others}")
+        return lines
 
     def _results(self) -> list[str]:
         row, d = self.shown.row, self.trace.format
@@ -509,10 +519,12 @@ def explanation_of(
     diagnoses = {}
     differing = of_models(to_diagnose(outcome.differing, outcome.groups))
     shift = _shift(models, wrong, agreeing, latency)
-    for name, model in models.items() if shift is None else ():
-        rows = [row for row in differing if row.products == name]
-        if rows:
-            diagnoses[name] = diagnose(model, rows, [row for row in agreeing if row.products == name])
+    met = {row.products for row in differing}
+    wrong_kinds = [name for name in models if name in met] if shift is None else []
+    wanted = wrong_kinds[:KINDS]
+    for name in wanted:
+        rows, others = ([row for row in of if row.products == name] for of in (differing, agreeing))
+        diagnoses[name] = diagnose(models[name], rows, others, SECONDS * min(1, 2 / len(wanted)))
     shown = minimised or Minimised(row=wrong[0], reproduced=False, asked=0, note="not minimised")
     shown = replace(shown, row=_counted(shown.row, design.mask))
     elements = sum(group.count for group in outcome.groups)
@@ -520,7 +532,7 @@ def explanation_of(
     firsts = [of_models(group.mismatches[:1]) for group in outcome.groups[:TRACED]]
     of_groups = tuple(trace_of(models[rows[0].products], rows[0]) if rows else None for rows in firsts)
     return Explanation(diagnoses=diagnoses, elements=elements, shown=shown, trace=trace, of_groups=of_groups,
-        shift=shift,
+        shift=shift, left_out=tuple(wrong_kinds[KINDS:]),
     )  # fmt: skip
 
 

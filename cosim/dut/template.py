@@ -52,13 +52,16 @@ NO_C = (
 )
 """Pattern of the names of further inputs that are no operand."""
 
-RISC_V = ", ".join(f'{value} = "{mode}-?"' for value, mode in enumerate(("RNE", "RZ", "RD", "RU", "RNA")))
-"""The rounding modes of RISC-V."""
+FIFTH = ', 4 = "RNA-?"'
+
+RISC_V = ", ".join(f'{value} = "{mode}-?"' for value, mode in enumerate(("RNE", "RZ", "RD", "RU"))) + FIFTH
+"""The rounding modes of RISC-V, of which an input of two bits has four."""
 
 CONTROLS = {
     r"(rnd|round|rounding)(_?mode)?|rm|frm": f'{{key = "rho", values = {{{RISC_V}}}}}',
     r"op|opcode|operation|fpu_op": '{key = "operation", values = {0 = "?", 1 = "?"}}',
-    r"op_?mod|neg|sub(tract)?": '{key = "operation", values = {0 = {}, 1 = {c = "-c"}}}',
+    r"op_?mod|neg_?[cz]?|sub(tract)?": '{key = "operation", values = {0 = {}, 1 = {c = "-c"}}}',
+    r"neg_?(p|prod(uct)?|[abxy])": '{key = "operation", values = {0 = {}, 1 = {a = "-a"}}}',
     r"(src_|dst_)?(fmt|format)": '{key = "formats", values = {0 = "?", 1 = "?"}}',
     r"((simd|lane|vec)_)?mask": '{key = "mask"}',
 }
@@ -75,6 +78,9 @@ OUTPUTS = ("d", "in_ready", "out_valid", "done", "busy")
 
 STATUS = r"(\w+_)?(status|f?flags?|exceptions?|exc)(_o|_out)?"
 """Pattern of outputs that may hold exception flags."""
+
+WITHOUT_DZ = tuple(flag for flag in FLAGS if flag != "DZ")
+"""What an output of four flags holds."""
 
 
 def template(dut: Dut, ports: Sequence[Port], edges: Mapping[str, str]) -> str:
@@ -122,7 +128,10 @@ def template(dut: Dut, ports: Sequence[Port], edges: Mapping[str, str]) -> str:
         lines += ["", "[beats]  # guessed: the design adds up over several transfers", "count = {from = 1, to = 16}"]
         lines += [f"{ours} = {_names(names)}" for ours, names in marks.items()]
     chosen = {
-        p.name: found for p in idle for name, found in CONTROLS.items() if re.fullmatch(rf"({name})(_i|_in)?", p.name, re.I)
+        p.name: found.replace(FIFTH, "" if p.width == 2 else FIFTH)
+        for p in idle
+        for name, found in CONTROLS.items()
+        if re.fullmatch(rf"({name})(_i|_in)?", p.name, re.I)
     }
     returned = _returned(idle, ports)
     if chosen:
@@ -131,13 +140,14 @@ def template(dut: Dut, ports: Sequence[Port], edges: Mapping[str, str]) -> str:
     if returned:
         lines += ["", "[echo]  # outputs that return an input of the same transfer"]
         lines += [f"{_key(output)} = {_quoted(given)}" for output, given in returned.items()]
-    raised = [
-        port.name for port in ports
-        if (port.direction, port.width) == ("output", len(FLAGS)) and re.fullmatch(STATUS, port.name, re.IGNORECASE)
-    ]  # fmt: skip
+    raised = {
+        port.name: FLAGS if port.width == len(FLAGS) else WITHOUT_DZ for port in ports
+        if port.direction == "output" and port.width in (len(FLAGS), len(WITHOUT_DZ))
+        and re.fullmatch(STATUS, port.name, re.IGNORECASE)
+    }  # fmt: skip
     if raised:
         lines += ["", "[flags]  # exception flags, bit 0 first; the order is guessed"]
-        lines += [f"{_key(name)} = {_listed(FLAGS)}" for name in raised]
+        lines += [f"{_key(name)} = {_listed(flags)}" for name, flags in raised.items()]
     idle = [port for port in idle if port.name not in (*chosen, *returned.values())]
     if idle:
         lines += ["", "[tie]  # inputs that are held at a value; remove those that [ports] names"]

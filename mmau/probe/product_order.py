@@ -44,7 +44,7 @@ NEAR = 4
 """Times the least distance up to which a search is near: rounding an operand in another way takes it further."""
 
 TURNS = 16
-"""Families of orders of a near search that are tried for each order of one that is not."""
+"""Families of orders of a near search that are tried for each of one that is not, or for each search of all trees."""
 
 PLAINEST = 16
 """Families of orders of a search of which the first that fits says how near it is."""
@@ -435,10 +435,12 @@ class _Search:
                 yield self.turn(family, is_plain)
         if is_brief:
             return
-        yield from self._permuted(grammar, False)
         yield from self._listed(grammar)
-        for family in grammar.rest():
-            yield self.turn(family, False)
+        rest = (self.turn(family, False) for family in grammar.rest())
+        for turn in self._permuted(grammar, False):  # which take longer, and are fewer
+            yield turn
+            yield from islice(rest, TURNS)
+        yield from rest
         yield from self._permuted(grammar, True)
 
     @cached_property

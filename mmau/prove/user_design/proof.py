@@ -395,7 +395,7 @@ def _comparisons(
             if "c" in given:
                 given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, operation.no_c)
             mine = masked(terms, design, operation, given, ports, place)
-            specified, cases, anew = _specified(terms, choice.unit, mine)
+            specified, cases, anew = _specified(terms, _without_flags(choice.unit), mine)
             taken = _taken(
                 terms, operation, dut.widths.assumed.of(operation, choice.places), given,
                 terms.part(specified, operation.d.width - 1, 0),
@@ -533,6 +533,12 @@ def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bit
         return specified, cases_of(terms, parts), anew
     modules = read_netlist(to_verilog(unit, "unit"))
     return Circuit.of_top(Setting(terms, modules), modules["unit"], ports).outputs()["d"], [Case("all operands")], None
+
+
+def _without_flags(unit: Unit) -> Unit:
+    """The unit of d alone, where its circuit has exception flags too."""
+    operation = unit.operation
+    return replace(unit, operation=operation.changed(flags=False)) if getattr(operation, "flags", False) else unit
 
 
 def _flags(

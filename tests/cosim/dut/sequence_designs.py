@@ -311,6 +311,47 @@ endmodule
     WITH_MODES,
 )
 
+SLOW_ADDITION = Sequence(
+    f"""module dut({OPERANDS}, input logic in_valid, first, last, output logic out_valid, output logic [31:0] d);
+{PRODUCTS}  logic v, begins;
+  logic [3:0] ends;
+  logic [31:0] p, q, r, late;
+  assign out_valid = ends[3];
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {{v, begins, ends, p, q, r, d, late}} <= '0;
+    else begin
+      v <= in_valid; begins <= first; ends <= {{ends[2:0], in_valid & last}};
+      p <= dot(a, b);
+      if (v) q <= p + (begins ? 0 : d);
+      r <= q; d <= r; late <= d;
+    end
+endmodule
+""",
+    'protocol = "valid"\n[operands]\nc = "none"\n'
+    '[beats]\ncount = {from = 1, to = 4}\nfirst = "first"\nlast = "last"\ninterval = 3\n',
+    {"an addition takes a cycle more": ("begins ? 0 : d", "begins ? 0 : late")},
+)
+
+FROM_THE_PRODUCT = Sequence(
+    """module dut(input logic clk, rst_n, input logic [15:0] a, b, input logic in_valid, first, last, output logic out_valid,
+  output logic [15:0] d);
+  logic [15:0] sum;
+  fma unit(.a(a), .b(b), .c(first ? 16'h8000 : d), .rm_i(3'd0), .d(sum), .flags());
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {out_valid, d} <= 0;
+    else begin
+      out_valid <= in_valid & last;
+      if (in_valid) d <= sum;
+    end
+endmodule
+""",
+    'protocol = "valid"\n[operands]\nc = "none"\n'
+    '[beats]\ncount = {from = 1, to = 3}\nfirst = "first"\nlast = "last"\nstart = "product"\n',
+    {"the first product is added to +0": ("16'h8000", "16'h0000")},
+    FP16,
+    WITH_MODES,
+)
+
 FLAGS_OF_THE_LAST = Sequence(
     """module dut(input logic clk, rst_n, input logic [15:0] a, b, c, input logic in_valid, load, last,
   input logic [2:0] rm_i, output logic out_valid, output logic [15:0] d, output logic [4:0] status_o);
@@ -429,6 +470,8 @@ SEQUENCES = {
     "start and done": STARTED,
     "a handshake for each operand": EACH_OPERAND,
     "ready for operands alone": IN_READY,
+    "an addition that takes three cycles": SLOW_ADDITION,
+    "a sum that begins with its first product": FROM_THE_PRODUCT,
     "a mask and a tag": MASKED,
     "modes, signs, flags and tags": MODES_AND_FLAGS,
     "flags of the last transfer": FLAGS_OF_THE_LAST,

@@ -20,6 +20,17 @@ from tests.cosim.dut.controlled_designs import BASE, LANES, PAIR, SMALL, VHDL, W
 
 
 @pytest.mark.simulator
+@pytest.mark.long
+def test_native_vectors_choose_the_operation(tmp_path: Path) -> None:
+    """Those after the first 20,000. The same macro makes the same operation wrong in both modes."""
+    assert cosim.run(BASE, dut=chosen(tmp_path), vectors=30_000, mode="volume").failures == ()
+    report = cosim.run(BASE, dut=chosen(tmp_path, "NOT_NEGATED"), vectors=30_000, mode="volume")
+    late = {row.products for row in report.differing if row.vector >= 20_000} - {"flags status_o"}
+    assert late
+    assert all("1 (-c)" in name for name in late)
+
+
+@pytest.mark.simulator
 @pytest.mark.slow
 def test_each_vector_chooses_its_arithmetic(tmp_path: Path) -> None:
     report = cosim.run(BASE, dut=chosen(tmp_path), vectors=1200)

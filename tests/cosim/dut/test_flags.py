@@ -234,10 +234,10 @@ def test_names_of_flags(tmp_path: Path, names: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.simulator
-@pytest.mark.parametrize("wrong", [False, True])
-def test_flags_are_proved_and_refuted(tmp_path: Path, wrong: bool) -> None:
-    """A product of bf16: the flags of its own datapath, or without NV."""
-    unit = Unit(name="m", operation=MUL(a=BF16, b=BF16))
+@pytest.mark.parametrize(("wrong", "said"), [(False, True), (True, False)])
+def test_flags_are_proved_and_refuted(tmp_path: Path, wrong: bool, said: bool) -> None:
+    """A product of bf16: the flags of its own datapath, or without NV; of a unit that says `flags = true`, or does not."""
+    unit = Unit(name="m", operation=MUL(a=BF16, b=BF16, flags=said))
     text = to_verilog(Unit(name="m", operation=unit.operation.changed(flags=True)), "m")
     text += (
         "module top(input [15:0] a, b, output [15:0] d, output [4:0] f); wire [4:0] g; m u(.a(a), .b(b), .d(d), .flags(g));"

@@ -50,6 +50,21 @@ def test_inputs_that_choose_and_outputs_that_return_are_recognised(tmp_path: Pat
     assert (table["echo"], table["tie"]) == ({"tag_o": "tag_i", "mask_o": "mask_i"}, {"flush_i": 0})
 
 
+def test_ports_of_two_bits_have_four_rounding_modes_and_of_four_bits_four_flags(tmp_path: Path) -> None:
+    source = tmp_path / "m.sv"
+    source.touch()
+    named = (
+        ("a", "input", 16), ("b", "input", 16), ("c", "input", 16), ("negp", "input", 1), ("negz", "input", 1),
+        ("roundmode", "input", 2), ("result", "output", 16), ("flags", "output", 4),
+    )  # fmt: skip
+    ports = [Port(name, direction, (), (), width) for name, direction, width in named]
+    table = tomllib.loads(template(Dut(top="m", sources=(source,)), ports, {}))
+    assert table["controls"]["roundmode"]["values"] == {"0": "RNE-?", "1": "RZ-?", "2": "RD-?", "3": "RU-?"}
+    assert table["flags"] == {"flags": ["NX", "UF", "OF", "NV"]}
+    signs = {port: table["controls"][port]["values"]["1"] for port in ("negp", "negz")}
+    assert signs == {"negp": {"a": "-a"}, "negz": {"c": "-c"}}
+
+
 def test_converter_has_neither_b_nor_c(tmp_path: Path) -> None:
     """One input is left, and it is a: nothing is asked for in the place of b, nor said of c."""
     source = tmp_path / "convert.sv"

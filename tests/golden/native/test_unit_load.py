@@ -101,7 +101,23 @@ def changed() -> Iterator[tuple[str, str]]:
 
 def changed_formats() -> Iterator[tuple[str, str]]:
     """The same of the tables [formats.NAME] of the examples."""
-    others = "0 -1 1 15 16 62 63 16384 -16385 'merged' 'fnuz' 'ieee' true false 1.5".split()
+    others = [
+        "0",
+        "-1",
+        "1",
+        "15",
+        "16",
+        "62",
+        "63",
+        "16384",
+        "-16385",
+        "'merged'",
+        "'fnuz'",
+        "'ieee'",
+        "true",
+        "false",
+        "1.5",
+    ]
     for path in EXAMPLES:
         text, _, table = path.read_text().partition("\n[formats.")
         header, *lines = table.splitlines() or [""]

@@ -16,21 +16,19 @@ from golden.products.k_layout import k_order_of
 from golden.products.sum_order import is_flat
 from mmau.probe.order_sums import orders_giving
 from mmau.probe.product_order import GivenProduct, _searches, find_order
-from tests.mmau.probe.drawn_orders import INSTRUCTIONS, Draw, drawn_operands, product_of
+from tests.mmau.probe.drawn_orders import INSTRUCTIONS, OTHERS, drawn, drawn_operands, product_of
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=() if seed < 6 else pytest.mark.long) for seed in (*range(20), 9003)]
-)
-def test_an_order_drawn_from_the_grammar_is_found(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    named = list(INSTRUCTIONS)[seed % len(INSTRUCTIONS)]
-    name, model = named.split()[0], golden.instruction(*INSTRUCTIONS[named])
-    K = int(rng.choice([256, 500, 1000]))
-    a, b = drawn_operands(rng, name, 20, 24, K)
-    order = Draw(rng, model, name, (20, 24, K)).order()
-    product = product_of(model, name, order, a, b)
+    ("among", "seed"),
+    [
+        pytest.param(among, seed, marks=() if seed < 6 else pytest.mark.long)
+        for among, seeds in ((INSTRUCTIONS, (*range(20), 9003)), (OTHERS, range(21))) for seed in seeds
+    ],
+)  # fmt: skip
+def test_an_order_drawn_from_the_grammar_is_found(among: Any, seed: int) -> None:
+    product, model, order = drawn(seed, among)
     found = find_order(product, [model])
     assert found.order is not None, order
     assert not product.differing(model, found.order).any()

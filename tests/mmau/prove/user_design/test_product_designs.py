@@ -41,6 +41,37 @@ def test_wrong_design_is_refuted(name: str, fault: str, tmp_path: Path) -> None:
     assert prove_user_design(*described(tmp_path, name, fault), 300).verdict == REFUTED
 
 
+CHOSEN = """module chosen(input [7:0] a, b, input [31:0] c, input sat_i, input [2:0] tag_i,
+  output [31:0] d, output [2:0] tag_o);
+  function automatic [31:0] add(input signed [31:0] s, input signed [3:0] x, y, input sat);
+    logic signed [32:0] t;
+    t = 33'(s) + 33'(x) * 33'(y);
+    add = sat && t[32] != t[31] ? {t[32], {31{~t[32]}}} : t[31:0];
+  endfunction
+  assign d = add(add(c, a[3:0], b[3:0], sat_i), a[7:4], b[7:4], LAST), tag_o = tag_i;
+endmodule
+"""
+"""Two steps, whose sums wrap around or saturate."""
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [("sat_i", PROVED), pytest.param("1'b0", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly])],
+)
+def test_each_choice_of_several_steps(last: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "chosen.sv").write_text(CHOSEN.replace("LAST", last), encoding="utf-8")
+    unit = Unit(name="chosen", operation=IDPA(a="int4", b="int4", c="int32", L=1, overflow="wrap"))  # type: ignore[arg-type]
+    table = {
+        "top": "chosen", "sources": ["chosen.sv"], "products": 2, "echo": {"tag_o": "tag_i"},
+        "controls": {"sat_i": {"key": "overflow", "values": {"0": "wrap", "1": "saturate"}}},
+    }  # fmt: skip
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 300)
+    assert found.verdict == verdict, found.reason
+    if verdict == PROVED:
+        named = {line.partition(":")[0] for line in found.decided}
+        assert named == {"sat_i = 0 (overflow = wrap)", "sat_i = 1 (overflow = saturate)", "tag_o"}
+
+
 COLUMN = """module column(input [15:0] a, input [7:0] b, input [63:0] c, output [63:0] d);
   wire signed [31:0] a00 = $signed(a[3:0]), a01 = $signed(a[7:4]), a10 = $signed(a[11:8]), a11 = $signed(a[15:12]);
   wire signed [31:0] b0 = $signed(b[3:0]), b1 = $signed(b[7:4]);
