@@ -117,8 +117,8 @@ def stacked(matrices: list[Any]) -> Any:
 def is_device_array(array: Any) -> bool:
     """Whether the array is on a GPU: the codes of a tensor, or a CuPy array. CuPy is not imported to find out: a caller with
     a CuPy array already has."""
-    kinds = {"golden.tensor_array": "TensorArray", "cupy": "ndarray"}
-    return any(name in sys.modules and isinstance(array, getattr(sys.modules[name], kind)) for name, kind in kinds.items())
+    loaded = ((sys.modules.get(name), kind) for name, kind in (("golden.tensor_array", "TensorArray"), ("cupy", "ndarray")))
+    return any(module is not None and isinstance(array, getattr(module, kind)) for module, kind in loaded)
 
 
 BitArray = npt.NDArray[np.unsignedinteger[Any]]
