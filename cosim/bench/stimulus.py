@@ -446,7 +446,8 @@ class ProductSpecification:
                 chosen = chosen ^ each.format.negative_zero if choice.source(name).is_negated else chosen
                 columns[name] = packed_codes(np.ascontiguousarray(chosen), each.format)
         raised = _raised(products, design)
-        free = {port.name: port.width for port in design.ports if port.direction == "input" and port.name not in columns}
+        driven = {*design.operands_of(max(design.lengths)), *design.shared_inputs} - columns.keys()  # not a handshake's
+        free = {port.name: port.width for port in design.ports if port.direction == "input" and port.name in driven}
         free = {port: width for port, width in free.items() if port not in choice.codes and port not in raised}
         named = [place_in_matrix(i, j, m * n) for i in range(m) for j in range(n)]
         vectors = []

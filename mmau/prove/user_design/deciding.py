@@ -165,7 +165,8 @@ class Comparison:
                 report(found.decided[0], len(decided), [each.name for each in (*left, *hard[place + 1 :])])
             else:
                 left.append(case)
-                named += [f"{name}, {tried_here:,} random operands agree" for name in found.open]
+                agree = f", {tried_here:,} random operands agree" if tried_here else ""
+                named += [name + agree for name in found.open]
         return Decision("unknown" if left else "never", tuple(decided), total, tuple(named), _proved(distances, left))
 
     def _asked(self, waiting: "deque[_Part]", limits: Limits, tell: Callable[[Collection[str]], None]) -> "deque[_Part]":
