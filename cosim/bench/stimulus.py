@@ -223,12 +223,9 @@ def specification_of(design: Design, results: int = 1, widths: OperandWidths = T
     """
     if isinstance(design, ProductDesign):
         for choice in design.choices:
-            operation, formats = (
-                choice.unit.operation,
-                {"a": choice.unit.a, "b": choice.unit.b, "c": choice.unit.operation.c},
-            )
+            operation, elements = choice.unit.operation, design.operands_of(max(design.lengths), choice.unit)
             widths.check(operation)
-            widths.assumed.check([operation], [{name: formats[name] for name in operation.operands}])
+            widths.assumed.check([operation], [{name: elements[name].format for name in operation.operands}])
         return ProductSpecification(design, widths)
     if isinstance(design, TileDesign):
         if results != 1:
@@ -446,9 +443,9 @@ class ProductSpecification:
                 chosen = chosen ^ each.format.negative_zero if choice.source(name).is_negated else chosen
                 columns[name] = packed_codes(np.ascontiguousarray(chosen), each.format)
         raised = _raised(products, design)
-        driven = {*design.operands_of(max(design.lengths)), *design.shared_inputs} - columns.keys()  # not a handshake's
-        free = {port.name: port.width for port in design.ports if port.direction == "input" and port.name in driven}
-        free = {port: width for port, width in free.items() if port not in choice.codes and port not in raised}
+        given = columns.keys() | choice.codes.keys() | raised.keys()
+        open_ports = {*design.operands_of(max(design.lengths)), *design.shared_inputs} - given  # not a handshake's
+        free = {port.name: port.width for port in design.ports if port.direction == "input" and port.name in open_ports}
         named = [place_in_matrix(i, j, m * n) for i in range(m) for j in range(n)]
         vectors = []
         for at, transfer in enumerate(_transposed(columns)):

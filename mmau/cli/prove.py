@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import rtl
 from cosim.lint.complaints import WIDTHS
-from golden.checks import check_choice
+from golden.checks import check_choice, check_least
 from golden.files import check_output, is_stdout, write_output
 from golden.html import element, page, table
 from mmau import DIFFERED, OK, UNDECIDED, WRONG_REQUEST
@@ -45,8 +45,8 @@ def run_prove(arguments: argparse.Namespace) -> int:
     for name in ("store", "jobs", "scheduler"):
         if getattr(arguments, name) is not None and arguments.dut is None:
             raise ValueError(f"--{name} is for a design that --dut describes")
-    if arguments.jobs is not None and arguments.jobs < 1:
-        raise ValueError(f"--jobs must be at least 1, got {arguments.jobs}")
+    if arguments.jobs is not None:
+        check_least("--jobs", arguments.jobs, 1)
     for code in arguments.waive:
         check_choice("--waive", code, WIDTHS)
     if arguments.html is not None:

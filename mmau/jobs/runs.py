@@ -2,6 +2,7 @@
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -16,7 +17,7 @@ SECONDS_A_LINE = 30.0
 """Seconds between two lines where the output is not a terminal."""
 
 
-class ProgressLine:
+class ProgressLine(ABC):
     """A line of progress: on a terminal it is written over itself, elsewhere at most every `SECONDS_A_LINE`.
 
     Args:
@@ -28,9 +29,9 @@ class ProgressLine:
         self._on_terminal = self._stream.isatty()
         self._started = self._printed = time.monotonic()
 
+    @abstractmethod
     def line(self) -> str:
         """The progress as text."""
-        raise NotImplementedError
 
     def show_in_time(self, at_end: bool = False) -> None:
         """Print the line on a terminal; elsewhere if the last one is old, and more will come."""

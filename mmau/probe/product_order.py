@@ -435,14 +435,15 @@ class _Search:
                 yield self.turn(family, is_plain)
         if is_brief:
             return
-        yield from self._listed(grammar, lambda every: not every & every - 1)
+        usual = [every for every in grammar.promotes if not every & every - 1]  # never, or by a power of two
+        yield from self._listed(grammar, usual)
         rest = (self.turn(family, False) for family in grammar.rest())
         for turn in self._permuted(grammar, False):  # which take longer, and are fewer
             yield turn
             yield from islice(rest, TURNS)
         yield from rest
         yield from self._permuted(grammar, True)
-        yield from self._listed(grammar, lambda every: every & every - 1 > 0)
+        yield from self._listed(grammar, [every for every in grammar.promotes if every not in usual])
 
     @cached_property
     def _grammar(self) -> Grammar:
@@ -457,15 +458,15 @@ class _Search:
             return None
         return order
 
-    def _listed(self, grammar: Grammar, promoted: Callable[[int], bool]) -> Iterator[_Turn]:
+    def _listed(self, grammar: Grammar, promotes: Sequence[int]) -> Iterator[_Turn]:
         """Lists of pieces for each output tile, which are found tile by tile.
 
         Args:
-            promoted: after which numbers of instructions sums are promoted.
+            promotes: numbers of instructions between promotions, 0 for none.
         """
         if self.keys.keys() & {"passes", "scale_at"} or self.model.operation.block_size is not None:
             return
-        for tile, every, epilogue in product(grammar.output_tiles(), filter(promoted, grammar.promotes), self.epilogues):
+        for tile, every, epilogue in product(grammar.output_tiles(), promotes, self.epilogues):
             keys = {"k_order": "stream-k", "tile": tile, "workers": 1, "promote_every": every, **epilogue}
             order = self._order(keys)
             if order is None:

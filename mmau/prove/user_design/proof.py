@@ -449,11 +449,10 @@ def _products(
         first = {"a": i * K, "b": j * K, "c": place}
         given = {
             name: taken_operand(
-                terms, choice, name, Elements(of.format, 1 if name == "c" else K), ports, at * of.format.width
+                terms, choice, name, Elements(of.format, 1 if name == "c" else K), ports, first[name] * of.format.width
             )
             for name, of in step_operands(operation).items()
             if name != "d"
-            for at in [first[name]]
         }
         if "c" in given:
             given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, dut.widths.no_c(operation))
