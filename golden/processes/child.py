@@ -25,6 +25,9 @@ LONGEST = 5.0
 PR_SET_PDEATHSIG = 1
 """The option of Linux' prctl for the signal that a process gets when its parent ends."""
 
+START_CODE = 23
+"""Place of startcode (proc(5), field 26) among the fields of /proc/N/stat that follow the program's name."""
+
 FIRST, LAST = 1 << 24, 1 << 16
 """Number of characters kept from the beginning and from the end of a child's standard error: a design may print
 without end."""
@@ -64,7 +67,7 @@ def marked(name: str) -> Iterator[int]:
     variable, wanted = f"{MARK}=".encode(), name.encode()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            environment = (entry / "environ").read_bytes().split(b"\0")
+            environment = _environment(entry)
         except OSError:  # it has ended, or belongs to another user
             continue
         is_marked = any(word.startswith(variable) and wanted in word for word in environment)
@@ -72,8 +75,38 @@ def marked(name: str) -> Iterator[int]:
             yield int(entry.name)
 
 
+def _environment(process: Path) -> list[bytes]:
+    """The variables of a process of /proc; one whose program is just being replaced has none until the new one starts."""
+    until = time.monotonic() + LONGEST
+    text = (process / "environ").read_bytes()
+    while not text and time.monotonic() < until:
+        has_started = _has_started(process)  # asked before the next look: it may start between the two
+        text = (process / "environ").read_bytes()
+        if has_started:
+            break
+        time.sleep(0.001)
+    return text.split(b"\0")
+
+
+def _has_started(process: Path) -> bool:
+    """Whether the program of a process has its addresses: Linux enters them last in `execve`, after the environment.
+
+    Raises:
+        OSError: the process has no program: it has ended, or is one of the kernel's own.
+    """
+    (process / "exe").readlink()
+    return (process / "stat").read_text().rpartition(")")[2].split()[START_CODE] != "0"
+
+
+def _has_ended(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 def kill_marked(name: str) -> int:
-    """Kill all processes with the mark until none remain, and return how many there were."""
+    """Kill all processes with the mark, wait until all of them have ended, and return how many there were."""
     killed: set[int] = set()
     until = time.monotonic() + LONGEST
     found = True
@@ -85,6 +118,9 @@ def kill_marked(name: str) -> int:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.002 if found else 0)
+    # A process that ends gives up its environment first, and its files and its number later.
+    while not all(map(_has_ended, killed)) and time.monotonic() < until:
+        time.sleep(0.002)
     return len(killed)
 
 

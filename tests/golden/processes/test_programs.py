@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from golden.processes import Child, Interrupted, ending, in_parallel, kill_marked, run_tool, supervised
-from golden.processes.child import FIRST, LAST, MARK, marked
+from golden.processes.child import FIRST, LAST, MARK, _environment, marked
 from golden.text import BYTES
 from tests.golden.processes.running import alive, ended_soon, written
 
@@ -216,14 +216,33 @@ def test_number_of_a_program_that_was_waited_for_is_not_killed(monkeypatch: pyte
     """Another process, and its group, may have it by then; what the program started is found by its mark."""
     program = Child(["sh", "-c", "sleep 600 & echo $!"], stdout=subprocess.PIPE)
     assert program.process.stdout is not None
-    left = int(program.process.stdout.readline())
+    with program.process.stdout as numbers:
+        left = int(numbers.readline())
     program.process.wait()
     killed: list[int] = []
     monkeypatch.setattr(os, "killpg", lambda group, signum: killed.append(group))
     program.kill()
     assert killed == []
     assert not alive(left)
-    program.process.stdout.close()
+
+
+def test_process_whose_program_is_just_being_replaced_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Between two programs a process has an empty environment: here the new one starts while it is looked at."""
+    (tmp_path / "exe").symlink_to("sleep")
+    (tmp_path / "environ").write_bytes(b"")
+    stat = tmp_path / "stat"
+    stat.write_text(f"7 (sleep) R {' '.join(['0'] * 49)}")
+
+    def start(seconds: float) -> None:
+        (tmp_path / "environ").write_bytes(b"A=1\0B=2")
+        stat.write_text(f"7 (sleep) R {' '.join(['4096'] * 49)}")
+
+    monkeypatch.setattr(time, "sleep", start)
+    assert _environment(tmp_path) == [b"A=1", b"B=2"]
+    (tmp_path / "environ").write_bytes(b"")  # no program ever gave it one
+    assert _environment(tmp_path) == [b""]
 
 
 def sleeping(mark: str) -> "subprocess.Popen[bytes]":
