@@ -14,12 +14,12 @@ import numpy as np
 from cosim.bench.assumed import ALL, Assumed
 from cosim.bench.comparison_rules import Judge
 from cosim.bench.products import Bits, DotProducts
-from golden import Cls, Format, Operation
+from golden import Cls, Format, Operation, Unit
 from golden.arithmetic.formats import IntegerFormat
 from golden.arithmetic.rounding import Mode, shift_and_round
 from golden.arrays import BitArray
 from golden.checks import check_int
-from golden.stimulus import Operands
+from golden.stimulus import Operands, OperandShape
 
 MOST_BITS = 512
 """Largest width of `FixedPoint`: more than the exact sum of products of fp16 or bf16 numbers."""
@@ -184,6 +184,14 @@ class OperandWidths:
     def no_c(self, operation: Operation) -> int:
         """The code of c where the design has none."""
         return 0 if self.c_is_zero else operation.no_c
+
+    def shape_of(self, unit: Unit, K: int | None = None) -> OperandShape:
+        """The shape of the stimulus of a unit over K products, or in one step: of a sum of several steps, or without c,
+        products make the accumulators that corners need."""
+        shape = OperandShape.of_operation(unit.operation) if K is None else OperandShape.of(unit, K)
+        L = unit.operation.length
+        step = L if unit.sums is None and shape.K % L == 0 else 0
+        return replace(shape, step=step, has_c=shape.has_c and self.c_bits != 0)
 
     def check(self, operation: Operation) -> None:
         """Raise ValueError where the unit's operation has no such c or d."""

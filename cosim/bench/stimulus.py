@@ -287,9 +287,7 @@ class StepSpecification:
         shares = [len(range(number, count, len(choices))) * n for number in range(len(choices))]
         apart = APART if isinstance(self.design, ControlledDesign) else 0  # formats have rows of their own
         streams = [
-            chunks(OperandShape.of_operation(choice.unit.operation), share, seed + number * apart, rows)
-            if share
-            else iter(())
+            chunks(self.widths.shape_of(choice.unit), share, seed + number * apart, rows) if share else iter(())
             for number, (choice, share) in enumerate(zip(choices, shares, strict=True))
         ]
         for part, of_each in enumerate(zip_longest(*streams)):
@@ -389,7 +387,7 @@ class ProductSpecification:
         shares = [len(range(number, count, len(kinds))) * on_diagonal for number in range(len(kinds))]
         rows = max(1, CHUNK // (len(kinds) * design.m * design.n)) * on_diagonal
         streams = [
-            chunks(OperandShape.of(choice.unit, K), share, seed + number // len(design.lengths) * APART, rows)
+            chunks(self.widths.shape_of(choice.unit, K), share, seed + number // len(design.lengths) * APART, rows)
             for number, ((choice, K), share) in enumerate(zip(kinds, shares, strict=True))
         ]
         for part, of_each_kind in enumerate(zip_longest(*streams)):

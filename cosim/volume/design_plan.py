@@ -76,8 +76,12 @@ class Product:
         return self.shape.blocks if self.steps == 1 or self.shape.scale is None else self.operation.scales_per_step
 
 
-def products_of(design: Design) -> list[Product]:
-    """Every kind of dot product of a design, in the order of its port `format`."""
+def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Product]:
+    """Every kind of dot product of a design, in the order of its port `format`.
+
+    Args:
+        widths: the widths of c and d, which the stimulus depends on.
+    """
     if isinstance(design, TileDesign):
         i, shape = design.instruction, TileShape(design.instruction)
         order = tuple(k for step in range(shape.steps) for k in shape.products(step))
@@ -104,7 +108,7 @@ def products_of(design: Design) -> list[Product]:
                 a=unit.a,
                 b=unit.b,
                 chain=unit.chain_over(K),
-                shape=OperandShape.of(unit, K),
+                shape=widths.shape_of(unit, K),
                 m=design.m,
                 n=design.n,
                 order=tuple(range(K)),
@@ -122,7 +126,7 @@ def products_of(design: Design) -> list[Product]:
             a=operation.a,
             b=operation.b,
             chain=Chain(operation),
-            shape=OperandShape.of_operation(operation),
+            shape=widths.shape_of(choice.unit),
             order=tuple(range(operation.length)),
             codes=choice.codes,
             places=choice.places,
@@ -184,7 +188,7 @@ def write_plan(
         lines.append(f"c_bits {widths.c_bits} {widths.no_c(design.operation)}")
     shared = design.shared_inputs
     own = {port.name: port.width for port in design.ports if port.name in operand_ports(design) and port.name not in shared}
-    for number, product in enumerate(products_of(design)):
+    for number, product in enumerate(products_of(design, widths)):
         lines += _product_lines(product)
         lines += [f"select {port} {shared[port]} {code}" for port, code in product.codes.items()]
         read = {product.source(operand).port for operand in product.operation.operands}

@@ -41,6 +41,8 @@ class OperandShape:
         neighbours: products that are added before they are aligned (PS-FDPA's P), 1 elsewhere.
         has_b, has_c: whether b and c are operands; else they are +0 in every row. adds: whether a and b are terms
             themselves (ADD; without b CVT).
+        step: products of a step, where the first steps of some rows should make a chosen accumulator for a later one
+            (`built_sums`); 0 where all products are seen as added at once.
     """
 
     a: Format
@@ -55,12 +57,15 @@ class OperandShape:
     has_b: bool = True
     has_c: bool = True
     adds: bool = False
+    step: int = 0
 
     def __post_init__(self) -> None:
         for key in ("a", "b", "c", "d"):
             check_type(f"{key} of an operand shape", getattr(self, key), Format)
         check_least("K", self.K, 1)
         check_least("neighbours", self.neighbours, 1)
+        if self.step and self.K % self.step:
+            raise ValueError(f"K must be a multiple of the {self.step} products of a step, got {self.K}")
         if (self.scale is None) != (self.block_size is None):
             raise ValueError(
                 f"scale and block_size go together; got scale={self.scale}, block_size={self.block_size}"

@@ -118,7 +118,8 @@ def overflow(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Oper
     lead = np.full(rows, min(shape.c.e_max, shape.d.e_max))
     half = lead - shape.d.man_bits - 3 + step
     near = _rounded_at(shape, draws, lead, half, beside, draws.integers(0, 8, rows), frac)
-    if not shape.has_c and not shape.adds:
+    is_product = shape.K == 1 and not shape.has_c and not shape.adds
+    if is_product and shape.d.e_max <= shape.a.e_max + shape.b.e_max:
         near = _product_below_overflow(shape, draws, near)
     top = shape.d.e_max - int(np.log2(shape.K)) + draws.integers(-1, 2, rows)
     together = window(shape, draws, top, draws.choice(SPREADS[:3], rows))

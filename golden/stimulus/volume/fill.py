@@ -18,6 +18,7 @@ from golden.checks import check_int, check_least, check_type
 from golden.native import stimulus as native
 from golden.native.parameters import format_number
 from golden.native.stimulus import StimulusShape
+from golden.stimulus.built_sums import built, inner_shape
 from golden.stimulus.codes import BoolArray, GeneratorDraws, IntArray
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.integer_classes import is_integer
@@ -93,15 +94,19 @@ def corner_table(shape: OperandShape, seed: int) -> CornerTable:
 
 
 def _corners(shape: OperandShape, seed: int) -> Iterator[tuple[Operands, IntArray]]:
-    share = min(1.0, MAX_PRODUCTS / shape.K / sum(corner.cases(shape) for corner in CORNERS.values()))
+    inner = inner_shape(shape)
+    shapes = [of for of in (shape, inner) if of is not None]
+    share = min(1.0, MAX_PRODUCTS / shape.K / sum(corner.cases(of) for corner in CORNERS.values() for of in shapes))
     for label, corner in enumerate(CORNERS.values(), start=len(CLASSES)):
-        cases = corner.cases(shape)
-        if not cases:
-            continue
-        case = np.arange(max(1, int(cases * share)))
-        case = case * cases // len(case)
         draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label])))
-        yield corner.make(shape, draws, case), np.full(len(case), label)
+        for of in shapes:
+            cases = corner.cases(of)
+            if not cases:
+                continue
+            case = np.arange(max(1, int(cases * share)))
+            case = case * cases // len(case)
+            made = corner.make(shape, draws, case) if of is shape else built(shape, draws, corner, case)
+            yield made, np.full(len(case), label)
 
 
 def _room(operand: Format, codes: npt.NDArray[Any]) -> IntArray:

@@ -18,6 +18,8 @@ class Sequence:
         text: its Verilog. described: its `dut.toml` without top, sources, clock and reset.
         faults: for each wrong copy, a part of the text and what stands in its place.
         unit: its `unit.toml`. inside: a unit whose generated circuit it has, the module `fma`.
+        vectors: number of vectors that show each fault; the default number is sent in volume mode, whose first vectors are
+            those of a testbench in Python.
     """
 
     text: str
@@ -25,6 +27,7 @@ class Sequence:
     faults: dict[str, tuple[str, str]] = field(default_factory=dict)
     unit: str = UNIT
     inside: str = ""
+    vectors: int = 1000
 
     def files(self, fault: str | None = None) -> dict[str, str]:
         """The files of the right design, or of a copy with a fault."""
@@ -460,6 +463,119 @@ endmodule
     WITH_MODES,
 )
 
+EXACT_SUM = """
+module exact_sum #(parameter L = 1)(input logic [31:0] c, input logic [L-1:0][15:0] a, b, output logic [31:0] d);
+  // c + the products of fp16 numbers, as integers in units of 2^-48, rounded once
+  logic signed [127:0] of_c, of_products, product, total;
+  logic [127:0] most;
+  logic [23:0] kept;
+  logic is_nan, plus, minus, guard, sticky;
+  int unsigned lead;
+  function automatic logic [127:0] magnitude(input logic [15:0] x);
+    magnitude = x[14:10] == 0 ? 128'(x[9:0]) : 128'({1'b1, x[9:0]}) << (x[14:10] - 1);
+  endfunction
+  always_comb begin
+    is_nan = &c[30:23] & |c[22:0];
+    plus = &c[30:23] & ~|c[22:0] & ~c[31];
+    minus = &c[30:23] & ~|c[22:0] & c[31];
+    of_products = 0;
+    for (int k = 0; k < L; k++) begin
+      product = magnitude(a[k]) * magnitude(b[k]);
+      of_products = of_products + (a[k][15] ^ b[k][15] ? -product : product);
+      if (&a[k][14:10] | &b[k][14:10]) begin
+        if (&a[k][14:10] & |a[k][9:0] | &b[k][14:10] & |b[k][9:0] | ~|a[k][14:0] | ~|b[k][14:0]) is_nan = 1;
+        else if (a[k][15] ^ b[k][15]) minus = 1;
+        else plus = 1;
+      end
+    end
+    of_c = c[30:23] == 0 ? 0 : 128'((280'({1'b1, c[22:0]}) << c[30:23]) >> 102);
+    if (c[31]) of_c = -of_c;
+    total = of_c + of_products;
+    most = total < 0 ? -total : total;
+    lead = 0;
+    for (int unsigned k = 0; k < 128; k++) if (most[k]) lead = k;
+    kept = 24'(lead >= 23 ? most >> (lead - 23) : most << (23 - lead));
+    guard = lead >= 24 & |(most & 128'd1 << (lead - 24));
+    sticky = lead >= 25 & |(most & ~({128{1'b1}} << (lead - 24)));
+    d = most == 0 ? 0 : {total < 0, 8'(lead + 79), kept[22:0]} + 32'(guard & (sticky | kept[0]));
+    if (is_nan | plus & minus) d = 32'h7fc00000;
+    else if (plus | minus) d = {minus, 31'h7f800000};
+  end
+endmodule
+"""
+"""Sums of a c that sums of products reach: multiples of 2^-48, of which the smallest is a normal number."""
+
+ROUNDING_FAULTS = {
+    "bits below the guard bit are dropped": ("sticky | kept[0]", "kept[0]"),
+    "the guard bit is dropped": ("32'(guard & (sticky | kept[0]))", "32'd0"),
+    "a subtracted term far below is dropped": (
+        "total = of_c + of_products;",
+        "total = (of_c < 0) != (of_products < 0) && c[30:23] > 103 && (of_products < 0 ? -of_products : of_products)\n"
+        "      < 128'd1 << (c[30:23] - 103) ? of_c : of_c + of_products;",
+    ),
+    "bits 40 places below c are dropped": (
+        "total = of_c + of_products;",
+        "total = of_c + (c[30:23] > 119 ? of_products >>> c[30:23] - 119 <<< c[30:23] - 119 : of_products);",
+    ),
+}
+
+WIDE = 'name = "mac"\noperation = "E-FDPA"\nL = {}\na = "fp16"\nb = "fp16"\nc = "fp32"\nrho = "RNE-FP32"\n'
+
+NO_C = '[operands]\nc = "none"\n[compare]\nnan = "any"\n'
+
+
+ONE_BY_ONE = Sequence(
+    f"""module dut(input logic clk, rst_n, input logic [15:0] a, b, input logic in_valid, first, last,
+  output logic out_valid, output logic [31:0] d);
+  logic [31:0] sum;
+  exact_sum adder(.c(first ? 0 : d), .a(a), .b(b), .d(sum));
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) {{out_valid, d}} <= 0;
+    else begin
+      out_valid <= in_valid & last;
+      if (in_valid) d <= sum;
+    end
+endmodule
+{EXACT_SUM}""",
+    f'protocol = "valid"\n{NO_C}[beats]\ncount = {{from = 1, to = 4}}\nfirst = "first"\nlast = "last"\n',
+    ROUNDING_FAULTS,
+    WIDE.format(1),
+    vectors=20_000,
+)
+
+WITHOUT_C = Sequence(
+    f"""module dut(input logic clk, rst_n, input logic [5:0][15:0] a, b, output logic [31:0] d);
+  logic [31:0] sum;
+  exact_sum #(.L(6)) adder(.c(0), .a(a), .b(b), .d(sum));
+  always_ff @(posedge clk or negedge rst_n) if (!rst_n) d <= 0; else d <= sum;
+endmodule
+{EXACT_SUM}""",
+    f'protocol = "fixed-latency"\nlatency = 1\n{NO_C}',
+    {name: ROUNDING_FAULTS[name] for name in ("bits below the guard bit are dropped",)},
+    WIDE.format(6),
+    vectors=20_000,
+)
+
+MATRIX_OF_SUMS = Sequence(
+    f"""module dut(input logic clk, rst_n, input logic [1:0][1:0][15:0] a, b, input logic in_valid, first, last,
+  output logic out_valid, output logic [1:0][1:0][31:0] d);
+  for (genvar i = 0; i < 2; i++) begin : row
+    for (genvar j = 0; j < 2; j++) begin : column
+      logic [31:0] sum;
+      exact_sum #(.L(2)) adder(.c(first ? 0 : d[i][j]), .a(a[i]), .b(b[j]), .d(sum));
+      always_ff @(posedge clk or negedge rst_n) if (!rst_n) d[i][j] <= 0; else if (in_valid) d[i][j] <= sum;
+    end
+  end
+  always_ff @(posedge clk or negedge rst_n) if (!rst_n) out_valid <= 0; else out_valid <= in_valid & last;
+endmodule
+{EXACT_SUM}""",
+    f'protocol = "valid"\n{NO_C}[matrix]\nrows = 2\ncolumns = 2\ncolumns_first = ["b"]\n'
+    '[beats]\ncount = {from = 1, to = 3}\nfirst = "first"\nlast = "last"\n',
+    {name: ROUNDING_FAULTS[name] for name in ("a subtracted term far below is dropped",)},
+    WIDE.format(2),
+    vectors=20_000,
+)
+
 SEQUENCES = {
     "first and last": FIRST_LAST,
     "a result for each transfer": EACH_RESULT,
@@ -478,5 +594,8 @@ SEQUENCES = {
     "a matrix with modes and flags": MATRIX_WITH_FLAGS,
     "start with modes and flags": STARTED_WITH_FLAGS,
     "a handshake for each operand, and a sign": EACH_OPERAND_WITH_A_MODE,
+    "a sum of one product a transfer": ONE_BY_ONE,
+    "six products without c": WITHOUT_C,
+    "a matrix of sums without c": MATRIX_OF_SUMS,
 }
 """Every design, by name."""

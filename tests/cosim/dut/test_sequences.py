@@ -11,9 +11,14 @@ from golden.arithmetic.formats import FP32
 from golden.operations import ADD, MUL
 from rtl.designs.product_design import ProductDesign
 from rtl.verilog.emit import to_verilog
-from tests.cosim.dut.sequence_designs import SEQUENCES
+from tests.cosim.dut.sequence_designs import EXACT_SUM, SEQUENCES
 
-FAULTS = [(name, fault) for name, design in SEQUENCES.items() for fault in design.faults]
+FAULTS = [
+    (name, fault, mode)
+    for name, design in SEQUENCES.items()
+    for fault in design.faults
+    for mode in (("cocotb", "volume") if design.vectors == 1000 else ("volume",))
+]
 
 
 def report_of(folder: Path, name: str, fault: str | None = None, **request: object) -> cosim.Report:
@@ -34,7 +39,7 @@ def test_right_design_passes(name: str, mode: str, tmp_path: Path) -> None:
     assert [line for line in report.other_readings if "mmau_dut" in line] == []
 
 
-ICARUS = [name for name, design in SEQUENCES.items() if "matrix" not in design.described]
+ICARUS = [name for name, design in SEQUENCES.items() if not ("matrix" in design.described or EXACT_SUM in design.text)]
 """The designs that Icarus 11 reads: without packed arrays of several dimensions."""
 
 
@@ -47,10 +52,9 @@ def test_right_design_passes_in_icarus(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.costly
 @pytest.mark.attack("wrong designs of one's own")
-@pytest.mark.parametrize("mode", ["cocotb", "volume"])
-@pytest.mark.parametrize(("name", "fault"), FAULTS)
+@pytest.mark.parametrize(("name", "fault", "mode"), FAULTS)
 def test_wrong_design_fails(name: str, fault: str, mode: str, tmp_path: Path) -> None:
-    assert report_of(tmp_path, name, fault, mode=mode).failures
+    assert report_of(tmp_path, name, fault, mode=mode, vectors=SEQUENCES[name].vectors).failures
 
 
 ADDER_TREE = """module tree(input [1:0][31:0] a, b, input [31:0] c, output [31:0] d);

@@ -21,9 +21,11 @@ SHAPES = {
     "fnuz": OperandShape.of(golden.instruction("gfx942", "v_mfma_f32_16x16x32_fp8_bf8")),
     "fp4": OperandShape(a=E2M1, b=E2M1, c=FP32, d=FP32, K=32),
     "mxfp8": OperandShape(a=E5M2, b=E5M2, c=FP32, d=FP32, K=64, scale=UE8M0, block_size=32),
+    "steps without c": OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=6, step=2, has_c=False),
+    "scaled steps": OperandShape(a=E4M3, b=E4M3, c=FP32, d=FP32, K=96, scale=UE8M0, block_size=32, step=32),
     "nvfp4": OperandShape(a=E2M1, b=E2M1, c=FP32, d=FP32, K=64, scale=UE4M3, block_size=16),
 }
-"""One of every kind of operands: wide, narrow, mixed, padded, without −0, scaled, a single product."""
+"""One of every kind of operands: wide, narrow, mixed, padded, without −0, scaled, a single product, steps."""
 
 EVERY_SHAPE = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 
