@@ -114,7 +114,8 @@ def test_every_case_of_every_corner_appears(shape: OperandShape, level: int, mon
 
 @pytest.mark.slow
 def test_2000_rows_hold_level_1_and_20000_level_2() -> None:
-    """Level 1 for all formats and numbers of products, twice as many if products take the place of c; level 2 for every step of the catalogue of up to 32 products."""
+    """Level 1 for all formats and numbers of products, with twice as many rows if products take the place of c; level 2 for
+    every step of the catalogue of up to 32 products."""
     for shape in {OperandShape.of_operation(entry.operation) for entry in golden.instructions()}:
         assert complete_rows(shape, 2) <= (20_000 if shape.K <= 32 else 22_000)
     shapes = {OperandShape.of(entry) for entry in golden.instructions()} | set(SHAPES.values())
