@@ -5,16 +5,18 @@ import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from cosim.bench.products import Bits, DotProducts, Element, Rows, Vector
 from cosim.coverage.coverage_model import Counts, Model, count, merged
 from cosim.coverage.covergroup import CLASSES, NORMAL, ZERO, classes
+from cosim.coverage.raised_flags import NO_FLAGS
 from golden import Cls, Format
 from golden.arithmetic.formats import IntegerFormat
 from golden.native.library import library
+from golden.operations.exact_sum import ExactSum
 from rtl.designs.ports import Echo
 
 INTEGER_CLASSES = ("zero", "", "", "", "nonzero")
@@ -99,9 +101,6 @@ def _walk(pools: dict[str, list[int]], rng: random.Random) -> list[int]:
 
 BETWEEN = " | "
 """What stands between the names of a pair of choices."""
-
-NO_FLAGS = "none"
-"""The name of a result that raises no exception flag."""
 
 
 class PairCounts:
@@ -208,6 +207,7 @@ class Coverage:
         self._pairs, self._choices = PairCounts(), PairCounts()
         self._of_result = 1
         self._raised: Counter[tuple[str, str, str]] = Counter()
+        self._has_flags = False
         self._uncounted: list[Element] = []
         self._differing: list[Element] = []
         self._counts: tuple[Counts, ...] = ()
@@ -234,6 +234,7 @@ class Coverage:
         """Count the exception flags that a result must have, by the class of its first element's operands."""
         for echo in echoes:
             if echo.flags:
+                self._has_flags = True
                 code, (products, row, _) = vector.transfers[-1][echo.port], vector.elements[0]
                 names = " ".join(name for bit, name in enumerate(echo.flags) if code >> bit & 1)
                 self._raised[echo.name, names or NO_FLAGS, products.made_by(row)] += 1
@@ -265,7 +266,10 @@ class Coverage:
         if not rows:
             return
         started = time.perf_counter()
-        model = Model(products.covered or products.operation, products.stimulus.operands.a.shape[1])
+        operation = products.covered or products.operation
+        if self._has_flags and isinstance(operation, ExactSum):
+            operation = replace(operation, flags=True)
+        model = Model(operation, products.stimulus.operands.a.shape[1])
         self._counts = merged([*self._counts, count(model, products.operands_of(np.array(rows)))])
         self.golden_seconds += time.perf_counter() - started
 

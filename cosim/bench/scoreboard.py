@@ -404,8 +404,8 @@ class Scoreboard:
         self.received += 1
         codes = codes_of(result, elements)
         wrong = [pair for pair in zip(elements, codes, strict=True) if not self._agrees(vector, *pair)]
-        self.coverage.count(elements, [element for element, _ in wrong])
         self.coverage.count_flags(vector, self._echoes)
+        self.coverage.count(elements, [element for element, _ in wrong])
         wrong += [pair for pair in echoed(result, vector, self._echoes) if not self._agrees(vector, *pair)]
         if self._on_result is not None:
             self._on_result(Result(vector.number, vector, result, wrong))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosim.coverage.covergroup import NAN, Covergroup, IntArray, Point, Reason, Seen, chosen
+from cosim.coverage.raised_flags import flag_group
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, rounding_groups, too_fine
 from cosim.coverage.shapes import roundings_of
 from cosim.coverage.specials import operand_groups, special_groups
@@ -21,6 +22,7 @@ from golden import Operation
 from golden.arithmetic.formats import FP32, Format
 from golden.chains.chain import steps_for
 from golden.native.observe import RoundingFlag as Flag
+from golden.operations.exact_sum import ExactSum
 from golden.operations.structure import Partial, Product, Structure, Sum
 from golden.stimulus import Operands
 from golden.units.own_formats import formats_of, table_of
@@ -209,6 +211,8 @@ def covergroups(model: Model) -> tuple[Covergroup, ...]:
         return tuple(integer_groups(operation, steps))
     operands = [*operand_groups(operation, steps), *special_groups(operation)]
     further = multiply_add_groups(operation) if operation.structure.widened is not None else []
+    if isinstance(operation, ExactSum) and operation.flags:
+        further.append(flag_group(operation))
     return (*operands, *sum_groups(operation, steps > 1), *rounding_groups(operation, steps > 1), *further)
 
 

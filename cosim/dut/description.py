@@ -193,6 +193,8 @@ class Dut:
             check_int("products", self.products, 1, MAX_PRODUCTS)
         if self.has_product and self.results != 1:
             raise ValueError(f"results goes without products, [matrix] and [beats], got {self.results}")
+        if self.protocol in (START_DONE, EACH) and self.results != 1:
+            raise ValueError(f"results must be 1 with protocol {self.protocol!r}, got {self.results}")
         if self.has_product and self.widths.d is not None:
             raise ValueError("a fixed-point d goes without products, [matrix] and [beats]")
         beats, parts = self.beats, self.matrix.parts if self.matrix else 1

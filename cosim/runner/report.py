@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from cosim.bench.coverage import BETWEEN, NO_FLAGS
+from cosim.bench.coverage import BETWEEN
 from cosim.bench.mismatch import Minimised
 from cosim.bench.scoreboard import Outcome
 from cosim.build.sources import NOT_SIMULATED
 from cosim.coverage.coverage_model import Bins, whole
 from cosim.coverage.coverage_model import report as coverage_report
+from cosim.coverage.raised_flags import NO_FLAGS
 from cosim.runner.job import Simulated, read
 from golden.operations.exact_sum import ExactSum
 from rtl.designs.design import Design
@@ -206,7 +207,7 @@ def control_counts(design: Design, outcome: Outcome) -> dict[str, dict[str, Any]
 def flag_counts(design: Design, outcome: Outcome) -> dict[str, dict[str, Any]]:
     """`Report.flags`."""
     operations = [choice.unit.operation for choice in design.choices]
-    raisable = {flag for operation in operations if isinstance(operation, ExactSum) for flag in operation.raisable}
+    raisable = [names for operation in operations if isinstance(operation, ExactSum) for names in operation.raised_together]
     found: dict[str, dict[str, Any]] = {}
     for echo in (echo for echo in design.echoes if echo.flags):
         raised: dict[str, Counter[str]] = {}
@@ -214,11 +215,7 @@ def flag_counts(design: Design, outcome: Outcome) -> dict[str, dict[str, Any]]:
             port, names, made = key.split(BETWEEN, 2)
             if port == echo.name:
                 raised.setdefault(names, Counter())[made.rpartition(": ")[2]] += count
-        wanted = [
-            " ".join(name for name in echo.flags if name == flag or (name == "NX" and flag in ("UF", "OF")))
-            for flag in echo.flags
-            if flag in raisable
-        ]
-        missed = [names for names in (NO_FLAGS, *wanted) if names not in raised]
+        wanted = [" ".join(name for name in echo.flags if name in names.split()) or NO_FLAGS for names in raisable]
+        missed = [names for names in dict.fromkeys((NO_FLAGS, *wanted)) if names not in raised]
         found[echo.name] = {"raised": {names: dict(of) for names, of in raised.items()}, "missed": missed}
     return found

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from golden.arithmetic.conversion import Conversion
-from golden.arithmetic.format import power_of_two
+from golden.arithmetic.format import Format, power_of_two
 from golden.arithmetic.rounding import Overflow, shift_and_round
 
 FLAGS = ("NX", "UF", "OF", "DZ", "NV")
@@ -43,8 +43,19 @@ def rounding_flags(value: int, exp: int, rho: Conversion, overflow: Overflow, fl
         return 0
     rounded = _unbounded(value, exp, rho)
     tiny = abs(rounded if tininess == "after" else exact) < power_of_two(d.e_min)
-    beyond = abs(rounded) > (d.value(d.max_finite) or 0)
+    beyond = abs(rounded) > _most(d)
     return NX | (UF if tiny else 0) | (OF if beyond else 0)
+
+
+def overflows(exact: Fraction, rho: Conversion) -> bool:
+    """Whether ρ raises OF for a value other than 0 whose denominator is a power of two."""
+    value, exp = exact.numerator, 1 - exact.denominator.bit_length()
+    return abs(_unbounded(value, exp, rho)) > _most(rho.rounding_format)
+
+
+def _most(d: Format) -> Fraction:
+    """The largest finite number."""
+    return d.value(d.max_finite) or Fraction(0)
 
 
 def _unbounded(value: int, exp: int, rho: Conversion) -> Fraction:

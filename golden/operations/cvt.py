@@ -60,12 +60,6 @@ class CVT(ExactSum):
         return conversion(self.rho)
 
     @property
-    def raisable(self) -> tuple[str, ...]:
-        a, d = self.a, self.d
-        fits = a.man_bits <= d.man_bits and a.e_max <= d.e_max and a.e_min - a.man_bits >= d.e_min - d.man_bits
-        return ("NV",) if fits and not self.flushes_results else super().raisable
-
-    @property
     def flushed_formats(self) -> tuple[Format, ...]:
         return (self.a,) if self.flush_inputs else ()
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 from typing import ClassVar
 
-from golden.arithmetic.flags import BESIDE_NANS, NV, TININESSES, BesideNaN, Tininess, rounding_flags
-from golden.arithmetic.formats import Cls, Decoded
+from golden.arithmetic.flags import BESIDE_NANS, NV, TININESSES, BesideNaN, Tininess, overflows, rounding_flags
+from golden.arithmetic.format import power_of_two
+from golden.arithmetic.formats import Cls, Decoded, Format
 from golden.arithmetic.specials import NAN, Special, quiet_nan, sum_special
 from golden.arithmetic.steps import Term
 from golden.checks import check_choice
@@ -44,9 +47,22 @@ class ExactSum(FusedOperation):
         return self.d.specials != "ieee"
 
     @property
-    def raisable(self) -> tuple[str, ...]:
-        """The exception flags that some operands raise. Nothing divides by zero."""
-        return "NX", "UF", "OF", "NV"
+    def raised_together(self) -> tuple[str, ...]:
+        """The exception flags that some operands of a step raise together, such as "NX UF". Nothing divides by zero."""
+        formats = {name: getattr(self, name) for name in self.operands}
+        added: list[list[Format]] = [[of] for name, of in formats.items() if self.structure.adds_elements or name == "c"]
+        terms = [*added, *[[self.a, self.b]] * (0 if self.structure.adds_elements else self.length)]
+        d, last = self.conversion.rounding_format, min(sum(of.e_min - of.man_bits for of in term) for term in terms)
+        largest = Fraction(sum(prod(of.value(of.max_finite) or 0 for of in term) for term in terms))
+        is_one = len(terms) == 1
+        bits = sum(of.man_bits + 1 for of in terms[0]) if is_one else int(largest / power_of_two(last)).bit_length()
+        found = {
+            "NX": bits > d.man_bits + 1,
+            "NX UF": last < (d.e_min if self.flushes_results else d.e_min - d.man_bits),
+            "NX OF": any(overflows(sign * largest, self.conversion) for sign in (1, -1)),
+            "NV": any(of.infinity is not None for of in formats.values()),
+        }
+        return tuple(names for names, is_raised in found.items() if is_raised)
 
     def check_flags(self) -> None:
         """Raise ValueError unless exception flags are defined for the format of d."""

@@ -191,10 +191,6 @@ class ADD(MUL):
     name: ClassVar[str] = "ADD"
     in_fma = ("a", ONE, "b")
 
-    @property
-    def raisable(self) -> tuple[str, ...]:
-        return super().raisable if self.flushes_results else ("NX", "OF", "NV")  # a tiny sum is exact
-
     def _sum(self) -> Sum:
         return add(Element("a"), Element("b"), self.rounding, alike="a and b")
 

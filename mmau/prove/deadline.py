@@ -125,7 +125,7 @@ def watched(work: str, content: Mapping[str, Any], seconds: float, report: Repor
         assert outcome is not None, "nobody cancels it"
         findings = _findings(outcome.folder)
     if outcome.status == TIMED_OUT:
-        return Seen(findings, ending=f"it did not end in {seconds:g} s")
+        return Seen(findings, ending=f"it did not end in {seconds:g} s (--seconds)")
     if outcome.status == CRASHED:
         return Seen(findings, ending=outcome.message, crashed=True)
     if outcome.status != DONE or "failed" in outcome.result:

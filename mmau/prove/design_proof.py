@@ -68,7 +68,7 @@ def prove(design: Design, seconds: float, report: Report = ignored) -> DesignDec
     if OPEN not in verdicts:
         return replace(found, verdict=PROVED)
     remaining = f"{verdicts.count(OPEN)} of {len(verdicts)} obligations remain undecided"
-    return replace(found, reason=f"no counter-example was found in {seconds:g} s, and {remaining}")
+    return replace(found, reason=f"no counter-example was found in {seconds:g} s (--seconds), and {remaining}")
 
 
 def answered(questions: Sequence[Question], end: float, report: Report = ignored) -> Obligations:

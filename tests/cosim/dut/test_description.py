@@ -97,6 +97,9 @@ WITHOUT_WIDTH = "[parameters] F must say its width, like 4'hf, which not every t
         ({"matrix": {"rows": 2, "columns_first": ["e"]}}, "[matrix] columns_first must be one of a, b, c, d; got 'e'"),
         ({"matrix": {"rows": 2, "d": "rows"}}, '[matrix] d = "rows" and "elements" need out_valid, and one result.*'),
         ({"matrix": {"rows": 2}, "results": 2}, "results goes without products, [matrix] and [beats], got 2"),
+        *(({"protocol": name, "clock": "clk", "results": 2},
+           f"results must be 1 with protocol {name!r}, got 2")
+          for name in ("start-done", "operand-handshakes")),
         ({"beats": {}}, "[beats] count must be a number or {from = 1, to = 16}, got None"),
         ({"beats": {"count": 65}}, "[beats] count must be an integer from 1 to 64, got 65"),
         ({"beats": {"count": {"from": 4, "to": 3}}}, "[beats] count to must be an integer from 4 to 64, got 3"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import golden
 from golden.arithmetic.flags import DZ, FLAGS, NV, NX, OF, UF
-from golden.arithmetic.formats import E5M2, FP16, FP32, FP64
+from golden.arithmetic.formats import BF16, E2M1, E2M3, E5M2, FP16, FP32, FP64
 from golden.arrays import bits_dtype
 from golden.operations import ADD, CVT, EFDPA, FMA, MUL, TFDPA, Operation
 from golden.operations.exact_sum import ExactSum
@@ -145,18 +145,20 @@ def test_invalid_operations(beside_nan: Any, engine: str) -> None:
     "operation",
     [
         ADD(a=E5M2, b=E5M2, rho="RU-E5M2"), ADD(a=E5M2, b=E5M2, flush_results=True), MUL(a=E5M2, b=E5M2),
-        CVT(a=FP16, rho="RNE-E5M2"), CVT(a=E5M2, rho="RZ-FP16"),
+        CVT(a=FP16, rho="RNE-E5M2"), CVT(a=E5M2, rho="RZ-FP16"), CVT(a=BF16, rho="RNE-FP16"), CVT(a=E2M1, rho="RNE-FP16"),
+        *(EFDPA(a=E2M1, b=E2M1, c=E5M2, L=1, rho=rho) for rho in ("RNE-E5M2", "RU-E5M2", "RZ-E5M2", "RNE-FP16")),
+        EFDPA(a=E2M1, b=E2M3, c=E5M2, L=1, rho="RNE-E5M2", flush_results=True),
     ],
     ids=str,
 )  # fmt: skip
 def test_flags_that_some_operands_raise(operation: ExactSum) -> None:
-    """Of all codes of one operand, and all pairs of codes of 8 bits."""
-    codes = np.arange(operation.a.codes, dtype=bits_dtype(operation.a))
-    pairs = np.meshgrid(codes, codes) if "b" in operation.operands else [codes]
-    operands: Any = [each.reshape(-1, 1) for each in pairs]
-    raised = unit(operation).dot(*operands, flags=True)[1]
-    found = int(np.bitwise_or.reduce(raised))
-    assert operation.raisable == tuple(name for bit, name in enumerate(FLAGS) if found >> bit & 1)
+    """Of all codes of all operands."""
+    formats = [getattr(operation, name) for name in operation.operands]
+    codes = np.meshgrid(*(np.arange(of.codes, dtype=bits_dtype(of)) for of in formats))
+    operands: Any = [each.reshape((-1,) if name == "c" else (-1, 1)) for name, each in zip("abc", codes, strict=False)]
+    raised = set(unit(operation).dot(*operands, flags=True)[1].tolist()) - {0}
+    found = {" ".join(name for bit, name in enumerate(FLAGS) if code >> bit & 1) for code in raised}
+    assert set(operation.raised_together) == found
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -14,7 +14,7 @@ from tests.mmau.prove.provable_units import SMALL, unit_of
 
 DESIGN = UnitDesign(unit_of(SMALL))
 
-LATE = "it did not end in 2 s"
+LATE = "it did not end in 2 s (--seconds)"
 
 BEGUN: list[dict[str, Any]] = [
     {"assumed": ["rst is high in the first cycle"], "verilog": "digest"},
@@ -58,7 +58,7 @@ def test_a_child_that_is_killed_leaves_its_verdicts(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(deadline, "DESIGN", "tests.mmau.prove.killable_works:proves_in_part")
     found = prove(DESIGN, 2.0)
     assert (found.verdict, found.obligations) == (OPEN, (("decode_x_0", PROVED), ("d", OPEN)))
-    assert found.reason == "it did not end in 2 s, and 1 of 2 obligations remain undecided"
+    assert found.reason == "it did not end in 2 s (--seconds), and 1 of 2 obligations remain undecided"
 
 
 @pytest.mark.slow

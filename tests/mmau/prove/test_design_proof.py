@@ -95,7 +95,8 @@ def test_an_open_obligation_is_no_proof(answers: list[str], monkeypatch: pytest.
     count = answers.count(OPEN)
     found = prove.prove(UnitDesign(unit_of(SMALL)), 1.5)
     assert (found.verdict, len(found.not_proved)) == (OPEN, count)
-    assert found.reason == f"no counter-example was found in 1.5 s, and {count} of 2 obligations remain undecided"
+    late = "no counter-example was found in 1.5 s (--seconds)"
+    assert found.reason == f"{late}, and {count} of 2 obligations remain undecided"
 
 
 @pytest.mark.slow

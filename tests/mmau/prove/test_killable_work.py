@@ -20,7 +20,7 @@ def test_findings_come_in_order_and_then_the_result() -> None:
 @pytest.mark.slow
 def test_work_that_hangs_is_killed_with_its_programs_and_files_and_its_findings_remain() -> None:
     seen = watched(f"{WORK}hangs", {}, SHORT)
-    assert (seen.result, seen.ending) == (None, "it did not end in 3 s")
+    assert (seen.result, seen.ending) == (None, "it did not end in 3 s (--seconds)")
     (finding,) = seen.findings
     assert not any(map(alive, finding["pids"]))
     assert not Path(finding["folder"]).exists()
