@@ -192,6 +192,7 @@ GROUPS = (
         "NaN that is kept",
         "the same: whose NaN a result is, beside others or not, quiet or signalling, or of an invalid operation",
     ),
+    ("exception flags", "units and designs with flags: which of them a step raises together"),
     ("signs, ends and size of each product", "IDPA: of every product"),
     ("range of the sum", "IDPA: at both ends of int32 exactly, one beyond, far beyond"),
 )
