@@ -47,20 +47,39 @@ class ExactSum(FusedOperation):
         return self.d.specials != "ieee"
 
     @property
+    def _kinds(self) -> list[list[Format]]:
+        """The terms of a sum, each by the formats of its factors."""
+        adds, formats = self.structure.adds_elements, {name: getattr(self, name) for name in self.operands}
+        return [
+            *([of] for name, of in formats.items() if adds or name == "c"),
+            *[[self.a, self.b]] * (not adds and self.length),
+        ]
+
+    @property
+    def _largest(self) -> Fraction:
+        """The largest sum."""
+        return Fraction(sum(prod(of.value(of.max_finite) or 0 for of in term) for term in self._kinds))
+
+    @property
+    def _last(self) -> int:
+        """The exponent of the lowest bit of all terms."""
+        return min(sum(of.e_min - of.man_bits for of in term) for term in self._kinds)
+
+    @property
+    def sum_bits(self) -> int:
+        """Bits of the largest sum, down to the lowest bit of all terms."""
+        return int(self._largest / power_of_two(self._last)).bit_length()
+
+    @property
     def raised_together(self) -> tuple[str, ...]:
         """The exception flags that some operands of a step raise together, such as "NX UF". Nothing divides by zero."""
-        formats = {name: getattr(self, name) for name in self.operands}
-        added: list[list[Format]] = [[of] for name, of in formats.items() if self.structure.adds_elements or name == "c"]
-        terms = [*added, *[[self.a, self.b]] * (0 if self.structure.adds_elements else self.length)]
-        d, last = self.conversion.rounding_format, min(sum(of.e_min - of.man_bits for of in term) for term in terms)
-        largest = Fraction(sum(prod(of.value(of.max_finite) or 0 for of in term) for term in terms))
-        is_one = len(terms) == 1
-        bits = sum(of.man_bits + 1 for of in terms[0]) if is_one else int(largest / power_of_two(last)).bit_length()
+        d, last, terms = self.conversion.rounding_format, self._last, self._kinds
+        bits = sum(of.man_bits + 1 for of in terms[0]) if len(terms) == 1 else self.sum_bits
         found = {
             "NX": bits > d.man_bits + 1,
             "NX UF": last < (d.e_min if self.flushes_results else d.e_min - d.man_bits),
-            "NX OF": any(overflows(sign * largest, self.conversion) for sign in (1, -1)),
-            "NV": any(of.infinity is not None for of in formats.values()),
+            "NX OF": any(overflows(sign * self._largest, self.conversion) for sign in (1, -1)),
+            "NV": any(getattr(self, name).infinity is not None for name in self.operands),
         }
         return tuple(names for names, is_raised in found.items() if is_raised)
 

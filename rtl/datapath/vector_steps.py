@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from amaranth import Value
+from amaranth import Cat, Value
 
 from golden import Implementation
 from golden.arithmetic.formats import Format
@@ -116,6 +116,26 @@ def combine_specials(build: Build, specials: Iterable[Special], name: str = "spe
     for port, special in zip(component.special, specials, strict=True):
         build.drive(port, special)
     return component.result
+
+
+def signalling_nan(operands: Sequence[tuple[Operand, Value, Format]]) -> Value:
+    """Whether any operand, given with its code and format, is a signalling NaN."""
+    read = [each for each in operands if each[2].specials == "ieee"]
+    return Cat(operand.nan & ~code[fmt.pad_bits + fmt.man_bits - 1] for operand, code, fmt in read).any()
+
+
+def invalid_flag(
+    signalling: Value, operands: Sequence[Operand], special: Special, factors: Sequence[tuple[Operand, Operand]]
+) -> Value:
+    """The flag NV of an exact sum.
+
+    Args:
+        operands: those that are read. factors: the pairs whose 0·∞ raises it beside a quiet NaN too.
+    """
+    invalid = signalling | (special.nan & ~Cat(operand.nan for operand in operands).any())
+    for x, y in factors:
+        invalid = invalid | (x.inf & y.zero) | (x.zero & y.inf)
+    return invalid
 
 
 def place_scale_special(

@@ -1,7 +1,7 @@
 """E-FDPA: the exact fused dot product and add (golden: operations/e_fdpa.py)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import and_, or_
 
@@ -25,7 +25,7 @@ from rtl.datapath.fused_records import (
 )
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps, part
-from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
+from rtl.datapath.vector_steps import add_rows, addend, combine_specials, invalid_flag, multiply_pairs, signalling_nan
 from rtl.steps.align import Align
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 
@@ -55,6 +55,23 @@ def align_in_own_places(build: Build, largest: MaxExponent, terms: Sequence[Term
 
 
 @dataclass(frozen=True, eq=False)
+class DecodedWithFlags(Decoded):
+    """Record after step decode of a unit with flags: also whether any operand is a signalling NaN."""
+
+    signalling: Value
+
+
+@dataclass(frozen=True, eq=False)
+class ProductsWithFlags(Products):
+    """Record after step multiply of a unit with flags, with the flag NV."""
+
+    invalid: Value
+
+    def is_invalid(self) -> Value:
+        return self.invalid
+
+
+@dataclass(frozen=True, eq=False)
 class SignedProducts(Terms):
     """The products and c, and the sign of a zero sum by IEEE 754, section 6.3: negative if all of them are negative.
 
@@ -65,6 +82,7 @@ class SignedProducts(Terms):
     c: Term
     zero_negative: Value
     special: Special
+    invalid: Value | None = None
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -72,6 +90,9 @@ class SignedProducts(Terms):
 
     def zero_sign(self) -> Value:
         return self.zero_negative
+
+    def is_invalid(self) -> Value | None:
+        return self.invalid
 
 
 class EFDPADatapath(FusedDatapath):
@@ -89,6 +110,16 @@ class EFDPADatapath(FusedDatapath):
     def term_steps(self) -> Steps[Operands, Terms]:
         parts = Steps(part("multiply_rows", self.multiply_rows)).then(part("multiply", self.add_rows))
         return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply, parts))
+
+    def decode(self, build: Build, operands: Operands) -> Decoded:
+        """Step decode; for flags also whether any operand is a signalling NaN."""
+        decoded, o = super().decode(build, operands), self.operation
+        if not o.flags:
+            return decoded
+        vectors = ((decoded.x, operands.a, o.a), (decoded.y, operands.b, o.b), ((decoded.z,), operands.c, o.c))
+        read = [(part, codes.word_select(k, of.width), of) for parts, codes, of in vectors for k, part in enumerate(parts)]
+        known = {field.name: getattr(decoded, field.name) for field in fields(decoded)}
+        return DecodedWithFlags(**known, signalling=signalling_nan(read))
 
     def multiply(self, build: Build, decoded: Decoded) -> Terms:
         """Step multiply: exact products. The exponent of a zero product does not matter, because it adds nothing to
@@ -110,11 +141,14 @@ class EFDPADatapath(FusedDatapath):
             build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=built, in_rows=in_rows
         )
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
-        special = combine_specials(build, [*specials, c_special])
+        special, invalid = combine_specials(build, [*specials, c_special]), None
+        if isinstance(decoded, DecodedWithFlags):
+            read, pairs = [*decoded.x, *decoded.y, decoded.z], list(zip(decoded.x, decoded.y, strict=True))
+            invalid = invalid_flag(decoded.signalling, read, special, pairs if operation.beside_nan == "invalid" else [])
         if operation.zero == "positive":
-            return Products(prod, c, special)
+            return Products(prod, c, special) if invalid is None else ProductsWithFlags(prod, c, special, invalid)
         signs = [term.sign for term in (*prod, c)]
-        return SignedProducts(prod, c, reduce(or_ if self.rho.mode == "RD" else and_, signs), special)
+        return SignedProducts(prod, c, reduce(or_ if self.rho.mode == "RD" else and_, signs), special, invalid)
 
     def max_exp(self, build: Build, terms: Terms) -> Compared:
         """Step max_exp: a constant, the largest exponent that a term can have."""
@@ -130,7 +164,7 @@ class EFDPADatapath(FusedDatapath):
             return super().align(build, compared)
         terms, largest = compared.terms, compared.largest
         aligned = align_in_own_places(build, largest, terms.terms)
-        return Aligned(terms.zero_sign(), terms.special, largest, aligned, terms.written_nan())
+        return Aligned(terms.zero_sign(), terms.special, largest, aligned, terms.written_nan(), terms.is_invalid())
 
     def max_exp_depth(self) -> int:
         return 0  # nothing is compared

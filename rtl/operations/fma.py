@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from amaranth import Cat, Const, Mux, Value
+from amaranth import Const, Mux, Value
 
 from golden import Format, Implementation
 from golden.arithmetic.specials import invalid_nan
@@ -16,7 +16,16 @@ from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import Compared, Decoded, Operands, Terms
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps, part
-from rtl.datapath.vector_steps import add_rows, addend, combine_specials, decode, multiply_pairs, subnormal_inputs
+from rtl.datapath.vector_steps import (
+    add_rows,
+    addend,
+    combine_specials,
+    decode,
+    invalid_flag,
+    multiply_pairs,
+    signalling_nan,
+    subnormal_inputs,
+)
 from rtl.steps.interfaces import Operand, Special, Term, TermFormat
 from rtl.steps.multiply import addend_format
 from rtl.steps.step_record import Record
@@ -111,7 +120,7 @@ class FMADatapath(FusedDatapath):
         """Whether any operand is a signalling NaN, if the unit has flags."""
         if not self.operation.flags:
             return None
-        return Cat(operand.nan & ~code[fmt.man_bits - 1] for operand, code, fmt in operands).any()
+        return signalling_nan(operands)
 
     def _invalid(
         self, signalling: Value | None, operands: Sequence[Operand], special: Special, factors: bool = True
@@ -124,10 +133,7 @@ class FMADatapath(FusedDatapath):
         if signalling is None:
             return None
         x, y, *_ = operands
-        invalid = signalling | (special.nan & ~Cat(operand.nan for operand in operands).any())
-        if not factors or self.operation.beside_nan == "quiet":
-            return invalid
-        return invalid | (x.inf & y.zero) | (x.zero & y.inf)
+        return invalid_flag(signalling, operands, special, [(x, y)] * (factors and self.operation.beside_nan == "invalid"))
 
     def multiply(self, build: Build, decoded: DecodedWithNaN) -> SignedProducts:
         """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent.

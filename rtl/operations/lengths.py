@@ -1,4 +1,4 @@
-"""What a datapath cannot be: of more products, or of E-FDPA with flags. Golden's parameter objects admit more."""
+"""What a datapath cannot be: of more products, or with flags of a sum of few bits. Golden's parameter objects admit more."""
 
 from golden.checks import check_int
 from golden.operations import EFDPA, Operation
@@ -10,7 +10,9 @@ L_RANGE = (1, 256)
 def check_range(operation: Operation) -> None:
     """Raise ValueError, naming key, rule and value, for parameters that no datapath is made for."""
     if isinstance(operation, EFDPA) and operation.flags:
-        raise ValueError(f"a datapath has flags for FMA, MUL, ADD and CVT; of {operation.name} flags must be false")
+        bits, least = operation.sum_bits, operation.conversion.rounding_format.man_bits + 3
+        if bits < least:
+            raise ValueError(f"flags of a datapath of E-FDPA need a sum of at least {least} bits, got {bits}")
     parameters = operation.parameters()
     for key, lengths in (("L", L_RANGE), ("P", L_RANGE)):
         if key in parameters:

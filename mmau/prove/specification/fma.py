@@ -9,11 +9,11 @@ from golden.arithmetic.formats import FP32, Format
 from golden.arithmetic.specials import invalid_nan
 from golden.operations import FMA, FTZAddMul
 from mmau.prove.netlist.terms import Bits, Terms
-from mmau.prove.specification.fused import decoded, decoded_operands, products, subnormals_of
-from mmau.prove.specification.numbers import Flag, Number, any_of
+from mmau.prove.specification.fused import decoded, decoded_operands, invalid, products, subnormals_of
+from mmau.prove.specification.numbers import Flag, Number
 from mmau.prove.specification.observer import Observer
 from mmau.prove.specification.rounded_sums import RoundedSum, Rounding, Underflow, lifted
-from mmau.prove.specification.step_results import Code, Operand, Result, Special, Term, Total
+from mmau.prove.specification.step_results import Code, Result, Special, Term, Total
 from mmau.prove.specification.steps import addend, combine, decode, max_exp, multiply
 
 LIFT = 4
@@ -63,8 +63,11 @@ def fma(terms: Terms, operation: FMA, ports: Mapping[str, Bits], observer: Obser
         code = terms.choice(special.nan.bits, lambda: nan, lambda: finite)
     # 4. flags: NV, no DZ, and those of the rounding
     if operation.flags:
+        formats = (operation.a, operation.b, operation.c)
+        known = [(part, code, of) for (part, code), of in zip(read, formats, strict=False)]
+        factors = [] if operation.structure.adds_elements else [(read[0][0], read[1][0])]
         raised = [terms.number(0, 1), terms.part(word, d.width + 2, d.width)]
-        code = terms.joined([invalid(operation, read, special).bits, *raised, code])
+        code = terms.joined([invalid(operation, known, special, factors).bits, *raised, code])
     return observer.value("d", Result(Code(code))).code.bits
 
 
@@ -74,22 +77,6 @@ def _at_places_of_product(operation: FMA, term: Term) -> Term:
     sig = term.sig.times_two_to(operation.product_frac - term.frac)
     sig = sig.loosened(0, ((2 << operation.a.man_bits) - 1) ** 2)
     return Term(term.sign, term.exp.loosened(min(low, operation.product_exp_min), high), sig, operation.product_frac)
-
-
-def invalid(operation: FMA, read: Sequence[tuple[Operand, Bits]], special: Special) -> Flag:
-    """The flag NV (golden: `ExactSum._is_invalid`).
-
-    Args:
-        read: the operands with their codes, those that are multiplied first.
-    """
-    terms, formats = special.nan.terms, [operation.a, operation.b, operation.c]
-    quiet = [terms.part(code, fmt.man_bits - 1, fmt.man_bits - 1) for (_, code), fmt in zip(read, formats, strict=False)]
-    signalling = any_of([part.nan & ~Flag(terms, bit) for (part, _), bit in zip(read, quiet, strict=True)])
-    found = signalling | (special.nan & ~any_of([part.nan for part, _ in read]))
-    if operation.structure.adds_elements or operation.beside_nan == "quiet":
-        return found
-    (x, _), (y, _), *_ = read
-    return found | (x.inf & y.zero) | (x.zero & y.inf)
 
 
 def no_addend(terms: Terms, operation: FMA) -> tuple[Term, Special]:

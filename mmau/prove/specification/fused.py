@@ -7,6 +7,7 @@ from golden import Operation
 from golden.arithmetic.formats import Format
 from golden.arithmetic.specials import nvidia_nan
 from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations.exact_sum import ExactSum
 from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
 from mmau.prove.netlist.terms import Bits, Terms
@@ -168,10 +169,42 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: 
     summed = [t for t, _ in pairs]
     mode = operation.conversion.mode if operation.zero == "ieee" else None
     total, lsb = exact_total("sum", summed, mode, observer, own_places)
-    code = converted(total, lsb, operation.conversion, operation.overflow, operation.flushes_results)
+    tininess = operation.tininess if operation.flags else None
+    code = converted(total, lsb, operation.conversion, operation.overflow, operation.flushes_results, tininess=tininess)
     otherwise = special_code(special, operation.d, operation.d.nan or 0)
+    if operation.flags:
+        otherwise = terms.joined([terms.number(0, 3), otherwise])
     d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    if operation.flags:  # NV, no DZ, and those of the rounding
+        vectors = ((parts.x, "a", operation.a), (parts.y, "b", operation.b), ([parts.z], "c", operation.c))
+        read = [
+            (part, element(terms, ports[name], k, of.width), of) for each, name, of in vectors for k, part in enumerate(each)
+        ]
+        is_invalid = invalid(operation, read, special, list(zip(parts.x, parts.y, strict=True)))
+        d = terms.joined([is_invalid.bits, terms.number(0, 1), d])
     return observer.value("d", Result(Code(d))).code.bits
+
+
+def invalid(
+    operation: ExactSum,
+    read: Sequence[tuple[Operand, Bits, Format]],
+    special: Special,
+    factors: Sequence[tuple[Operand, Operand]],
+) -> Flag:
+    """The flag NV (golden: `ExactSum._is_invalid`).
+
+    Args:
+        read: the operands with their codes and formats. factors: the pairs that are multiplied.
+    """
+    terms = special.nan.terms
+    found = special.nan & ~any_of([part.nan for part, _, _ in read])
+    for part, code, of in read:
+        if of.specials == "ieee":
+            place = of.pad_bits + of.man_bits - 1
+            found = found | (part.nan & ~Flag(terms, terms.part(code, place, place)))
+    for x, y in factors if operation.beside_nan == "invalid" else ():
+        found = found | (x.inf & y.zero) | (x.zero & y.inf)
+    return found
 
 
 def exact_total(

@@ -27,7 +27,7 @@ from golden import Operation, Unit
 from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
-from golden.operations import CVT, FMA
+from golden.operations.exact_sum import ExactSum
 from golden.units.unit import Choice
 from mmau.prove.counterexample import replayed
 from mmau.prove.datapath.chosen_operands import complemented, masked, signs_of
@@ -545,8 +545,8 @@ def _flags(
 ) -> tuple[Bits, list[Case], Anew | None]:
     """The specified exception flags, bit 0 first, their cases, and how to make them anew."""
     operation = unit.operation
-    if not isinstance(operation, FMA | CVT):
-        raise NotCompared(f"[flags] of {operation.name}: flags are specified for FMA, MUL, ADD and CVT")
+    if not isinstance(operation, ExactSum):
+        raise NotCompared(f"[flags] of {operation.name}: flags are specified for FMA, MUL, ADD, CVT and E-FDPA")
     places = [operation.d.width + FLAGS.index(name) for name in reversed(names)]
 
     def chosen(word: Bits) -> Bits:
