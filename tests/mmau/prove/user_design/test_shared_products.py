@@ -193,7 +193,7 @@ def test_an_adder_is_divided_by_distance(macros: tuple[str, ...], verdict: str) 
         names = [line.partition(" ")[0] for line in found.decided]
         assert names[:2] == ["special", "a"]
         assert set(names[2:]) == {"exponents"}
-        assert len(names) == 5
+        assert len(names) == 6
 
 
 @pytest.mark.slow
@@ -381,7 +381,7 @@ def test_random_operands_of_an_open_case_show_a_fault(seconds: float, verdict: s
             values = evaluate([compared.got.term, compared.specified.term], found.values)
             assert values[compared.got.term] != values[compared.specified.term]
         else:
-            assert set(found.open) == {"a case, 0 random operands agree"}
+            assert set(found.open) == {"a case"}
 
 
 @pytest.mark.slow
