@@ -33,6 +33,7 @@ from mmau.prove.counterexample import replayed
 from mmau.prove.datapath.chosen_operands import complemented, masked, signs_of
 from mmau.prove.datapath.chosen_operands import operand as taken_operand
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
+from mmau.prove.datapath.unit_questions import specification_of as specified_by
 from mmau.prove.deadline import Report, ignored
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.prove.evaluation import variables, width
@@ -528,6 +529,8 @@ def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bit
     generated datapath."""
     if unspecified(unit.operation) is None:
         parts, anew = CaseParts(), partial(SPECIFICATIONS[type(unit.operation)], terms, unit.operation, ports)
+        if unit.random is not None:
+            anew = partial(specified_by(unit), terms, ports)
         specified = anew(parts)
         return specified, cases_of(terms, parts), anew
     modules = read_netlist(to_verilog(unit, "unit"))
