@@ -7,9 +7,11 @@ from math import inf
 
 from bitwuzla import Kind, Term
 
-from mmau.prove.netlist.terms import Terms
+from golden.arithmetic.conversion import Conversion
+from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.numbers import Flag, Number
 from mmau.prove.specification.observer import Observer, V
+from mmau.prove.specification.rounded_sums import RoundedSum
 from mmau.prove.specification.step_results import Exponent, Operand, Special
 from mmau.prove.specification.step_results import Term as Summand
 from mmau.prove.user_design.asking import Limits, ask
@@ -109,10 +111,12 @@ class CaseParts(Observer):
     """Records the parts of a specification that define the cases.
 
     Attributes:
+        roundings: those that an input chooses, each with the condition that it does; empty for that of the operation.
         finite: whether no term of a sum is special; None if no term can be. exponents: to which terms are aligned.
         summands: the terms of the sum, products and c. has_products: whether one of them is a product.
     """
 
+    roundings: Sequence[tuple[Term, Conversion]] = ()
     finite: Flag | None = None
     exponents: list[Exponent] = field(default_factory=list)
     summands: list[Summand] = field(default_factory=list)
@@ -134,6 +138,18 @@ class CaseParts(Observer):
     def only(self, special: Special, pairs: Sequence[tuple[Summand, Special]]) -> None:
         if self.finite is None:
             self.finite = special.finite
+
+    def rounded(self, name: str, summed: RoundedSum) -> Bits:
+        code = self.once_rounded(summed)
+        for holds, rho in self.roundings:
+            other = self.once_rounded(replace(summed, rounding=replace(summed.rounding, rho=rho)))
+            make = summed.largest.e_max.terms.manager.mk_term
+            code = Bits(make(Kind.ITE, [holds, other.term, code.term]), code.width)
+        return code
+
+    def once_rounded(self, summed: RoundedSum) -> Bits:
+        """The code of a finite rounded sum in its own mode."""
+        return summed.code()
 
 
 def cases_of(terms: Terms, parts: CaseParts) -> list[Case]:
