@@ -1,19 +1,32 @@
 """Dot products that are rounded by random bits: of a wide operation, whose results take the bits and drop their places."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from golden.arithmetic.random_bits import RandomStep
 from golden.arrays import bits_dtype, check_shape, from_bits, to_bits
+from golden.operations import Operation
 from golden.operations.fused import FusedOperation
-
-if TYPE_CHECKING:
-    from golden.units.unit import Unit
+from golden.units.controls import Control
 
 
-def with_random_step(unit: "Unit") -> tuple["Unit", RandomStep]:
+class Rounded(Protocol):
+    """What is read of a unit."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def operation(self) -> Operation: ...
+    @property
+    def random(self) -> Control | None: ...
+
+
+U = TypeVar("U", bound=Rounded)
+
+
+def with_random_step(unit: U) -> tuple[U, RandomStep]:
     """The unit of the wide results of a unit with random bits, and the step that adds these.
 
     Raises:
@@ -32,12 +45,12 @@ def with_random_step(unit: "Unit") -> tuple["Unit", RandomStep]:
         )
     try:
         step = RandomStep(control.random, o.conversion, o.overflow == "saturate", o.structure.zero != "positive")
-        return replace(unit, operation=o.changed(rho=step.wide), controls=()), step
+        return replace(unit, operation=o.changed(rho=step.wide), controls=()), step  # type: ignore[type-var]  # a dataclass
     except ValueError as error:
         raise ValueError(f"{what}: {error}. A multiply-add with random bits is E-FDPA with L = 1 and zero = ieee") from error
 
 
-def random_dot(unit: "Unit", operands: tuple[Any, Any, Any, Any, Any], random: Any, engine: str | None) -> Any:
+def random_dot(unit: Any, operands: tuple[Any, Any, Any, Any, Any], random: Any, engine: str | None) -> Any:
     """d of one step for each row; the arguments: `Unit.dot`.
 
     Raises:
