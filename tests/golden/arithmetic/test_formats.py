@@ -1,6 +1,7 @@
 """Decoding, and encoding to nearest even, of every format, against NumPy and ml_dtypes: exhaustive up to 16 bits."""
 
 import ast
+import re
 from fractions import Fraction
 from math import copysign, isinf, isnan
 from pathlib import Path
@@ -201,7 +202,9 @@ def test_code_in_words(name: str, code: int, split: str, described: str) -> None
 
 def asked_by_name(text: str) -> list[str]:
     """The comparisons of a source that ask whether a name is that of a format."""
-    found = []
+    found = list[str]()
+    if not re.search(r"\.name\b", text) or not any(f'"{name}"' in text for name in (*FORMATS, "e8m13")):
+        return found
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
