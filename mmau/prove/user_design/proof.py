@@ -34,6 +34,7 @@ from mmau.prove.counterexample import replayed
 from mmau.prove.datapath.chosen_operands import complemented, masked, signs_of
 from mmau.prove.datapath.chosen_operands import operand as taken_operand
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
+from mmau.prove.datapath.unit_questions import specification_of as specified_by
 from mmau.prove.deadline import Report, ignored
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.prove.evaluation import variables, width
@@ -582,6 +583,8 @@ def _specified(
         roundings = [(_holds(terms, codes), operation.conversion) for codes, operation in modes[1:]]
 
         def made(operation: Operation, parts: CaseParts) -> Bits:
+            if unit.random is not None:
+                return specified_by(unit)(terms, ports, parts)
             return SPECIFICATIONS[type(operation)](terms, operation, ports, parts)
 
         def anew(parts: CaseParts) -> Bits:
