@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from golden.arithmetic.formats import Format
+from golden.arithmetic.formats import E2M1, Format
 from golden.operations import Operation
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ PACKED = "torch.float4_e2m1fn_x2"
 def unpacked(matrix: Any, axis: int, form: Format) -> Any:
     """A matrix of two codes of e2m1 in a byte as one of single codes, whose axis is twice as long, where the format is that;
     anything else unchanged."""
-    if not is_tensor(matrix) or str(matrix.dtype) != PACKED or form.name != "e2m1" or matrix.ndim != 2:
+    if not is_tensor(matrix) or str(matrix.dtype) != PACKED or form != E2M1 or matrix.ndim != 2:
         return matrix
     torch = sys.modules["torch"]
     halves = matrix.view(torch.uint8)

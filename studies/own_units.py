@@ -14,12 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import golden
 from cosim.dut.generated import dut_like, write_generated
 from cosim.runner.run import run as co_simulated
 from golden import Unit
 from golden.files import check_output, read_toml, temporary_folder, write_atomically
-from golden.stimulus import OperandShape, generate
+from golden.stimulus import Operands, OperandShape, generate
 from golden.units.own_formats import with_files
 from golden.units.unit_file import unit_from_table
 from golden.variants.keys import one_off
@@ -30,7 +32,7 @@ from mmau.report import markdown
 from rtl.designs.identity import TOP
 from rtl.designs.unit_design import as_design
 from rtl.tools import MissingTool
-from tests.twin import sums_twin, twin
+from tests.twin import stochastic_twin, sums_twin, twin
 from tests.twin.own_numbers import learn
 
 UNITS = Path("examples/units")
@@ -87,12 +89,14 @@ def compared(unit: Unit, table: Mapping[str, Any], count: int, seed: int) -> dic
     learn(table)
     operation, K = unit.operation, unit.usual_K
     rows = generate(OperandShape.of(unit, K), count, seed).operands
-    given: list[Any] = [rows.a, rows.b, rows.c if "c" in operation.operands else None, rows.scale_a, rows.scale_b]
-    differ, first = 0, ""
-    for row, got in enumerate(unit.dot(*given).tolist()):
+    random, differ, first = random_bits(unit, count, seed), 0, ""
+    for row, got in enumerate(results(unit, rows, random).tolist()):
         a, b, c = rows.a[row].tolist(), rows.b[row].tolist(), int(rows.c[row])
-        if unit.sums is None:
-            scales = [() if x is None else x[row].tolist() for x in (rows.scale_a, rows.scale_b)]
+        scales = [() if x is None else x[row].tolist() for x in (rows.scale_a, rows.scale_b)]
+        if unit.random is not None and unit.random.random is not None:
+            variant, drawn = stochastic_twin.variant_of(operation, unit.random.random.half), int(random["random"][row])
+            expected = stochastic_twin.dot(operation, variant, unit.random.width, drawn, a, b, c, *scales)
+        elif unit.sums is None:
             expected = twin.dot(operation, a, b, c, *scales)
         else:
             expected = sums_twin.dot(unit.sums, operation, a, b, c)
@@ -102,8 +106,21 @@ def compared(unit: Unit, table: Mapping[str, Any], count: int, seed: int) -> dic
     return {"rows": count, "differ": differ, "first": first}
 
 
+def random_bits(unit: Unit, count: int, seed: int) -> dict[str, Any]:
+    """The further operand of a unit with random bits, for rows."""
+    if unit.random is None:
+        return {}
+    return {"random": np.random.default_rng(seed).integers(0, 1 << unit.random.width, count, np.uint64)}
+
+
+def results(unit: Unit, rows: Operands, random: Mapping[str, Any]) -> Any:
+    """The model's results for rows."""
+    c = rows.c if "c" in unit.operation.operands else None
+    return unit.dot(rows.a, rows.b, c, rows.scale_a, rows.scale_b, **random)
+
+
 def wrong_tables(table: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Units that differ in one key: in each format of their own, or in the node of [sums]."""
+    """Units that differ in one key: in each format of their own, in ρ before random bits, or in the node of [sums]."""
     for name, form in table.get("formats", {}).items():
         for key in form:
             changed: dict[str, Any] = copy.deepcopy(dict(table))
@@ -117,6 +134,9 @@ def wrong_tables(table: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]
             else:
                 continue
             yield f"{key} of {name}", changed
+    if any(control["key"] == "random" for control in table.get("controls", {}).values()):
+        rho = f"RD-{table['rho'].partition('-')[2]}"
+        yield f"rho = {rho}", {**table, "rho": rho}
     node = table.get("sums", {}).get("node")
     if node is not None:
         mode = "RNE" if node.startswith("RZ") else "RZ"
@@ -133,13 +153,13 @@ def found_wrong(unit: Unit, table: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: there is none.
     """
     rows = generate(OperandShape.of(unit, unit.usual_K), WRONG_VECTORS, SEED).operands
-    given: list[Any] = [rows.a, rows.b, rows.c if "c" in unit.operation.operands else None, rows.scale_a, rows.scale_b]
-    d = unit.dot(*given)
+    random = random_bits(unit, WRONG_VECTORS, SEED)
+    d = results(unit, rows, random)
     near = [(words, unit_from_table(changed).step) for words, changed in wrong_tables(table)]
     if not near:
         near = [(words, Unit(name=unit.name, operation=other)) for words, other in one_off(unit.operation)]
     for words, wrong in near:
-        if wrong.operation.d == unit.operation.d and (wrong.dot(*given) != d).any():
+        if wrong.operation.d == unit.operation.d and (results(wrong, rows, random) != d).any():
             with temporary_folder("mmau-own-units-") as folder:
                 design = as_design(unit)
                 source = write_generated(as_design(wrong), Path(folder))

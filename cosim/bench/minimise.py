@@ -126,8 +126,11 @@ class _Search:
         mask = self._products.mask and self._products.alone(self._row).mask
         if mask is not None:  # of every row that of the first mismatch
             mask = mask._replace(bits=mask.bits.repeat(len(rows), axis=0))
-        asked = replace(self._products, stimulus=stimulus, mask=mask)
-        return replace(asked, expected=self._products.dot(*asked.counted).tolist())
+        random = self._products.random and self._products.alone(self._row).random
+        if random is not None:
+            random = random._replace(bits=random.bits.repeat(len(rows)))
+        asked = replace(self._products, stimulus=stimulus, mask=mask, random=random)
+        return replace(asked, expected=asked.computed())
 
     def _vector_of(self, products: DotProducts, row: int) -> Vector:
         """A row at the place of the first mismatch; other elements of the vector are zero, other ports as they were."""
@@ -135,6 +138,8 @@ class _Search:
         widths = {port: elements.width for port, elements in names.items()}
         if products.mask is not None:
             widths[products.mask.port] = products.mask.bits.shape[1]
+        if products.random is not None:
+            widths[products.random.port] = products.random.width
         (transfer,) = unit_transfers(replace(products.alone(row)))
         placed = {port: value << self._place * widths[port] for port, value in transfer.items()}
         (sent,) = self._vector.transfers

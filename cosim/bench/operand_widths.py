@@ -68,7 +68,9 @@ class FixedPointProducts(DotProducts):
         counted = replace(products, stimulus=stimulus).counted
         expected = [fixed_result(operation, sum_of(operation, counted, row), fixed) for row in range(len(numbers.a))]
         named = (products.name, operation, stimulus, products.dot, expected, products.formats)
-        return cls(*named, places=products.places, mask=products.mask, assumed=products.assumed, fixed=fixed)
+        return cls(
+            *named, places=products.places, mask=products.mask, random=products.random, assumed=products.assumed, fixed=fixed
+        )
 
     @property
     def result(self) -> FixedPoint:  # type: ignore[override]

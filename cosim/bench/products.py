@@ -153,6 +153,14 @@ class Mask(NamedTuple):
     bits: npt.NDArray[Any]
 
 
+class Random(NamedTuple):
+    """The random bits of each row, [rows], the port that has them, and how many they are."""
+
+    port: str
+    bits: npt.NDArray[Any]
+    width: int
+
+
 @dataclass(frozen=True)
 class DotProducts:
     """Rows of operands of one operation, or of a chain of it, and golden's results.
@@ -167,7 +175,7 @@ class DotProducts:
         covered: the operation whose bins are counted, where it is another one: a design without c misses no bins of c.
         has_steps: whether the model is steps of the operation, and not a program of additions.
         places: the ports that operands come from, where these have other names. mask: the products that count, if not all.
-        assumed: the operands that the design must take.
+        assumed: the operands that the design must take. random: random bits, if the model takes them.
     """
 
     name: str
@@ -181,6 +189,7 @@ class DotProducts:
     places: Mapping[str, Source] = field(default_factory=dict)
     mask: Mask | None = None
     assumed: Assumed = ALL
+    random: Random | None = None
 
     @cached_property
     def result(self) -> Format:
@@ -236,8 +245,9 @@ class DotProducts:
         return [*((int(code), fmt) for code, fmt in pairs), *c]
 
     def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
-        """The codes of a row by operand: a, b, c and, where they exist, scale_a, scale_b and a mask."""
+        """The codes of a row by operand: a, b, c and, where they exist, scale_a, scale_b, a mask and random bits."""
         named = [*self.stimulus.operands._asdict().items(), *([] if self.mask is None else [self.mask])]
+        named += [] if self.random is None else [(self.random.port, self.random.bits)]
         return {name: tuple(map(int, codes[row].reshape(-1).tolist())) for name, codes in named if codes is not None}
 
     def made_by(self, row: int) -> str:
@@ -263,14 +273,17 @@ class DotProducts:
         lines = [line for name, codes, kind in vectors for line in operand_lines(name, codes[row].tolist(), kind, True)]
         if self.mask is not None:
             lines = operand_lines(self.mask.port, self.mask.bits[row].tolist(), Bits(1), True) + lines
+        if self.random is not None:
+            lines = operand_lines(self.random.port, [int(self.random.bits[row])], Bits(self.random.width), False) + lines
         has_c = "c" in operation.operands
         return lines + (operand_lines("c", [int(operands.c[row])], operation.c, False) if has_c else [])
 
     def rows(self, order: npt.NDArray[Any]) -> Self:
         """These rows, in this order."""
         mask = self.mask and self.mask._replace(bits=self.mask.bits[order])
+        random = self.random and self.random._replace(bits=self.random.bits[order])
         expected = [self.expected[row] for row in order.tolist()]
-        return replace(self, stimulus=self.stimulus.rows(order), expected=expected, mask=mask)
+        return replace(self, stimulus=self.stimulus.rows(order), expected=expected, mask=mask, random=random)
 
     def alone(self, row: int) -> Self:
         """A copy of one row, so that the others need not stay in memory."""
@@ -278,11 +291,18 @@ class DotProducts:
         codes = [None if array is None else array[one].copy() for array in self.stimulus.operands]
         stimulus = Stimulus(Operands(*codes), self.label[one].copy(), self.stimulus.names)  # type: ignore[arg-type]
         mask = self.mask and self.mask._replace(bits=self.mask.bits[one].copy())
-        return replace(self, stimulus=stimulus, expected=[self.expected[row]], mask=mask)
+        random = self.random and self.random._replace(bits=self.random.bits[one].copy())
+        return replace(self, stimulus=stimulus, expected=[self.expected[row]], mask=mask, random=random)
 
     def recomputed(self, row: int) -> int:
         """The row's result, computed by the reference engine."""
-        return int(self.dot(*self.counted.rows(slice(row, row + 1)), engine="reference")[0])
+        return int(self.alone(row).computed("reference")[0])
+
+    def computed(self, engine: str | None = None) -> list[int]:
+        """Golden's results of all rows."""
+        random = {} if self.random is None else {"random": self.random.bits}
+        found: list[int] = self.dot(*self.counted, engine=engine, **random).tolist()
+        return found
 
     def _class_name(self, name: str) -> str:
         return f"{self.name}: {name}" if self.name else name

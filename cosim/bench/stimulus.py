@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import combinations, pairwise, zip_longest
 from operator import or_
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 import golden
 from cosim.bench.coverage import with_pairs
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths, with_fixed_results
-from cosim.bench.products import Bits, Chunk, DotProducts, Element, Mask, Vector, packed, without_idle
+from cosim.bench.products import Bits, Chunk, DotProducts, Element, Mask, Random, Vector, packed
 from cosim.bench.waits import class_numbers
 from golden import Format, Instruction, Unit
 from golden.arithmetic.flags import selected
@@ -340,7 +341,9 @@ class StepSpecification:
         """The width of each input that a result does not share with others (bits)."""
         shared = self.design.shared_inputs
         inputs = [
-            port for port in self.design.ports if port.direction == "input" and port.name in (*OPERANDS, self.design.mask)
+            port
+            for port in self.design.ports
+            if port.direction == "input" and port.name in (*OPERANDS, self.design.mask, self.design.random)
         ]
         return {port.name: port.width for port in inputs if port.name not in shared}
 
@@ -553,14 +556,19 @@ def masked_products(
     choice: Choice, stimulus: Stimulus, mask: str, engine: str | None, noise: random.Random, formats: tuple[Format, Format]
 ) -> DotProducts:
     """The dot products of a choice, one for each row of the stimulus, with a mask where the design has one: of every other
-    row all products count."""
-    unit, operands, bits = choice.unit, stimulus.operands, None
+    row all products count; and with random bits where the unit takes some."""
+    unit, operands, bits, random = choice.unit, stimulus.operands, None, None
     if mask:
         rng = np.random.default_rng(noise.getrandbits(64))
         bits = rng.integers(0, 2, operands.a.shape, np.uint8) | rng.integers(0, 2, (len(operands.a), 1), np.uint8)
-    counted = operands if bits is None else without_idle(operands, bits)
-    products = dot_products(choice.name, unit, unit.operation, replace(stimulus, operands=counted), engine, formats)
-    return replace(products, stimulus=stimulus, places=choice.places, mask=None if bits is None else Mask(mask, bits))
+    if unit.random is not None:
+        rng, port, width = np.random.default_rng(noise.getrandbits(64)), unit.random.port, unit.random.width
+        drawn = rng.integers(0, 1 << width, len(operands.a), np.uint64)
+        kind = rng.integers(0, 8, len(drawn))  # all zeros and all ones are ends
+        drawn[kind == 0], drawn[kind == 1] = 0, (1 << width) - 1
+        random = Random(port, drawn, width)
+    of_mask = None if bits is None else Mask(mask, bits)
+    return dot_products(choice.name, unit, unit.operation, stimulus, engine, formats, choice.places, of_mask, random)
 
 
 def dot_products(
@@ -570,11 +578,17 @@ def dot_products(
     stimulus: Stimulus,
     engine: str | None,
     formats: tuple[Format, Format],
+    places: Mapping[str, Source] = MappingProxyType({}),
+    mask: Mask | None = None,
+    random: Random | None = None,
 ) -> DotProducts:
     """The rows of a stimulus with the results of a golden model."""
     dot: Callable[..., Any] = model.dot
-    expected, has_steps = dot(*stimulus.operands, engine=engine).tolist(), getattr(model, "sums", None) is None
-    return DotProducts(name, operation, stimulus, dot, expected, formats, has_steps=has_steps)
+    has_steps = getattr(model, "sums", None) is None and random is None
+    found = DotProducts(
+        name, operation, stimulus, dot, (), formats, has_steps=has_steps, places=places, mask=mask, random=random
+    )
+    return replace(found, expected=found.computed(engine))
 
 
 def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
@@ -587,6 +601,8 @@ def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
             columns[port] = packed_codes(codes ^ elements.format.negative_zero if is_negated else codes, elements.format)
     if products.mask is not None:
         columns[products.mask.port] = packed(products.mask.bits, Bits(1))
+    if products.random is not None:
+        columns[products.random.port] = products.random.bits.tolist()
     return _transposed(columns)
 
 

@@ -107,7 +107,7 @@ def operands_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Opera
     constants = {each.port: tuple(value.name for value in each.values) for each in controls if each.has_constants}
     found = []
     for port in design.ports:
-        if port.name in (*OPERANDS, design.mask) or port.name in design.shared_inputs:
+        if port.name in (*OPERANDS, design.mask, design.random) or port.name in design.shared_inputs:
             width = pitch = port.width // port.count
             if port.name == "c" and widths.c_bits is not None:
                 width = widths.c_bits

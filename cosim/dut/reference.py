@@ -10,7 +10,7 @@ from cosim.dut.elaborate import Port, elaborated
 from cosim.dut.vhdl import entity_of, lower_case
 from golden.chains.chain import Chain
 from golden.checks import listed, unknown
-from golden.units.controls import MASK, Control
+from golden.units.controls import MASK, OPERANDS, RANDOM, Control
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.ports import Echo
@@ -56,8 +56,8 @@ def reference_of(design: Design, dut: Dut) -> Design:
         finder.check(f"[echo] {output}: {given} has constants of a package as values; give them as numbers",
             not any(control.port == given and control.has_constants for control in unit.controls))  # fmt: skip
         finder.check(
-            f"[echo] {output}: a mask of several results or transfers cannot be returned",
-            given != unit.mask or dut.results * transfers == 1,
+            f"[echo] {output}: an operand of several results or transfers cannot be returned",
+            given not in [c.port for c in unit.controls if c.key in OPERANDS] or dut.results * transfers == 1,
         )
         inputs.setdefault(given, sent)
         echoes.append(Echo(output, given, width, low))
@@ -112,6 +112,10 @@ class _Finder:
             fits = width == length * self._dut.results
             self.check(f"{what} must have one bit for each product, {length * self._dut.results}; it has {width}", fits)
             return length * transfers
+        if control.key == RANDOM:
+            wanted = control.width * self._dut.results
+            self.check(f"{what} must have the random bits of each result, {wanted}; it has {width}", width == wanted)
+            return control.width
         if control.has_constants:
             return control.width
         self.check(f"{what} has {width} bits, too few for {max(control.codes)}", width >= control.width)

@@ -74,7 +74,7 @@ def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) 
     """The bits of the operands of one vector, of all transfers of a tile."""
     if not isinstance(design, TileDesign):
         shared = design.shared_inputs
-        known = {*OPERANDS, design.mask} - {*shared}
+        known = {*OPERANDS, design.mask, design.random} - {*shared}
         inputs = {port.name: port.width for port in design.ports if port.name in known and port.direction == "input"}
         if "c" in inputs and widths.c_bits is not None:
             inputs["c"] = widths.c_bits

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cosim.bench.mismatch import Arrival, ComparedRow, compared_row
-from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Mask, Vector
+from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Mask, Random, Vector
 from cosim.bench.stimulus import place, place_in_matrix
 from cosim.volume.design_plan import Product, products_of
 from golden import Format
@@ -31,6 +31,12 @@ class Codes:
     scale_a: tuple[int, ...] | None
     scale_b: tuple[int, ...] | None
     mask: tuple[int, ...] | None = None
+    random: int | None = None
+
+    def ports(self, design: Design) -> dict[str, tuple[int, ...]]:
+        """The codes of a design's mask and random bits, by port."""
+        found = {} if self.mask is None else {design.mask: self.mask}
+        return found if self.random is None else found | {design.random: (self.random,)}
 
 
 class Decoder:
@@ -78,7 +84,7 @@ class Decoder:
             expected=row["expected"][element],
             cycle=row["cycle"],
             time=float(row["time"]),
-            ports={} if codes.mask is None else {self._design.mask: codes.mask},
+            ports=codes.ports(self._design),
         )
 
     def codes(self, row: Row, element: int) -> Codes:
@@ -99,11 +105,13 @@ class Decoder:
             )
 
         L, mask = p.products_per_step, self._design.mask
+        width = None if p.random is None or p.random.random is None else p.random.random.width
         return Codes(
             a=_in_order(p, [part("a", p.a, t, i * L, L) for t in transfers]),
             b=_in_order(p, [part("b", p.b, t, j * L, L) for t in transfers]),
             c=part("c", p.operation.c, transfers[p.c_step], element, 1)[0],
             mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
+            random=None if width is None else _codes(transfers[0][self._design.random], width, element, 1)[0],
             scale_a=None if scale is None else _scales(p, scale, [t["scale_a"] for t in transfers], i),
             scale_b=None if scale is None else _scales(p, scale, [t["scale_b"] for t in transfers], j),
         )
@@ -116,7 +124,7 @@ class Decoder:
         names = (self._classes[row["label"]].rpartition(": ")[2],)
         stimulus = Stimulus(_operands(product, codes), np.zeros(count, np.uint8), names)
         rows = self._rows(row, codes, stimulus, [])
-        rows = replace(rows, expected=rows.dot(*rows.counted).tolist())
+        rows = replace(rows, expected=rows.computed())
         transfers = [{port: int(code, 16) for port, code in transfer.items()} for transfer in row["transfers"]]
         return Vector(transfers, [Element(rows, e, self._place(product, e)) for e in range(count)], row["vector"])
 
@@ -133,9 +141,12 @@ class Decoder:
     def _rows(self, row: Row, codes: Sequence[Codes], stimulus: Stimulus, expected: Sequence[int]) -> DotProducts:
         product, dot = self._products[row["product"]], self._model(row["product"]).dot
         mask = Mask(self._design.mask, np.array([each.mask for each in codes], np.uint8)) if self._design.mask else None
-        formats = (product.a, product.b)
+        formats, random = (product.a, product.b), None
+        if product.random is not None and product.random.random is not None:
+            control, bits = product.random.random, np.array([each.random for each in codes], np.uint64)
+            random = Random(control.port, bits, control.width)
         named = (product.name, product.operation, stimulus, dot, expected, formats)
-        return DotProducts(*named, places=product.places, mask=mask)
+        return DotProducts(*named, places=product.places, mask=mask, random=random)
 
     def result(self, row: Row) -> Format | Bits:
         """The format of the row's result."""

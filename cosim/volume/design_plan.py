@@ -19,6 +19,8 @@ from golden.native.library import MODULE
 from golden.native.parameters import flag_rules, format_number, parameters
 from golden.stimulus import OperandShape
 from golden.units.controls import Source
+from golden.units.random_dot import with_random_step
+from golden.units.unit import Unit
 from rtl.designs.design import Design
 from rtl.designs.ports import OPERANDS
 from rtl.designs.product_design import ProductDesign
@@ -44,6 +46,7 @@ class Product:
         order: k of the products in the order in which the design takes them, all steps one after another.
         codes: inputs that choose it, with their codes. places: the ports of operands that have others than their own.
         last_flags: of how many products, the last ones, exception flags are; 0 for those of all together.
+        random: the unit with random bits, whose results these take; `chain` then gives wide ones.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Product:
     codes: Mapping[str, int] = field(default_factory=dict)
     places: Mapping[str, Source] = field(default_factory=dict)
     last_flags: int = 0
+    random: Unit | None = None
 
     def source(self, operand: str) -> Source:
         """The port that an operand comes from."""
@@ -125,11 +129,12 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
             operation=operation,
             a=operation.a,
             b=operation.b,
-            chain=Chain(operation),
+            chain=Chain(operation if choice.unit.random is None else with_random_step(choice.unit)[0].operation),
             shape=widths.shape_of(choice.unit),
             order=tuple(range(operation.length)),
             codes=choice.codes,
             places=choice.places,
+            random=None if choice.unit.random is None else choice.unit,
         )
         for choice in design.choices
         for operation in [choice.unit.operation]
@@ -138,7 +143,7 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
 
 def operand_ports(design: Design) -> list[str]:
     """The inputs that vectors drive, in the order in which a transfer holds them."""
-    known = (*OPERANDS, design.mask, *design.shared_inputs)
+    known = (*OPERANDS, design.mask, design.random, *design.shared_inputs)
     return [port.name for port in design.ports if port.name in known and port.direction == "input"]
 
 
@@ -214,6 +219,10 @@ def _product_lines(product: Product) -> Iterator[str]:
             yield f"{name} {name} {shape.scale.width} {_storage(shape.scale)} 0"
         yield f"scales {shape.blocks} {product.scales_per_step}"
     yield f"d {format_number(d)} {int(product.operation.nan_is_fixed())}"
+    if product.random is not None and product.random.random is not None:
+        step, port = with_random_step(product.random)[1], product.random.random.port
+        rules = (step.random.bits, format_number(step.wide.d), step.random.half, step.saturates, step.negative_zero)
+        yield f"random_bits {port} {_listed(map(int, rules))}"
     yield f"tile {product.m} {product.n} {product.steps} {product.c_step}"
     yield f"order {_listed(product.order)}"
 

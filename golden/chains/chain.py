@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from golden.arithmetic.conversion import rounding_to
-from golden.arithmetic.formats import FP16, FP32, Cls, Format
+from golden.arithmetic.formats import FORMATS, FP16, FP32, Cls, Format
 from golden.arithmetic.rounding import MODES
 from golden.arithmetic.specials import nvidia_nan, quiet_nan
 from golden.arrays import BitArray, bits_dtype
@@ -111,7 +111,7 @@ class ChainTable:
             raise ValueError(f"[chain] is for operations without scales, but {operation.name} has scales")
         if self != ChainTable() and "c" not in operation.operands:
             raise ValueError(f"[chain] is for operations that add to c, which {operation.name} does not have")
-        if self.convert is not None and (a.name not in CONVERTED or b.name not in CONVERTED):
+        if self.convert is not None and not {a, b} <= {FORMATS[name] for name in CONVERTED}:
             raise ValueError(f"[chain] convert takes {' and '.join(CONVERTED)} to fp16; got a={a}, b={b}")
         if self.subtract and not a.negative_zero:
             raise ValueError(f"[chain] subtract inverts a bit that is a's sign alone, which {a} does not have")

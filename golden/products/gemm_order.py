@@ -8,7 +8,7 @@ from itertools import accumulate, chain, pairwise
 from math import lcm
 from typing import Any, NamedTuple
 
-from golden.arithmetic.formats import FORMATS, Format
+from golden.arithmetic.formats import BF16, FORMATS, FP64, TF32, Format
 from golden.checks import check_choice, check_int, check_type
 from golden.products.epilogue import OUTPUTS, USES_C, checked_steps, factor
 from golden.products.operand_parts import CONVERSIONS, PASSES
@@ -424,17 +424,17 @@ class GemmOrder:
                 f"the order names {self.model.name}, got {model.name}; give that one, or an order without a model"
             )
         d = model.operation.d
-        if self.adds and d.name not in ADDED_FORMATS:
+        if self.adds and d not in [FORMATS[name] for name in ADDED_FORMATS]:
             raise ValueError(
                 f"promotion, split-K and stream-K add in floating point; {model.name} gives {d}: "
                 f"take promote_every = 0, split_k = 1 and k_order = 'ascending'"
             )
-        if self.promote_every and d.name == "fp64":
+        if self.promote_every and d == FP64:
             raise ValueError(
                 f"promote_every adds to an fp32 accumulator, which does not hold fp64; {model.name} gives {d}: "
                 f"take promote_every = 0"
             )
-        if (self.epilogue or self.output or self.scale_at == "promotion" or self.split_sum != "fp32") and d.name == "fp64":
+        if (self.epilogue or self.output or self.scale_at == "promotion" or self.split_sum != "fp32") and d == FP64:
             raise ValueError(f"epilogue, output, scale_at and split_sum are of fp32, not of fp64; {model.name} gives {d}")
         self._check_sizes(model)
 
@@ -465,11 +465,11 @@ class GemmOrder:
 
     def _check_formats(self, model: Instruction | Unit) -> None:
         """Raise ValueError if operands of fp32 cannot become the model's."""
-        wanted = ("tf32", "bf16") if self.passes is None else (PASSES[self.passes][0].name,)
-        if self.converts and (model.a.name not in wanted or model.b != model.a):
+        wanted = (TF32, BF16) if self.passes is None else (PASSES[self.passes][0],)
+        if self.converts and (model.a not in wanted or model.b != model.a):
             key = "convert" if self.passes is None else f"passes = {self.passes!r}"
             raise ValueError(
-                f"{key} is for instructions on {' or '.join(wanted)}; {model.name} takes {model.a} and {model.b}"
+                f"{key} is for instructions on {' or '.join(map(str, wanted))}; {model.name} takes {model.a} and {model.b}"
             )
 
     def regions(self, M: int, N: int, instructions: int, k: int, pieces: Pieces | None = None) -> Iterator[Region]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.formats import FP32, Format
 from golden.arrays import BitArray, bits_dtype, to_bits
 from golden.chains.sum_chain import SumTable
@@ -155,15 +156,15 @@ def sum_program(order: GemmOrder, K: int) -> Unit:
     """A row's order on a CUDA core's multiply-add, as a unit with a table `[sums]` over K products that gives the same bits.
 
     Args:
-        order: its model is a unit with one product a step and results of fp32, which D has too (`output`); nothing is
-            rounded between the parts.
+        order: its model is a unit with one product a step and results of fp32; nothing is rounded between the parts. Its
+            `output` may be another format where the unit's operation can round to it (E-FDPA).
 
     Raises:
         ValueError: another order.
     """
     unit = order.model
-    if not isinstance(unit, Unit) or instruction_products(unit) != 1 or order.result_format(unit) is not FP32:
-        raise ValueError("a program of additions needs an order whose model is a unit of one product, with D in fp32")
+    if not isinstance(unit, Unit) or instruction_products(unit) != 1 or unit.d is not FP32:
+        raise ValueError("a program of additions needs an order whose model is a unit of one product with results of fp32")
     if order.scale_at == "promotion" or order.k_order == "stream-k" or order.epilogue or order.split_sum != "fp32":
         raise ValueError("a program of additions has no scales, no stream-K, no epilogue, and parts that are added in fp32")
     plan, _, places = _planned(unit, order, K)
@@ -171,7 +172,9 @@ def sum_program(order: GemmOrder, K: int) -> Unit:
     starts: list[Any] = [Batch(none, none, np.array(name, object)) for name in ("c", "0")]
     program = _Program(unit, order, None, ["0" if place < 0 else f"p{place}" for place in places.tolist()])
     tree: Any = program._parts(starts[0], starts[1], plan, _Nodes(unit.operation, None), None, FP32)
-    return Unit(name=f"{unit.name}-of-{K}", operation=unit.operation, sums=SumTable(tree=tree))
+    to, operation = order.result_format(unit), unit.operation
+    rounded = operation if to is FP32 else operation.changed(rho=rounding_to("RNE", to))  # after the last sum, in fp32
+    return Unit(name=f"{unit.name}-of-{K}", operation=rounded, sums=SumTable(tree=tree))
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from golden.arithmetic.formats import FORMATS, Format
+from golden.arithmetic.random_bits import RandomBits
 from golden.checks import listed, unknown
 from golden.operations import OPERATIONS, Operation
 
 MASK = "mask"
 """The key of an input with one bit for each product: an idle product counts as +0 · +0."""
+
+RANDOM = "random"
+"""The key of an input with the random bits of a result, which is then rounded stochastically."""
+
+OPERANDS = (MASK, RANDOM)
+"""The keys of inputs that are operands: they have no values to choose among."""
 
 MOST_CHOICES = 256
 """Most combinations of the values of controls."""
@@ -69,13 +76,14 @@ class Control:
     """An input that chooses the arithmetic.
 
     Attributes:
-        port: name of the port. key: the key of the unit that it chooses, `operation`, `formats` or `mask`.
-        values: its values; none of a mask.
+        port: name of the port. key: the key of the unit that it chooses, `operation`, `formats` …, or one of `OPERANDS`.
+        values: its values; none of an operand. random: what random bits do.
     """
 
     port: str
     key: str
     values: tuple[Value, ...] = ()
+    random: RandomBits | None = None
 
     @property
     def codes(self) -> tuple[int, ...]:
@@ -91,11 +99,13 @@ class Control:
 
     @property
     def width(self) -> int:
-        """Bits of the largest of its codes."""
-        return max(1, max(self.codes, default=0).bit_length())
+        """Bits of the largest of its codes, or of its random bits."""
+        return max(1, max(self.codes, default=0).bit_length()) if self.random is None else self.random.bits
 
     def as_table(self) -> dict[str, Any]:
         """The control as the file has it."""
+        if self.random is not None:
+            return {"key": self.key, "bits": self.random.bits} | ({"half": True} if self.random.half else {})
         if self.key == MASK:
             return {"key": self.key}
         return {"key": self.key, "values": {value.name: _given(self.key, value) for value in self.values}}
@@ -114,9 +124,10 @@ def controls_from_table(table: Mapping[str, Any]) -> tuple[Control, ...]:
         ValueError: an entry of another form; the message names it, the rule and the value.
     """
     found = tuple(_control(port, given) for port, given in table.items())
-    masks = [control.port for control in found if control.key == MASK]
-    if len(masks) > 1:
-        raise ValueError(f'[controls] has one input with key = "mask", got {listed(masks)}')
+    for key in OPERANDS:
+        alike = [control.port for control in found if control.key == key]
+        if len(alike) > 1:
+            raise ValueError(f'[controls] has one input with key = "{key}", got {listed(alike)}')
     return found
 
 
@@ -125,10 +136,15 @@ def _control(port: str, given: Any) -> Control:
         raise ValueError(f'[controls] must name inputs like "op_i" or "mode_i[1:0]", got {port!r}')
     if not isinstance(given, dict) or not isinstance(given.get("key"), str):
         raise ValueError(f'[controls] {port} must be like {{key = "rho", values = {{0 = "RNE-FP16"}}}}, got {given!r}')
-    for name in given:
-        if name not in ("key", "values"):
-            raise ValueError(unknown(f"[controls] {port}: key", name, ("key", "values")))
     key, values = given["key"], given.get("values")
+    allowed = ("key", "bits", "half") if key == RANDOM else ("key", "values")
+    for name in given:
+        if name not in allowed:
+            raise ValueError(unknown(f"[controls] {port}: key", name, allowed))
+    if key == RANDOM:
+        if "bits" not in given:
+            raise ValueError(f'[controls] {port} must have bits, like {{key = "random", bits = 8}}; got {given!r}')
+        return Control(port, key, random=RandomBits(given["bits"], given.get("half", False)))
     if key == MASK:
         if values is not None:
             raise ValueError(f"[controls] {port}: a mask has no values, one bit for each product; got {values!r}")

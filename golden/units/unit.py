@@ -13,8 +13,9 @@ from golden.chains.chain import Chain, ChainTable, chain_of
 from golden.chains.sum_chain import SumTable, check_sums
 from golden.checks import check_choice, check_clock, check_int, check_name, check_type, listed, named_registers
 from golden.operations import Operation
-from golden.units.controls import MASK, MOST_CHOICES, Control, Source, arithmetic, check_places
+from golden.units.controls import MASK, MOST_CHOICES, OPERANDS, Control, Source, arithmetic, check_places
 from golden.units.model import Model
+from golden.units.random_dot import random_dot, with_random_step
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 """Values of `encoding`: how negative numbers are represented inside the aligned sum. The choice never changes a result."""
@@ -208,6 +209,7 @@ class Unit(Model):
         converted: formats of a and b before `chain` converts them to fp16; None if it does not convert.
         sums: the program of sums that the unit computes in place of its operation, which names the formats; or None.
         controls: inputs of its circuit that choose the arithmetic. Such a unit has no `dot`: each of its `choices` has.
+            Random bits alone, which are an operand, choose nothing.
         array: the array of such datapaths that its circuit is; None for one datapath.
     """
 
@@ -251,6 +253,8 @@ class Unit(Model):
                         f"{self.name}: [controls] {self.mask} masks products of a and b whose code 0 is +0, as an idle one "
                         f"counts; got {operation.name} with a = {operation.a}, b = {operation.b}: leave the mask out"
                     )
+            if self.random is not None and len(self.controls) == 1:  # each choice is such a unit
+                with_random_step(self)
 
     @cached_property
     def choices(self) -> "tuple[Choice, ...]":
@@ -266,11 +270,52 @@ class Unit(Model):
         """The port of its control that masks products; empty if it has none."""
         return next((control.port for control in self.controls if control.key == MASK), "")
 
-    def _check_chosen(self) -> None:
-        """Raise ValueError where controls choose the arithmetic."""
+    @property
+    def random(self) -> Control | None:
+        """Its control with random bits, if it has one."""
+        return next((control for control in self.controls if control.random is not None), None)
+
+    def _check_chosen(self, takes_random: bool = False) -> None:
+        """Raise ValueError where controls choose the arithmetic, and where there are random bits, unless they are taken."""
+        if self.random is not None and len(self.controls) == 1:
+            if not takes_random:
+                raise ValueError(
+                    f"{self.name} rounds by random bits, its [controls] {self.random.port}: dot takes them, as random, for "
+                    "one step; explain, chains, arrays and products of matrices do not"
+                )
+            return
         if self.controls:
             ports = listed(control.port for control in self.controls)
             raise ValueError(f"{self.name} has [controls], {ports} choose its arithmetic: take one of its `choices`")
+
+    def dot(
+        self,
+        a: Any,
+        b: Any = None,
+        c: Any = None,
+        scale_a: Any = None,
+        scale_b: Any = None,
+        engine: str | None = None,
+        *,
+        flags: bool = False,
+        random: Any = None,
+    ) -> Any:
+        """As `Model.dot`; of a unit with random bits one step.
+
+        Args:
+            random: the random bits of each row, unsigned integers [...], of a unit that has them, else None.
+
+        Raises:
+            ValueError: also random bits that are missing, too large, or of a unit without.
+        """
+        if self.random is None:
+            if random is not None:
+                raise ValueError(f"random must be left out: {self.name} has no random bits in [controls]")
+            return super().dot(a, b, c, scale_a, scale_b, engine, flags=flags)
+        self._check_chosen(takes_random=True)
+        if flags:
+            raise ValueError(f"flags must be false: {self.name} rounds by random bits, for which no flags are defined")
+        return random_dot(self, (a, b, c, scale_a, scale_b), random, engine)
 
     @property
     def a(self) -> Format:
@@ -289,7 +334,7 @@ class Unit(Model):
         Raises:
             ValueError: controls choose the arithmetic.
         """
-        self._check_chosen()
+        self._check_chosen(takes_random=True)
         if self.chain == ChainTable() and self.array is None:
             return self
         return replace(self, chain=ChainTable(), converted=None, array=None)
@@ -355,8 +400,9 @@ def choices_of(unit: "Unit") -> tuple[Choice, ...]:
     Raises:
         ValueError: too many combinations, or a unit that cannot be; the message names the values.
     """
-    controls = [control for control in unit.controls if control.key != MASK]
-    plain = replace(unit, controls=())
+    controls = [control for control in unit.controls if control.key not in OPERANDS]
+    kept = tuple(control for control in unit.controls if control.random is not None)
+    plain = unit if kept == unit.controls else replace(unit, controls=kept)
     many = 1
     for control in controls:
         many *= len(control.values)

@@ -8,6 +8,7 @@ import numpy as np
 
 import golden
 from golden import Instruction
+from golden.arithmetic.formats import INT32
 from golden.arrays import BitArray
 from golden.checks import check_int
 from hwtests.amd.mfma import ENTRY, HipKernel, Table, mfma_kernel, offsets_table
@@ -92,7 +93,7 @@ def free_bits(instruction: Instruction) -> dict[str, int]:
 def check_modifiers(instruction: Instruction, modifiers: Modifiers) -> None:
     """Raise unless the instruction has these modifiers, and their effect is known."""
     name, free = instruction.name, free_bits(instruction)
-    if instruction.c.name == "int32":
+    if instruction.c == INT32:
         raise ValueError(f"{name} has no modifiers but its signs and clamp")
     if not free:
         raise ValueError(f"{name} has no modifiers here: nobody has recorded their effect")
@@ -182,9 +183,9 @@ def operand_table(instruction: Instruction) -> Table:
     if i.arch != "gfx1201":
         return row * i.k + np.arange(i.k)
     element = np.arange(i.k // (wave // LANE_GROUP))
-    if i.c.name == "int32" and wave == 64:
+    if i.c == INT32 and wave == 64:
         return row * i.k + len(element) * (2 * (group % 2) + group // 2) + element
-    if i.c.name == "int32":
+    if i.c == INT32:
         return row * i.k + 16 * (element // 8) + 8 * group + element % 8
     return row * i.k + len(element) * group + element
 
@@ -218,7 +219,7 @@ def wmma_kernel(instruction: Instruction, modifiers: Modifiers | None = None) ->
     if modifiers is not None:
         check_modifiers(i, modifiers)
     chosen = modifiers or Modifiers()
-    if i.c.name == "int32":
+    if i.c == INT32:
         signs = 2 * i.b.signed + i.a.signed
         text = Modifiers(neg_lo=int(signs)).text() + " clamp" * i.name.endswith(".clamp")
     else:

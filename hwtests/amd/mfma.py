@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden import Instruction
+from golden.arithmetic.formats import BF16, FP64
 
 LANES = 64
 
@@ -35,7 +36,7 @@ OLD_BF16_PER_LANE = 2
 
 def per_lane(instruction: Instruction) -> int:
     """Number of elements of A that a lane holds."""
-    if instruction.a.name == "bf16" and instruction.name.endswith("bf16") and instruction.arch in ("gfx908", "gfx90a"):
+    if instruction.a == BF16 and instruction.name.endswith("bf16") and instruction.arch in ("gfx908", "gfx90a"):
         return OLD_BF16_PER_LANE
     return LATER_PER_LANE.get(instruction.name, PER_LANE[instruction.a.name])
 
@@ -153,7 +154,7 @@ _CODE = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsi
 def _element(instruction: Instruction) -> str:
     """The C type of an operand of the builtin."""
     operand = instruction.a
-    if operand.name == "bf16":
+    if operand == BF16:
         return "__bf16" if instruction.name in LATER_PER_LANE else "short"
     return {"fp64": "double", "fp32": "float", "tf32": "float", "fp16": "_Float16"}.get(operand.name, "unsigned char")
 
@@ -162,7 +163,7 @@ def mfma_kernel(instruction: Instruction) -> HipKernel:
     """The kernel of a `v_mfma`."""
     i = instruction
     count, elements = blocks(i), per_lane(i)
-    result = result_table(i.m, i.n, count, i.d.name == "fp64")
+    result = result_table(i.m, i.n, count, i.d == FP64)
     builtin = builtin_of(i)
     tables = [
         ("A_PLACE", operand_table(i.m, i.k, elements)),

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from golden import Instruction
-from golden.arithmetic.formats import B1, IntegerFormat
+from golden.arithmetic.formats import B1, FP64, UE8M0, IntegerFormat
 from golden.cache import File
 from golden.files import temporary_folder
 from golden.native.cuda import cached
@@ -123,7 +123,7 @@ def expected(instruction: Instruction) -> dict[str, int]:
 
 def _expected_mma(i: Instruction) -> dict[str, int]:
     shape, mma = f"{i.m}{i.n}{i.b_k}", f"MMA{'.SP' if i.sparse else ''}"
-    if i.a.name == "fp64":
+    if i.a == FP64:
         return {f"DMMA.{shape}" if i.arch in ("sm_80", "sm_89") else f"DMMA.{i.m}x{i.n}x{i.k}": 1}
     if isinstance(i.a, IntegerFormat):
         return _expected_imma(i)
@@ -138,7 +138,7 @@ def _expected_mma(i: Instruction) -> dict[str, int]:
     types = f"{d}.{i.a.name.upper()}.{i.b.name.upper()}"
     if i.scale is None:
         return {f"QMMA.{shape}.{types}": 1}
-    scale = "E8" if i.scale.name == "ue8m0" else "UE4M3"
+    scale = "E8" if i.scale == UE8M0 else "UE4M3"
     scales = ".4X" if i.k // (i.block_size or i.k) == 4 else ""
     return {f"{'OMMA' if i.k == 64 else 'QMMA'}.SF.{shape}.{types}.{scale}{scales}": 1}
 

@@ -5,7 +5,7 @@ import re
 from string import Template
 
 from golden import Instruction
-from golden.arithmetic.formats import FP32
+from golden.arithmetic.formats import FP16, FP32
 from hwtests.nvidia.source import (
     ENTRY,
     GATHER,
@@ -92,7 +92,7 @@ def fp4_is_packed(instruction: Instruction) -> bool:
 def fragments_of(instruction: Instruction) -> tuple[Fragments, Fragments]:
     """The layouts of A, B and C, and those from which the layout of D is taken."""
     i = instruction
-    if (i.m, i.n, i.k) == (8, 8, 4) and i.a.name == "fp16":
+    if (i.m, i.n, i.k) == (8, 8, 4) and i.a == FP16:
         with_c, with_d = (Fragments(*quad_pairs(accumulator == FP32), tiles=4) for accumulator in (i.c, i.d))
         return with_c, with_d
     fragments = mma_fragments(i.m, i.n, i.k, container_bits(i.a, fp4_is_packed(i)), i.b_k)

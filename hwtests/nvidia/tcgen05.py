@@ -9,6 +9,7 @@ import re
 from string import Template
 
 from golden import Instruction
+from golden.arithmetic.formats import FP32, UE8M0
 from hwtests.nvidia.shared_memory import PACK, ROW_BYTES, SHARED_ADDRESS, descriptor_source, packing_of
 from hwtests.nvidia.source import ENTRY, Kernel, storage_type, target_of
 
@@ -130,8 +131,8 @@ def instruction_descriptor(instruction: Instruction) -> int:
     i, codes = instruction, TYPE_CODES[kind_of(instruction)]
     common = codes[i.a.name] << 7 | codes[i.b.name] << 10 | (i.n >> 3) << 17
     if i.scale is None:
-        return common | (i.d.name == "fp32") << 4 | (i.m >> 4) << 24
-    return common | (i.scale.name == "ue8m0") << 23 | (i.m >> 7) << 27
+        return common | (i.d == FP32) << 4 | (i.m >> 4) << 24
+    return common | (i.scale == UE8M0) << 23 | (i.m >> 7) << 27
 
 
 def row_of_lane(m: int, lane: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import golden
+from golden.arithmetic.integer_format import integer
 from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
 from golden.files import check_output, is_stdout, write_output
 from golden.recordings.npz import ArrayHeader, npz_bytes, read_npz
@@ -109,7 +110,13 @@ def input_arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Na
         check_dtypes(headers, formats)
         check_shapes(headers, model)
 
-    return read_npz(arguments.input, model.operation.operands, ("scale_a", "scale_b"), check)
+    random = ("random",) if takes_random(model) else ()
+    return read_npz(arguments.input, (*model.operation.operands, *random), ("scale_a", "scale_b"), check)
+
+
+def takes_random(model: golden.Instruction | golden.Unit) -> bool:
+    """Whether `dot` takes random bits."""
+    return isinstance(model, golden.Unit) and model.random is not None
 
 
 def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.Unit:
@@ -132,6 +139,8 @@ def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden
     formats = {name: found[name] for name in operation.operands}
     if operation.scale_format is not None:
         formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
+    if isinstance(model, golden.Unit) and model.random is not None:
+        formats["random"] = integer(f"uint{model.random.width}", model.random.width, signed=False)
     return formats
 
 
@@ -166,8 +175,11 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     K = model.k if isinstance(model, golden.Instruction) else shape[-1] if shape else 0
     if not K:
         raise ValueError(f"a must have shape [..., K] with K at least 1, got {shape}")
-    model.chain_over(K)
     lead = shape[:-1]
+    if takes_random(model):
+        check_shape("random", headers["random"], lead, "that of a without K")
+    else:
+        model.chain_over(K)
     check_shape("a", headers["a"], (*lead, K), "the last axis is K")
     if "b" in operation.operands:
         check_shape("b", headers["b"], (*lead, K), "that of a")

@@ -88,7 +88,7 @@ def _models(
 def candidates(arch: str, a: Format, b: Format, scale: Format | None = None) -> list[golden.Instruction]:
     """The instructions of an architecture that may have multiplied two formats, each arithmetic once; for fp32 also those
     of tf32 and bf16. `scale`: the format of the scales that the instruction takes."""
-    formats = [(a, b)] + ([(FORMATS[name],) * 2 for name in ("tf32", "bf16")] if a.name == b.name == "fp32" else [])
+    formats = [(a, b)] + ([(FORMATS[name],) * 2 for name in ("tf32", "bf16")] if a == b == FP32 else [])
     entries = [entry for entry in golden.instructions(arch) if (entry.a, entry.b) in formats and entry.scale == scale]
     entries.sort(key=lambda entry: (not entry.name.startswith(("wgmma.m64n128", "tcgen05.m128n128")), -entry.k))
     seen: dict[Any, golden.Instruction] = {}

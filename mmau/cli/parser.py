@@ -71,7 +71,7 @@ def add_eval(commands: Commands) -> None:
         required=True,
         type=Path,
         metavar="V.npz",
-        help="read the arrays a, b, c, and scale_a and scale_b of a scaled operation, from this file; required",
+        help="read the arrays a, b, c, and where the model takes them scale_a, scale_b and random, from this file; required",
     )
     data.add_argument("--output", type=Path, metavar="D.npz", help="write the array d to this file; - for stdout")
     data.add_argument(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from golden.arithmetic.formats import Format
-from golden.arrays import BitArray
+from golden.arrays import BitArray, bits_dtype
 from golden.chains.chain import ChainTable
 from golden.checks import check_int, check_least
 from golden.files import check_output, is_stdout, write_output
@@ -182,9 +182,10 @@ def run_vectors(arguments: argparse.Namespace) -> int:
     check_int("--vectors", count, 1, MOST_VECTORS)
     kind = arguments.format or ("npz" if arguments.output.suffix == ".npz" else "text")
     about = facts(model, shape, level, count, arguments.seed)
-    parts = with_results(model, chunks(shape, count, arguments.seed, CHUNK))
+    parts = with_results(model, chunks(shape, count, arguments.seed, CHUNK), arguments.seed)
     if kind == "riscv-arch-test":
-        made: bytes | Iterator[bytes] = test_of(check_arch(model), header(model, about), count, parts)
+        of_test = ((stimulus, further["d"]) for stimulus, further in parts)
+        made: bytes | Iterator[bytes] = test_of(check_arch(model), header(model, about), count, of_test)
     else:
         made = text(model, about, parts) if kind == "text" else npz(model, about, parts)
     write_output(arguments.output, made, inputs)
@@ -203,22 +204,28 @@ def facts(model: Instruction | Unit, shape: OperandShape, level: int | None, cou
 
 
 def with_results(
-    model: Instruction | Unit, parts: Iterator[Stimulus]
-) -> Iterator[tuple[Stimulus, BitArray]]:  # fmt: skip
-    """Rows, and the d of each."""
+    model: Instruction | Unit, parts: Iterator[Stimulus], seed: int
+) -> Iterator[tuple[Stimulus, dict[str, BitArray]]]:
+    """Rows, and of each d and the random bits that it took, if any."""
+    rng = np.random.default_rng([seed, 1])
     for stimulus in parts:
-        yield stimulus, model.dot(*stimulus.operands)
+        if isinstance(model, Unit) and model.random is not None:
+            bits = rng.integers(0, 1 << model.random.width, len(stimulus.operands.a), np.uint64)
+            random = bits.astype(bits_dtype(operand_formats(model)["random"]))
+            yield stimulus, {"random": random, "d": model.dot(*stimulus.operands, random=random)}
+        else:
+            yield stimulus, {"d": model.dot(*stimulus.operands)}
 
 
 def text(
-    model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, BitArray]]
-) -> Iterator[bytes]:  # fmt: skip
+    model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, dict[str, BitArray]]]
+) -> Iterator[bytes]:
     """The text format, in chunks of bytes: header lines that begin with #, then one vector per line."""
     yield "".join(f"{line}\n" for line in header(model, about)).encode()
     formats = {**operand_formats(model), "d": model.operation.d}
-    in_order = [name for name in ("a", "b", "scale_a", "scale_b", "c", "d") if name in formats]
-    for stimulus, d in parts:
-        codes = {**stimulus.operands._asdict(), "d": d}
+    in_order = [name for name in ("a", "b", "scale_a", "scale_b", "c", "random", "d") if name in formats]
+    for stimulus, further in parts:
+        codes = {**stimulus.operands._asdict(), **further}
         yield TEXT.question([(codes[name], formats[name]) for name in in_order])
 
 
@@ -231,7 +238,7 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
     order = [name for name in ("a", "b", "scale_a", "scale_b") if name in formats]
     columns = [f"{name}[0] … {name}[{counts[name] - 1}] {formats[name]}" for name in order]
     nan = "a NaN is this one" if operation.nan_is_fixed() else "any NaN may stand for a NaN"
-    columns += [f"c {formats['c']}"] if "c" in formats else []
+    columns += [f"{name} {formats[name]}" for name in ("c", "random") if name in formats]
     lines = [
         f"## mmau {about['version']}: test vectors of {model.label}, one a line",
         f"## {', '.join(columns)}, d {operation.d}: hexadecimal codes; {nan}",
@@ -262,12 +269,13 @@ def step_unit(model: Instruction | Unit) -> Unit:
     return Unit(name=model.step_name, operation=model.operation)
 
 
-def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, BitArray]]) -> bytes:
-    """A .npz file: a, b, c [, scale_a, scale_b], d, the label of each row's class, and `metadata`, JSON in UTF-8."""
+def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, dict[str, BitArray]]]) -> bytes:
+    """A .npz file: a, b, c [, scale_a, scale_b] [, random], d, the label of each row's class, and `metadata` in JSON."""
     made = list(parts)
     stimulus = concatenated([part for part, _ in made])
     read = (*model.operation.operands, "scale_a", "scale_b")
     arrays = {name: codes for name, codes in stimulus.operands._asdict().items() if codes is not None and name in read}
-    arrays |= {"d": np.concatenate([d for _, d in made]), "label": stimulus.label}
+    arrays |= {name: np.concatenate([further[name] for _, further in made]) for name in made[0][1]}
+    arrays["label"] = stimulus.label
     metadata = {**about, "unit_toml": unit_to_toml(step_unit(model)), "classes": stimulus.names}
     return npz_bytes({**arrays, "metadata": np.frombuffer(json.dumps(metadata).encode(), np.uint8)})

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, Literal, NamedTuple
 
 from golden.checks import listed, unknown
-from mmau.explore.records import QUANTISES, Cell, Record, flattened, is_number
+from mmau.explore.records import Cell, Record, flattened, is_number, quantises
 
 Better = Literal["low", "high", "zero"] | None
 """Which value of a column is better: the lower, the higher, or the one nearer to zero; None where a column is no figure of
@@ -146,13 +146,13 @@ def named(name: str, swept: Collection[str]) -> str:
     """The column that a name means, where the keys `swept` vary."""
     if not name.endswith(f".{SNR}"):
         return name
-    which = "total" if any(key in QUANTISES for key in swept) else "arithmetic"
+    which = "total" if any(map(quantises, swept)) else "arithmetic"
     return f"{name.removesuffix(SNR)}{which}_{SNR}"
 
 
 def misleads(name: str, swept: Collection[str]) -> str:
     """A warning where a column leaves out what varies; empty where it does not."""
-    varying = [key for key in swept if key in QUANTISES]
+    varying = [key for key in swept if quantises(key)]
     measure = next((each for each in MEASURES if name.endswith(f".{each}")), "")
     if is_cost(name) or not varying or not measure or measure.startswith(("total", "quantisation", "loss", "accuracy")):
         return ""

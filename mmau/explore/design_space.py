@@ -11,6 +11,7 @@ from golden.chains.chain import ChainTable
 from golden.chains.sum_chain import SumTable
 from golden.operations import OPERATIONS, Operation
 from golden.text import value_as_text
+from golden.units.own_formats import formats_of, table_of
 from golden.units.unit import PLACEMENT, Array, Implementation, Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau.explore.accuracy import Workload, check_measurable, check_workload
@@ -20,6 +21,9 @@ TABLES: dict[str, type[Implementation] | type[ChainTable] | type[SumTable] | typ
     "implementation": Implementation, "chain": ChainTable, "sums": SumTable, "array": Array,
 }  # fmt: skip
 """The tables of a unit's file."""
+
+OWN_FORMATS = "formats"
+"""The table of a unit's file that has a table for each format of its own."""
 
 Value = int | float | str | bool
 
@@ -39,8 +43,11 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     """A unit's file as `golden.units.unit_file` reads it, of flat keys."""
     found: dict[str, Any] = {}
     for key, value in flat.items():
-        table, _, inner = key.rpartition(".")
-        (found.setdefault(table, {}) if table else found)[inner] = value
+        *tables, inner = key.split(".")
+        place = found
+        for table in tables:
+            place = place.setdefault(table, {})
+        place[inner] = value
     return found
 
 
@@ -61,6 +68,8 @@ def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
         found |= {
             f"sums.{key}": value_as_text(value) if key == "tree" else value for key, value in unit.sums.as_table().items()
         }
+    for form in formats_of(operation):
+        found |= {f"{OWN_FORMATS}.{form.name}.{key}": value for key, value in table_of(form).items() if key != "values"}
     if unit.array is not None:
         found |= {f"array.{key}": value for key, value in asdict(unit.array).items()}
     return {"operation": operation.name, **found}
@@ -103,8 +112,8 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """The key without its table."""
-        return self.key.rpartition(".")[2]
+        """The key without its table; of a format with the format's name."""
+        return self.key.partition(".")[2] or self.key
 
     @property
     def keys(self) -> tuple[str, ...]:

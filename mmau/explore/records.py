@@ -142,11 +142,16 @@ ERROR = "relative_error.p99"
 
 def error_of(records: Sequence[Record]) -> str:
     """`ERROR`, with the error of quantising operands where their formats or scales vary."""
-    return f"total.{ERROR}" if any(key in QUANTISES for record in records for key in record.get("swept") or ()) else ERROR
+    return f"total.{ERROR}" if any(quantises(key) for record in records for key in record.get("swept") or ()) else ERROR
 
 
 QUANTISES = ("a", "b", "scale", "K_block")
-"""The keys of a unit that say how real numbers become operands."""
+"""The keys of a unit that say how real numbers become operands, beside those of its own formats."""
+
+
+def quantises(key: str) -> bool:
+    """Whether a flat key of a unit says how real numbers become operands."""
+    return key in QUANTISES or key.startswith("formats.")
 
 
 def workloads(records: Sequence[Record]) -> list[str]:

@@ -5,6 +5,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from golden.arithmetic.formats import FIELDS
 from golden.checks import check_choice, check_int, check_name, listed, unknown
 from golden.files import read_toml
 from golden.operations import OPERATIONS
@@ -15,6 +16,7 @@ from mmau.explore.columns import COST, check_column, is_cost, misleads, named
 from mmau.explore.design_space import (
     AT_LEAST,
     AT_MOST,
+    OWN_FORMATS,
     STAGES,
     TABLES,
     Accuracy,
@@ -196,15 +198,26 @@ def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
 
 def _flat(where: str, table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
     """Keys of a unit's file, flat, each with one value."""
-    check_keys(f"[{where}] ", table, [*known_keys(operation), *TABLES])
+    check_keys(f"[{where}] ", table, [*known_keys(operation), *TABLES, OWN_FORMATS])
     found: dict[str, Value] = {}
     for key, value in table.items():
-        if key in TABLES:
+        if key == OWN_FORMATS:
+            found |= {flat: _value(f"[{where}] {flat}", each) for flat, each in _own_formats(where, value).items()}
+        elif key in TABLES:
             inner = sub_table(where, table, key, table_keys(key))
             found |= {f"{key}.{name}": _value(f"[{where}.{key}] {name}", each) for name, each in inner.items()}
         else:
             found[key] = _value(f"[{where}] {key}", value)
     return found
+
+
+def _own_formats(where: str, given: Any) -> dict[str, Any]:
+    """What is given for each key of formats of a unit's own, by flat key."""
+    if not isinstance(given, dict) or not all(isinstance(form, dict) for form in given.values()):
+        raise ValueError(f"[{where}.{OWN_FORMATS}] must have a table for each format, got {given!r}")
+    for name, form in given.items():
+        check_keys(f"[{where}.{OWN_FORMATS}.{name}] ", form, list(FIELDS))
+    return {f"{OWN_FORMATS}.{name}.{key}": value for name, form in given.items() for key, value in form.items()}
 
 
 def _value(where: str, value: Any) -> Value:
@@ -363,13 +376,18 @@ def axes_of(sweep: Mapping[str, Any], operation: str | None) -> tuple[Axis, ...]
         ValueError: a key is unknown, or values are invalid.
     """
     known = [*known_keys(operation), *TABLES]
-    check_keys("[sweep] ", [key for key in sweep if not _tables(sweep[key])], known)
+    check_keys("[sweep] ", [key for key in sweep if not _tables(sweep[key])], [*known, OWN_FORMATS])
     found = []
     for key, given in sweep.items():
         if _tables(given):
             if key in known:
                 raise ValueError(f"[sweep] {key} must hold values; tables go under a name that is no key of a unit")
             found.append(Axis(key, _choices(f"sweep.{key}", given, operation)))
+            continue
+        if key == OWN_FORMATS:
+            found += [
+                Axis(flat, _values(f"[sweep] {flat}", values)) for flat, values in _own_formats("sweep", given).items()
+            ]
             continue
         if key not in TABLES:
             found.append(Axis(key, _values(f"[sweep] {key}", given)))

@@ -22,6 +22,7 @@ from typing import Any
 
 import golden
 from golden import html
+from golden.arithmetic.formats import TF32
 from golden.arrays import is_gpu_tensor
 from golden.text import table
 from mmau.frameworks.core import TF32_ROUNDINGS, Known, Part, instruction_of, multiply
@@ -244,7 +245,7 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         epilogue = () if c is None else ("alpha-beta",)
         order = replace(self.part.order, epilogue=epilogue, alpha=float(alpha), beta=float(beta), output=FORMATS[a.dtype])
         rounding = None
-        if instruction.a.name == "tf32":
+        if instruction.a == TF32:
             rounding = self.part.tf32_rounding
             a, b = (as_tf32(tensor, rounding.value) for tensor in (a, b))
             rounding = rounding._replace(value=TF32_ROUNDINGS[rounding.value])

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, rounding_to, spelled
-from golden.arithmetic.formats import B1, FP16
+from golden.arithmetic.formats import B1, FP16, FP32
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.arrays import BitArray
 from golden.chains.chain import ADD_C, CHAIN_ORDERS, Chain, ChainTable, chain_of
@@ -204,7 +204,7 @@ def _of_formats(shape: OperandShape) -> Operation:
     formats: Keys = {"a": shape.a, "b": shape.b, "c": shape.c, "rho": spelled(rounding_to("RNE", shape.d))}
     if shape.scale is not None:
         raise ValueError("a program of additions has no scales")
-    return FMA(**formats) if shape.a.name == "fp32" else EFDPA(**formats, L=1)
+    return FMA(**formats) if shape.a == FP32 else EFDPA(**formats, L=1)
 
 
 def is_converted(family: str) -> bool:

@@ -7,6 +7,7 @@ from itertools import permutations, product, starmap
 from operator import or_
 from typing import Any
 
+from golden.arithmetic.formats import FP64
 from golden.products.gemm_order import instruction_products
 from golden.products.k_layout import k_widths
 from golden.products.operand_parts import PASSES
@@ -156,7 +157,7 @@ class Grammar:
             every = [n for n in range(1, self.instructions) if -(-self.instructions // n) == self.groups]
             return (*([0] if self.groups == 1 else []), *every, *([self.instructions] if self.groups == 1 else []))
         numbers = [n for n in PROMOTES if n < self.instructions]
-        return (0, *numbers) if self.model.operation.d.name != "fp64" else (0,)
+        return (0, *numbers) if self.model.operation.d != FP64 else (0,)
 
     @cached_property
     def _cuts(self) -> list[Family]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from golden.arithmetic.formats import Format
+from golden.arithmetic.formats import FORMATS, Format
 from golden.arrays import BitArray
 from golden.engines.engine import Batch
 from golden.products.additions import Additions
@@ -178,7 +178,7 @@ class Sums:
             c = np.broadcast_to(c, totals.shape).copy()
             totals = np.ascontiguousarray(totals)
             totals = finished(self.additions, totals, order.epilogue, (order.alpha, order.beta), c, bias, output)
-        return totals if output.name not in ADDED_FORMATS else self.additions.rounded(totals, output)
+        return totals if output not in [FORMATS[name] for name in ADDED_FORMATS] else self.additions.rounded(totals, output)
 
     def of_every_piece(self, start: BitArray, every: int) -> BitArray:
         """[begin, end, elements], the sums of all consecutive instructions, promoted after so many."""

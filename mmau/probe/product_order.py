@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import golden
-from golden.arithmetic.formats import FP32, FP64, Format
+from golden.arithmetic.formats import BF16, FORMATS, FP32, FP64, TF32, Format
 from golden.arrays import BitArray, bits_dtype
 from golden.comparison import is_nan
 from golden.products.additions import Additions, widened
@@ -228,7 +228,7 @@ def _in_turn(sources: list[tuple[int, "_Search", Iterator["_Turn"]]]) -> Iterato
 def _searches(given: GivenProduct, model: Instruction | Unit) -> Iterator["_Search"]:
     """The ways in which an instruction can take the operands."""
     a, b, d = given.formats
-    if model.operation.d != d and not (model.operation.d == FP32 and d.name in OUTPUTS):
+    if model.operation.d != d and not (model.operation.d == FP32 and d in [FORMATS[name] for name in OUTPUTS]):
         return
     if given.c is not None and model.c != given.c_format:
         return
@@ -238,7 +238,7 @@ def _searches(given: GivenProduct, model: Instruction | Unit) -> Iterator["_Sear
     operands: list[Keys] = []
     if (model.operation.a, model.operation.b) == (a, b):
         operands = [{}]
-    elif a == b == FP32 and isinstance(model, Instruction) and model.a == model.b and model.a.name in ("tf32", "bf16"):
+    elif a == b == FP32 and isinstance(model, Instruction) and model.a == model.b and model.a in (TF32, BF16):
         operands = [{"convert": convert} for convert in CONVERSIONS]
         operands += [{"passes": passes} for passes, (form, _) in PASSES.items() if form == model.a]
     epilogues = given.epilogues(output)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import bitwuzla
+import numpy as np
 from bitwuzla import Kind, Term
 
 from cosim.diagnosis.explain import explanation_of
@@ -21,6 +22,7 @@ from golden import Unit
 from golden.files import temporary_folder
 from golden.operations.exact_sum import ExactSum
 from golden.processes import supervised
+from golden.units.random_dot import with_random_step
 from mmau.prove.datapath.cut_netlist import CutNetlist
 from mmau.prove.datapath.kernel import Obligation
 from mmau.prove.datapath.unit_questions import specification_of, unit_proof
@@ -119,6 +121,10 @@ def _vector(terms: Terms, unit: Unit, verilog: str, name: str, seconds: float) -
 
 def golden_result(unit: Unit, inputs: Mapping[str, int]) -> int:
     """Golden's d for the packed operands of one step, below its exception flags if the unit has them."""
+    if unit.random is not None:
+        wide, step = with_random_step(unit)
+        given = [np.array([code], np.uint64) for code in (golden_result(wide, inputs), inputs[unit.random.port])]
+        return int(step.results(*given)[0])
     operation, operands = unit.operation, unit_operands(unit)
 
     def elements(port: str) -> list[int]:

@@ -11,7 +11,7 @@ from functools import cache
 
 from bitwuzla import Kind
 
-from golden import Operation
+from golden import Operation, Unit
 from golden.chains.chain import Chain
 from golden.text import canonical
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, TOP, NotProvable, Question, specification_of, unspecified
@@ -78,13 +78,24 @@ def specification_digest(design: Design) -> str:
     if isinstance(within, MultiFormatDesign):
         return _of_formats(within)
     if isinstance(within, ControlledDesign):
-        chosen = [[dict(each.codes), operation_specification_digest(each.unit.operation)] for each in within.choices]
-        return _digest(chosen)
+        return _digest([[dict(each.codes), _of_choice(each.unit)] for each in within.choices])
     if isinstance(within, SumsDesign):
         specify = specification_of(within.unit)
         return _of_ports(within.operands, lambda terms, ports: specify(terms, ports, Observer()))
     of_step = operation_specification_digest(within.operation)
     return of_step if chain is None else _digest([of_step, _of_conversion(chain)])
+
+
+def _of_choice(unit: Unit) -> str:
+    """The digest of what inputs choose, of a unit with random bits with these as a free operand."""
+    if unit.random is None:
+        return operation_specification_digest(unit.operation)
+    specify, control = specification_of(unit), unit.random
+    operands = step_operands(unit.operation)
+    with deep_stack() as manager:
+        terms = Terms(manager)
+        widths = {name: elements.width for name, elements in operands.items() if name != "d"} | {control.port: control.width}
+        return _digest([_text(terms, specify(terms, _free(terms, widths), Observer()))])
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import golden
-from golden.arithmetic.formats import FP16, FP32, Format
+from golden.arithmetic.formats import FP16, FP32, FP64, Format
 from golden.arrays import BitArray, bits_dtype
 from golden.chains.chain import Chain
 from golden.operations import Operation
@@ -93,7 +93,7 @@ def explanations(product: KernelProduct) -> Iterator[Change]:
     yield Change("c is not added", lambda product: product.changed(c=np.zeros_like(product.c)).d)
     yield Change("operand a transposed", lambda product: product.changed(a=read_transposed(product.a)).d)
     for output in OUTPUTS:
-        if product.output.name != "fp64" and output != product.output.name:
+        if product.output != FP64 and output != product.output.name:
             yield Change(f"the result is rounded to {output} first", partial(_rounded_through, output=output))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.arithmetic.formats import FORMATS, Format
+from golden.arithmetic.formats import FORMATS, FP32, Format
 from golden.arrays import BitArray
 from golden.products.additions import Additions, widened
 from golden.products.gemm_order import GemmOrder, split
@@ -141,7 +141,7 @@ def _orders(product: KernelProduct) -> Iterator[Change]:
         words = _words_of(parts, of_tile)
         if product.changed(order=replace(order, split_k=parts, split_tile=of_tile)).sums not in usual:
             yield _ordered(words, split_k=parts, split_tile=of_tile)
-        if product.output.name == "fp32" and product.model.operation.d.name == "fp32":
+        if product.output == FP32 and product.model.operation.d == FP32:
             yield Change(f"{words}, each part rounded to fp16", _sum_of(pieces, FORMATS["fp16"]))
 
 

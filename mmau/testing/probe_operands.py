@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import golden
-from golden.arithmetic.formats import Format
+from golden.arithmetic.formats import FP64, Format
 from golden.arrays import bits_dtype, float_dtype
 from golden.checks import check_choice, check_int
 
@@ -253,7 +253,7 @@ class _Draft:
         groups = self.K // (every * self.layout.k)
         if groups < 3:
             raise ValueError(f"K must hold three groups of {every} instructions of {self.name}, got K = {self.K}")
-        if self.instruction.d.name == "fp64":
+        if self.instruction.d == FP64:
             raise ValueError(f"{self.name} gives fp64, which no promotion to fp32 adds")
         bits = (every - 1).bit_length()
         if not bits and self.layout.kept >= 23:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import golden
-from golden.arithmetic.formats import FP32, Format
+from golden.arithmetic.formats import FP32, FP64, Format
 from golden.arrays import BitArray, bits_dtype, to_bits
 from golden.products.gemm_order import instruction_products
 from golden.products.k_layout import Gather, k_layout
@@ -64,7 +64,7 @@ class KernelProduct:
         layout = k_layout(self.model, order, K)
         [(_, _, plan)] = order.regions(1, 1, layout.instructions, self.k, layout.pieces)
         places = Gather.of(self.model, K, order.k_order, plan.taken, layout.places).order
-        rounded = len(plan.pieces) > 1 and self.output.name not in ("fp32", "fp64") and order.split_sum
+        rounded = len(plan.pieces) > 1 and self.output not in (FP32, FP64) and order.split_sum
         taken = None if places is None else np.minimum(places, K).tobytes()
         return plan.pieces, taken, rounded, order.promote_every, order.stripe_order, order.split_order
 

@@ -279,11 +279,13 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
     """
     unit = unit.step
     operands = generate(OperandShape.of(unit, unit.usual_K), vectors, seed=0).operands
-    expected = unit.dot(*operands)
+    drawn = {} if unit.random is None else {"random": _random_bits(unit.random.width, vectors)}
+    expected = unit.dot(*operands, **drawn)
     groups = [np.arange(start, vectors, CYCLES) for start in range(CYCLES)] if latency else [np.arange(vectors)]
     simulation = Simulation(netlist, library, len(groups[0]))
     everywhere = (1 << len(groups[0])) - 1
     driven = {name: values for name, values in zip(operands._fields, operands, strict=True) if values is not None}
+    driven |= {} if unit.random is None else {unit.random.port: drawn["random"]}
     if latency:
         simulation.cycle(driven_inputs(netlist, {"rst": [everywhere]}))
     for cycle in range(len(groups) + latency):
@@ -300,8 +302,14 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
             _compare(unit, _codes(found["d"], len(rows)), expected[rows], operands.rows(rows))
 
 
+def _random_bits(width: int, vectors: int) -> Any:
+    return np.random.default_rng(0).integers(0, 1 << width, vectors, np.uint64)
+
+
 def width_of(unit: Unit, port: str) -> int:
     operation = unit.operation
+    if unit.random is not None and port == unit.random.port:
+        return unit.random.width
     if port.startswith("scale"):
         assert operation.scale_format is not None
         return operation.scale_format.width

@@ -19,7 +19,7 @@ from rtl.datapath.step import Build, Step, Steps, cut_inside
 from rtl.steps.component import AnyComponent, SharedModules, never_built
 from rtl.steps.decode import Decode
 from rtl.steps.interfaces import Operand
-from rtl.steps.step_record import Modes, Record
+from rtl.steps.step_record import Beside, Modes, Record
 
 OPERANDS = "operands"
 """Name of the boundary in front of the first step."""
@@ -102,6 +102,10 @@ class Datapath(AnyComponent):
         """The operand ports as the record that the first step takes."""
         return Operands(**{name: getattr(self, name) for name in self.inputs})
 
+    def beside(self) -> Beside | None:
+        """The operand of the last step alone, if there is one."""
+        return None
+
     def settles_steps(self) -> tuple[Hashable, ...]:
         """Everything, beside the class, that determines the steps and what they build."""
         return (self.operation, self.implementation.combinational, self._modes)
@@ -149,11 +153,15 @@ class Datapath(AnyComponent):
         record: Any = pipeline.crossed(OPERANDS, self.operands() if operands is None else operands)
         if self._modes is not None:
             build.modes = pipeline.crossed(OPERANDS, Modes(getattr(self, self._modes.name), self._modes.table))
+        beside = self.beside()
+        build.beside_steps = None if beside is None else pipeline.crossed(OPERANDS, beside)
         for step in steps:
             build.decoded = record.by_name if isinstance(record, DecodedOperands) else {}
             record = pipeline.crossed(step.point, step.run(build, record))
             if build.modes is not None and step is not steps[-1]:
                 build.modes = pipeline.crossed(step.point, build.modes)
+            if build.beside_steps is not None and step is not steps[-1]:
+                build.beside_steps = pipeline.crossed(step.point, build.beside_steps)
         for point in pipeline.points_after(steps[-1].point):
             record = pipeline.crossed(point, record)
         code: Code = record

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import Out
 
 from rtl.steps.component import SharedComponent, SharedModules, members, never_built
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.step_record import Modes, Record, WidthError
+from rtl.steps.step_record import Beside, Modes, Record, WidthError
 
 Input = TypeVar("Input", bound=Record)
 Output = TypeVar("Output", bound=Record)
@@ -33,6 +33,7 @@ class Build:
         components: what was placed, by name.
         unused: values that the step does without.
         modes: the chosen rounding mode, where an input chooses one; every step may read it.
+        beside_steps: the operand of the last step alone, if there is one.
         before: what the names of components begin with, where datapaths stand side by side.
         decoded: what was decoded in front of the datapath, by the names of the decoders that the first step does without.
     """
@@ -41,6 +42,7 @@ class Build:
         self.m = m
         self._platform = platform
         self.modes = modes
+        self.beside_steps: Beside | None = None
         self.decoded: Mapping[str, Operand] = {}
         self.before = ""
         self.statements: list[Any] = []
@@ -50,7 +52,7 @@ class Build:
     def next_step(self) -> "Build":
         """A `Build` with the same module and platform, for another step."""
         build = Build(self.m, self._platform, self.modes)
-        build.decoded, build.before = self.decoded, self.before
+        build.decoded, build.before, build.beside_steps = self.decoded, self.before, self.beside_steps
         return build
 
     def beside(self, before: str) -> "Build":
@@ -168,6 +170,7 @@ class Step(Generic[Input, Output]):
         """Check that the output depends on every value of the input and on every output of a component, except those that
         are ignored; and that all it depends on is driven once, by a statement or a component, or is part of the input."""
         beside = [] if built.modes is None else [built.modes.code]
+        beside += [] if built.beside_steps is None else [built.beside_steps.random]
         given = signals_in([*(value for _, value in record.values()), *beside])
         sources, outputs = self._sources(built, given)
         for name, value in result.values():

@@ -13,15 +13,17 @@ from golden.checks import listed
 from golden.operations import ADD, FMA, MUL, Operation
 from golden.operations.exact_sum import ExactSum
 from golden.operations.fma import ONE, ZERO
-from golden.units.controls import MASK, Source
+from golden.units.controls import OPERANDS, Source
+from golden.units.random_dot import with_random_step
 from golden.units.unit import Choice
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from rtl.datapath.base import Datapath, ModeInput, check_placed, has_flags
 from rtl.datapath.chosen_operands import ChosenOperands, Selection
+from rtl.datapath.random_result import RandomResult
 from rtl.datapath.side_by_side import SideBySide
 from rtl.designs.design import VECTORS, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
 from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Port, echoes_of, inputs_of, step_operands
-from rtl.designs.unit import DATAPATHS
+from rtl.designs.unit import DATAPATHS, unit_datapath
 from rtl.operations.lengths import check_range
 
 
@@ -50,12 +52,19 @@ class ControlledDesign(OfUnit):
         return self.unit.mask
 
     @property
+    def random(self) -> str:
+        return "" if self.unit.random is None else self.unit.random.port
+
+    @property
     def shared_inputs(self) -> Mapping[str, int]:
-        return {name: width for name, width in self.inputs if name != self.mask}
+        return {name: width for name, width in self.inputs if name not in (self.mask, self.random)}
 
     @property
     def meanings(self) -> dict[str, str]:
-        means = {control.port: f"chooses {control.key}" for control in self.unit.controls}
+        means = {
+            control.port: f"chooses {control.key}" if control.random is None else "random bits of the result"
+            for control in self.unit.controls
+        }
         echoed = {
             echo.port: f"expected of {echo.name}" if echo.flags else f"returned by {echo.name}" for echo in self.echoes
         }
@@ -144,15 +153,20 @@ class ControlledDesign(OfUnit):
         return tuple(dict.fromkeys(choice.unit.operation.a for choice in self.choices))
 
     def component(self) -> Datapath:
-        controls = self.unit.controls
+        controls, control = self.unit.controls, self.unit.random
+        if control is not None and len(controls) == 1 and not self.echoes:
+            wide, step = with_random_step(self.unit)
+            return RandomResult(unit_datapath(wide), self.operation, control.port, step)
         keys = [control.key for control in controls]
         ieee = all(isinstance(choice.unit.operation, FMA) for choice in self.choices)
-        others = [c for c in controls if c.key not in ("rho", "formats", "operation", MASK) or c.has_constants]
+        usable = ("rho", "formats", "operation", *(key for key in OPERANDS if control is None))
+        others = [c for c in controls if c.key not in usable or c.has_constants]
         if others or self.echoes or any(keys.count(key) > 1 or (key in keys and not ieee) for key in ("rho", "formats")):
             got = listed(f"{each.port} ({each.key})" for each in controls)
             raise ValueError(
                 f"{self.name}: [controls] of a datapath have numbers as values, and choose the rounding mode (one port), "
-                "the format (one port) or the operation of FMA, MUL and ADD, signs and ports of operands, or a mask; got "
+                "the format (one port) or the operation of FMA, MUL and ADD, signs and ports of operands, or a mask; "
+                "or are one input of random bits; got "
                 f"{self.operation.name} with {got}: give a design that has them with --dut"
             )
         check_placed(self.implementation)

@@ -77,6 +77,10 @@ class Design(Protocol):
         """The input that masks products; empty if there is none."""
 
     @property
+    def random(self) -> str:
+        """The input with the random bits of each result; empty if there is none."""
+
+    @property
     def shared_inputs(self) -> Mapping[str, int]:
         """The widths of inputs that are no operands and that all results of a vector share."""
 
@@ -96,6 +100,11 @@ class WithoutChoices:
     @property
     def mask(self) -> str:
         """The input that masks products; empty if there is none."""
+        return ""
+
+    @property
+    def random(self) -> str:
+        """The input with random bits; empty if there is none."""
         return ""
 
     @property

@@ -355,6 +355,8 @@ def check_units(units: Sequence[Unit]) -> tuple[TFDPA, ...]:
     """
     for unit in units:
         check_placed(unit.implementation)
+        if unit.controls:
+            raise ValueError(f"a multi-format datapath takes units without [controls], got {unit.name}")
     for key in (item.name for item in fields(Implementation)):
         found = list(dict.fromkeys(str(getattr(unit.implementation, key)) for unit in units))
         if len(found) > 1:

@@ -44,6 +44,10 @@ class ProductDesign(WithoutChoices):
     def __post_init__(self) -> None:
         if self.mask and self.m * self.n > 1:
             raise ValueError(f"[controls] {self.mask}: a mask is for one dot product, not for [matrix]")
+        if self.unit.random is not None:
+            raise ValueError(
+                f"[controls] {self.unit.random.port}: random bits are for one step, not for [matrix] or [beats]"
+            )
         if self.unit.controls and len(self.kinds) > MOST_CHOICES:
             many = f"{MOST_CHOICES} combinations of values, got {len(self.kinds)}"
             raise ValueError(f"[controls] and [beats] count must have at most {many}")

@@ -23,6 +23,8 @@ class UnitDesign(OfUnit):
     def __post_init__(self) -> None:
         if self.unit.sums is not None:
             raise ValueError(f"{self.unit.name} has a table [sums]: rtl.as_design(unit) gives its design, not UnitDesign")
+        if self.unit.controls:
+            raise ValueError(f"{self.unit.name} has [controls]: rtl.as_design(unit) gives its design, not UnitDesign")
         object.__setattr__(self, "unit", self.unit.step)
 
     @property

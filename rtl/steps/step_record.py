@@ -116,6 +116,17 @@ class Modes(Record):
         return Cat(*(is_code(self.code, code) for code, mode in self.table if mode in modes)).any()
 
 
+@dataclass(frozen=True, eq=False)
+class Beside(Record):
+    """An operand that passes by all steps to the last one, beside their records.
+
+    Attributes:
+        random: random bits.
+    """
+
+    random: Value
+
+
 def is_code(value: Value, code: int) -> Value:
     """High where a value is a code: of 0 without Yosys' `!`, at whose width Verilator takes offence."""
     return value == code if code else ~value.any()

@@ -171,6 +171,30 @@ INTEGER_ROUNDING: dict[str, Callable[[Fraction], int]] = {
 """Rounding modes, as functions from a rational to one of its two neighbouring integers."""
 
 
+def stochastic(variant: str, bits: int, random: int) -> Callable[[Fraction], int]:
+    """IEEE P3109's stochastic rounding with the random number R of N bits: away from zero where
+
+        A   floor(δ · 2^N) + R ≥ 2^N       B   floor(δ · 2^(N+1)) + 2·R + 1 ≥ 2^(N+1)       C   RNE(δ · 2^N) + R ≥ 2^N
+
+    with δ the part of the magnitude below the integer; as gfloat has it, the reference implementation, under the names
+    StochasticFastest, StochasticFast and Stochastic.
+    """
+
+    def round_(value: Fraction) -> int:
+        below = floor(abs(value))
+        delta = abs(value) - below
+        match variant:
+            case "A":
+                away = floor(delta * 2**bits) + random >= 2**bits
+            case "B":
+                away = floor(delta * 2 ** (bits + 1)) + 2 * random + 1 >= 2 ** (bits + 1)
+            case _:
+                away = nearest_even(delta * 2**bits) + random >= 2**bits
+        return (below + away) * (-1 if value < 0 else 1)
+
+    return round_
+
+
 def keep(value: Fraction, bits: int, mode: str) -> Fraction:
     """The value with that many fractional bits: RZ_f, RD_f of numerics.md, section 1."""
     return INTEGER_ROUNDING[mode](value * two_to(bits)) / two_to(bits)
@@ -178,7 +202,7 @@ def keep(value: Fraction, bits: int, mode: str) -> Fraction:
 
 STOPS_AT_THE_LARGEST = {
     "infinity": ((), ()),
-    "saturate": (("RZ", "RO", "RNE", "RNA", "RD", "RU"), ("RZ", "RO", "RNE", "RNA", "RD", "RU")),
+    "saturate": (("RZ", "RO", "RNE", "RNA", "RD", "RU", "SR"), ("RZ", "RO", "RNE", "RNA", "RD", "RU", "SR")),
     "by-mode": (("RZ", "RO", "RD"), ("RZ", "RO", "RU")),
 }
 """By the key `overflow`: the modes in which a positive and in which a negative sum beyond the range stays finite."""

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bits.hpp"
+#include "random_bits.hpp"
 #include "repeats.hpp"
 #include "rows.hpp"
 
@@ -86,6 +87,8 @@ class Kind {
         if (has_b_) b_offset_ = record.offset(product.b.port);
         has_mask_ = !plan.mask.empty();
         if (has_mask_) mask_offset_ = record.offset(plan.mask);
+        has_random_ = !product.random.port.empty();
+        if (has_random_) random_offset_ = record.offset(product.random.port);
         for (const Input& input : product.selects) inputs_.push_back({record.offset(input.port), input, false});
         for (const Input& input : product.randoms) inputs_.push_back({record.offset(input.port), input, true});
         for (const Flags& flags : product.flags) flag_offsets_.push_back(record.offset(flags.port));
@@ -108,13 +111,14 @@ class Kind {
         if (with_runs) repeat(seed, first, vectors);
         if (c_bits_ >= 0) restrict_c();
         if (has_mask_) draw_mask(seed, first);
-        d_.resize(static_cast<size_t>(tiles * p.m * p.n * p.d.storage_bits / 8));
+        d_.resize(static_cast<size_t>(tiles * p.m * p.n * computed().storage_bits / 8));
         flags_.resize(p.flags.empty() ? 0 : static_cast<size_t>(tiles * p.m * p.n));
         if (p.m * p.n == 1) {
             compute(0, tiles, 0);
         } else {
             for (int64_t tile = 0; tile < tiles; ++tile) compute(tile, p.m * p.n, p.n);
         }
+        if (has_random_) add_random(seed, first);
     }
 
     /// Write generated vector `index` to its transfers, which must be zero, and its results.
@@ -133,6 +137,9 @@ class Kind {
             for (int step = 0; step < p.steps; ++step) put_step(index, step, transfers + step * record_bytes_, noise);
         }
         if (has_mask_) put_elements_of_mask(index, transfers);
+        for (int64_t k = 0; has_random_ && k < together_; ++k) {
+            put_bits(transfers + random_offset_, k * p.random.width, p.random.width, random_[static_cast<size_t>(index * together_ + k)]);
+        }
         for (const auto& [offset, input, is_random] : inputs_) {
             int64_t bit = 0;
             for (int left = input.width; left > 0; left -= 64, bit += 64) {
@@ -252,6 +259,23 @@ class Kind {
         const int64_t count = int64_t{together_} * product_.L();
         for (int64_t k = 0; k < count; ++k) put_bits(transfers + mask_offset_, k, 1, mask_[static_cast<size_t>(index * count + k)]);
     }
+    /// The format of libmmau's results.
+    const mmau::Format& computed() const { return has_random_ ? product_.random.wide : product_.d; }
+    /// Draw the random bits of each row, all zeros or all ones for some, and add them to the wide results.
+    void add_random(uint64_t seed, int64_t first) {
+        const Product& p = product_;
+        const std::vector<uint8_t> wide = d_;
+        const size_t rows = made_.label.size();
+        random_.resize(rows);
+        d_.assign(rows * static_cast<size_t>(p.d.storage_bits / 8), 0);
+        for (size_t row = 0; row < rows; ++row) {
+            Random random(~seed, ~(static_cast<uint64_t>(first) * static_cast<uint64_t>(together_) + row));
+            const uint64_t kind = random.next() % 8, bits = kind == 0 ? 0 : kind == 1 ? ~uint64_t{0} : random.next();
+            random_[row] = bits & low_mask(p.random.width);
+            const int64_t at = static_cast<int64_t>(row);
+            mmau::store(p.d, d_.data(), at, with_random(p.random.wide, p.d, p.random, mmau::load(p.random.wide, wide.data(), at), random_[row]));
+        }
+    }
     /// Whether an array of the operand has the same bytes as the port.
     static bool is_array(const Operand& operand) { return operand.width == 8 * operand.storage; }
     void copy(uint8_t* port, const std::vector<uint8_t>& array, int64_t index, int bytes) const {
@@ -268,7 +292,7 @@ class Kind {
         batch.c = made_.c.data() + tile * p.m * p.n * p.c.storage;
         batch.scale_a = p.scales ? made_.scale_a.data() + tile * p.m * p.scales * p.scale_a.storage : nullptr;
         batch.scale_b = p.scales ? made_.scale_b.data() + tile * p.n * p.scales * p.scale_b.storage : nullptr;
-        batch.d = d_.data() + tile * p.m * p.n * (p.d.storage_bits / 8);
+        batch.d = d_.data() + tile * p.m * p.n * (computed().storage_bits / 8);
         batch.rows = rows;
         batch.columns = columns;
         batch.a_stride = batch.b_stride = K;
@@ -349,8 +373,9 @@ class Kind {
     uint64_t no_c_;
     int record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
-    bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true, has_mask_ = false;
-    int mask_offset_ = 0;
+    bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true, has_mask_ = false, has_random_ = false;
+    int mask_offset_ = 0, random_offset_ = 0;
+    std::vector<uint64_t> random_;  // bits of each row
     std::vector<std::tuple<int, Input, bool>> inputs_;  // the place of each further input, and whether it is random
     std::vector<int> flag_offsets_;
     std::vector<uint8_t> flags_;      // of each row, where a port holds some

@@ -61,6 +61,12 @@ Plan read_plan(const std::string& path) {
         {"last", [&](auto& words) { words >> product().last_K; read_parameters(product().last, words); }},
         {"select", [&](auto& words) { Input& in = product().selects.emplace_back(); words >> in.port >> in.width >> in.code; }},
         {"random", [&](auto& words) { Input& in = product().randoms.emplace_back(); words >> in.port >> in.width; }},
+        {"random_bits", [&](auto& words) {
+             RandomBits& random = product().random;
+             int wide = 0;
+             words >> random.port >> random.width >> wide >> random.half >> random.saturates >> random.negative_zero;
+             random.wide = mmau::format_of(wide);
+         }},
         {"echo", [&](auto& words) { Echo& echo = plan.echoes.emplace_back(); words >> echo.port >> echo.width >> echo.low; }},
         {"flags", [&](auto& words) {
              Flags& flags = product().flags.emplace_back();

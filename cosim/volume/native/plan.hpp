@@ -37,6 +37,15 @@ struct Flags {
     std::vector<int> bits;
 };
 
+/// The random bits of each result: the port that has them, and how many; `wide` is the format of libmmau's results.
+struct RandomBits {
+    std::string port;
+    int width = 0;
+    mmau::Format wide{};
+    bool half = false, saturates = false;
+    uint64_t negative_zero = 0;  // the code of a negative result that becomes zero
+};
+
 /// Bits of d above the results, which return an input of the same transfer.
 struct Echo {
     std::string port;
@@ -56,6 +65,7 @@ struct Product {
     std::string corners;                  // path of the file with the directed corners
     std::vector<Input> selects, randoms;  // inputs that choose it; inputs that it does not read
     std::vector<Flags> flags;
+    RandomBits random;                    // its port is empty where there are none
     mmau_parameters before{}, last{};  // of the products before the last ones and of these,
     int last_K = 0;                    // so many, if their flags alone count; else 0
 

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from golden.arithmetic.formats import FP64, IntegerFormat
+from golden.arithmetic.formats import FP64, Format, IntegerFormat
 from golden.arrays import BitArray, to_bits
 from golden.checks import check_int
 from golden.files import write_atomically
 from golden.recordings.npz import npz_bytes, read_npz
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
 from golden.stimulus.shape import fitted
+from golden.units.own_formats import table_of
 from mmau.explore.accuracy.exact_sums import Codes, Exact, Floats, exact_results, value_of
 from mmau.explore.accuracy.quantise import PLAIN, Quantiser, before_rounding, blocked, factors, rounded
 from mmau.explore.accuracy.tensor_files import Tensor
@@ -115,13 +116,18 @@ def data_set(workload: Workload, shape: OperandShape, rows: int, seed: int, fold
     return _remembered(key, lambda: _cached(folder / f"{key}.npz", workload, shape, rows, seed))
 
 
+def _said(value: object) -> object:
+    """A part of a shape for JSON; of a format its fields, as units may have others of its name."""
+    return [value.name, table_of(value)] if isinstance(value, Format) else str(value)
+
+
 def _key(workload: Workload, shape: OperandShape, rows: int, seed: int, operands: Operands | None = None) -> str:
     """SHA-256 of everything that determines a data set."""
     content = {
         "workload": workload.draws,
         "quantise": str(workload.quantise),
         "tensors": [workload.sha256 or _sizes(workload), *(each.name for each in workload.tensors or ())],
-        "shape": {f.name: str(getattr(shape, f.name)) for f in fields(shape)},
+        "shape": {f.name: _said(getattr(shape, f.name)) for f in fields(shape)},
         "d_man_bits": shape.d.man_bits,
         "rows": rows,
         "seed": seed,

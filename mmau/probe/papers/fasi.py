@@ -8,6 +8,7 @@ four products.
 
 from fractions import Fraction
 
+from golden.arithmetic.formats import FP16
 from mmau.probe.papers.asker import Asker
 from mmau.probe.papers.operand_values import NotHeldError, Sum, power, value_text
 from mmau.probe.papers.paper import Answer, Known, Paper, Test, rounding
@@ -77,7 +78,7 @@ def exact_products(asker: Asker, known: Known) -> Answer:
 def exact_products_binary16(asker: Asker, known: Known) -> Answer:
     """Two products that d's format cannot hold and whose sum it holds."""
     p, p_in = asker.precision, asker.shape.a.man_bits + 1
-    if asker.shape.d.name != "fp16" or 2 * p_in <= p:
+    if asker.shape.d != FP16 or 2 * p_in <= p:
         raise NotHeldError("d is not binary16, or it holds every product")
     factor = 1 - power(-p_in)
     asked = Sum(0, ((factor, factor), (factor, power(-p_in))))
@@ -114,7 +115,7 @@ def rounding_of_additions(asker: Asker, known: Known) -> Answer:
 def rounding_to_binary16(asker: Asker, known: Known) -> Answer:
     """Three quarters of the smallest subnormal of d."""
     d_format = asker.shape.d
-    if d_format.name != "fp16":
+    if d_format != FP16:
         raise NotHeldError("d is not binary16")
     smallest = power(d_format.e_min - d_format.man_bits)
     (d,) = asker.ask(Sum(0, (smallest / 2, smallest / 4)))

@@ -75,8 +75,11 @@ def complemented(terms: Terms, bits: Bits, ones: int) -> Bits:
 def masked(
     terms: Terms, design: Design, operation: Operation, operands: Mapping[str, Bits], ports: Mapping[str, Bits], place: int
 ) -> dict[str, Bits]:
-    """The operands without idle products, of one of the simultaneous results."""
+    """The operands without idle products, of one of the simultaneous results, with its random bits."""
     found = dict(operands)
+    if isinstance(design, ControlledDesign) and design.unit.random is not None:
+        port, width = design.unit.random.port, design.unit.random.width
+        found[port] = terms.part(ports[port], (place + 1) * width - 1, place * width)
     for name, elements in step_operands(operation).items() if design.mask else ():
         if name not in ("a", "b"):
             continue

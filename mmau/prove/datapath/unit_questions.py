@@ -12,6 +12,7 @@ from bitwuzla import BitwuzlaException
 
 from golden import Operation, Unit
 from golden.operations import CVT, EFDPA, FMA, FTZEOFMA, FTZFMA, OPERATIONS, FTZAddMul
+from golden.units.random_dot import with_random_step
 from golden.units.unit import MULTIPLIERS
 from mmau.prove import specification
 from mmau.prove.datapath.cut_netlist import CutNetlist
@@ -26,6 +27,7 @@ from mmau.prove.netlist.verilog_text import UnreadableVerilog, read_netlist
 from mmau.prove.smtlib import question
 from mmau.prove.specification.fused import e_fdpa
 from mmau.prove.specification.observer import Observer
+from mmau.prove.specification.random_bits import with_random
 from mmau.prove.specification.sums import program_of_sums
 from rtl.designs.product_design import unit_operands
 from rtl.steps.truncate import TRUNCATE
@@ -53,8 +55,11 @@ def _specifications() -> Iterator[tuple[type[Operation], Specify]]:
 SPECIFICATIONS: Mapping[type[Operation], Specify] = dict(_specifications())
 """The specification of d, by operation."""
 
-WHOLE = ("_normalise", "_round", "_encode", TRUNCATE)
+WHOLE = ("_normalise", "_round", "_encode", TRUNCATE, "add_random")
 """Components whose outputs are not cut: normalise, round and encode are one step of golden, together with truncate."""
+
+ENCODED = "sum_encode"
+"""The component whose result is the code of a fused operation's sum."""
 
 ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA, FTZAddMul, FTZFMA, FTZEOFMA, CVT)
 """Operations whose specification has the result of encode as a value."""
@@ -130,7 +135,7 @@ def unit_proof(
     modules = read_netlist(verilog)
     # the ports of operands that inputs choose are those of the design, which may have no c where its multiply-add has one
     _check_ports(modules, unit, ("d",) if operands is not None else tuple(unit_operands(unit)))
-    rounds = unit.sums is not None or isinstance(unit.operation, ROUNDED_SUMS)
+    rounds = unit.sums is not None or unit.random is not None or isinstance(unit.operation, ROUNDED_SUMS)
     whole = tuple(name for name in WHOLE if name != "_encode") if rounds else WHOLE
     cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
     in_rows = unit.implementation.multiplier != MULTIPLIERS[0]
@@ -155,6 +160,12 @@ def specification_of(unit: Unit) -> Callable[[Terms, Mapping[str, Bits], Observe
     """
     if unit.sums is not None:
         return lambda terms, ports, observer: program_of_sums(terms, unit, ports, observer)
+    if unit.random is not None:
+        (wide, step), port = with_random_step(unit), unit.random.port
+        of_wide = specification_of(wide)
+        return lambda terms, ports, observer: with_random(
+            terms, step, observer.code(ENCODED, of_wide(terms, ports, observer)), ports[port]
+        )
     operation, problem = unit.operation, unspecified(unit.operation)
     if problem is not None:
         raise NotProvable(problem)

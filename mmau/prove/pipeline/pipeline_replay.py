@@ -121,7 +121,7 @@ def expected(design: Design, steps: Sequence[Mapping[str, int]]) -> int:
         choice, codes = design.chosen(steps[0])
         kinds = step_operands(choice.unit.operation)
         packed = {name: sum(code << k * kinds[name].format.width for k, code in enumerate(codes[name])) for name in codes}
-        return golden_result(choice.unit, packed)
+        return golden_result(choice.unit, dict(steps[0]) | packed)
     unit = datapath_of(design)
     if not isinstance(design, TileDesign):
         return golden_result(unit, steps[0])

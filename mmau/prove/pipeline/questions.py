@@ -182,7 +182,8 @@ def chosen_questions(design: ControlledDesign, verilog: str) -> list[Question]:
         if isinstance(chosen, FMA) and unit.operation.operands != chosen.operands:
             asked.append(multiply_add_question(chosen))
         for each in asked:
-            found.setdefault(each.text, replace(each, name=f"{each.name} where {choice.name}"))
+            name = f"{each.name} where {choice.name}" if choice.name else each.name
+            found.setdefault(each.text, replace(each, name=name))
     return list(found.values())
 
 

@@ -53,10 +53,10 @@ class Form(CaseParts):
         self.plain[name], self.normal[name] = value, normalised(value)
         return super().value(name, self.normal[name])  # type: ignore[return-value]
 
-    def rounded(self, name: str, summed: RoundedSum) -> Bits:
+    def once_rounded(self, summed: RoundedSum) -> Bits:
         """The code of a sum that has no more bits than the gap between its two terms needs."""
         if self.gap is None or len(self.summands) != 2:
-            return super().rounded(name, summed)
+            return super().once_rounded(summed)
         low, high = self.gap
         x, y = self.summands
         self.read = gap = (x.exp - y.exp).within(low, high)

@@ -7,9 +7,11 @@ from math import inf
 
 from bitwuzla import Kind, Term
 
-from mmau.prove.netlist.terms import Terms
+from golden.arithmetic.conversion import Conversion
+from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.numbers import Flag, Number
 from mmau.prove.specification.observer import Observer, V
+from mmau.prove.specification.rounded_sums import RoundedSum
 from mmau.prove.specification.step_results import Exponent, Operand, Special
 from mmau.prove.specification.step_results import Term as Summand
 from mmau.prove.user_design.asking import Limits, ask
@@ -20,8 +22,9 @@ COMPLETE = 5.0
 APART = 4
 """Distance beyond the fraction bits of a term from which on its last bit lies above the rounded bits of the other."""
 
-WIDE = 12
-"""Distances of a range in which a product and c overlap: wider, its question is harder than those of its halves together."""
+WIDE, WIDE_SUM = 12, 6
+"""Distances of a range in which a product and c overlap, and of one in which two operands do: wider, its question is harder
+than those of its halves together."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +33,19 @@ class Distance:
 
     Attributes:
         far, near: below `far` the first term ends before the second begins, from `near` on the second before the first.
-        subtracts: whether the terms have unlike signs.
+        subtracts: whether the terms have unlike signs. wide: the most distances of a range between `far` and `near`.
     """
 
     number: Number
     far: int
     near: int
     subtracts: Flag
+    wide: int
 
     @classmethod
-    def between(cls, x: Summand, y: Summand) -> "Distance":
+    def between(cls, x: Summand, y: Summand, wide: int) -> "Distance":
         """The distance of x above y."""
-        return cls(x.exp - y.exp, -(y.frac + APART), x.frac + APART, x.sign ^ y.sign)
+        return cls(x.exp - y.exp, -(y.frac + APART), x.frac + APART, x.sign ^ y.sign, wide)
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class Case:
         if self.distance is None:
             return []
         far, near = self.distance.far, self.distance.near
-        edges = [*range(far, near - WIDE // 2, WIDE), near]
+        wide = self.distance.wide
+        edges = [*range(far, near - wide // 2, wide), near]
         ranges = [(self.low, far - 1), (near, self.high), *((low, high - 1) for low, high in pairwise(edges))]
         inside = [(max(low, self.low), min(high, self.high)) for low, high in ranges]
         return [self.part(low, high) for low, high in inside if low <= high]
@@ -109,10 +114,12 @@ class CaseParts(Observer):
     """Records the parts of a specification that define the cases.
 
     Attributes:
+        roundings: those that an input chooses, each with the condition that it does; empty for that of the operation.
         finite: whether no term of a sum is special; None if no term can be. exponents: to which terms are aligned.
         summands: the terms of the sum, products and c. has_products: whether one of them is a product.
     """
 
+    roundings: Sequence[tuple[Term, Conversion]] = ()
     finite: Flag | None = None
     exponents: list[Exponent] = field(default_factory=list)
     summands: list[Summand] = field(default_factory=list)
@@ -135,6 +142,18 @@ class CaseParts(Observer):
         if self.finite is None:
             self.finite = special.finite
 
+    def rounded(self, name: str, summed: RoundedSum) -> Bits:
+        code = self.once_rounded(summed)
+        for holds, rho in self.roundings:
+            other = self.once_rounded(replace(summed, rounding=replace(summed.rounding, rho=rho)))
+            make = summed.largest.e_max.terms.manager.mk_term
+            code = Bits(make(Kind.ITE, [holds, other.term, code.term]), code.width)
+        return code
+
+    def once_rounded(self, summed: RoundedSum) -> Bits:
+        """The code of a finite rounded sum in its own mode."""
+        return summed.code()
+
 
 def cases_of(terms: Terms, parts: CaseParts) -> list[Case]:
     """The cases: special values; a product of zero, if the sum is of it and c; of other sums zeros alone, whose largest
@@ -147,7 +166,8 @@ def cases_of(terms: Terms, parts: CaseParts) -> list[Case]:
         rest = (finite,)
     if len(parts.summands) == 2:
         product, c = parts.summands
-        zero, distance = product.sig.is_zero().holds, Distance.between(product, c)
+        zero = product.sig.is_zero().holds
+        distance = Distance.between(product, c, WIDE if parts.has_products else WIDE_SUM)
         other = (*rest, make(Kind.NOT, [zero]))
         found.append(Case("a product of zero" if parts.has_products else "a zero", (*rest, zero)))
         return [*found, Case("all other operands", other, distance, distance.number.low, distance.number.high)]

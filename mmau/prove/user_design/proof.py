@@ -7,7 +7,7 @@ the wires that hold values of the specification (sweeping.py).
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import product
@@ -24,6 +24,7 @@ from cosim.dut.connection import Operand, operands_of
 from cosim.dut.description import Dut
 from cosim.dut.reference import reference_of
 from golden import Operation, Unit
+from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
@@ -33,6 +34,7 @@ from mmau.prove.counterexample import replayed
 from mmau.prove.datapath.chosen_operands import complemented, masked, signs_of
 from mmau.prove.datapath.chosen_operands import operand as taken_operand
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
+from mmau.prove.datapath.unit_questions import specification_of as specified_by
 from mmau.prove.deadline import Report, ignored
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.prove.evaluation import variables, width
@@ -44,13 +46,14 @@ from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.smtlib import question
 from mmau.prove.user_design.asking import Asking, Limits, NotCompared, directly
-from mmau.prove.user_design.deciding import Comparison, Decision, Differs
+from mmau.prove.user_design.deciding import Comparison, Decision, Differs, WrongForm
 from mmau.prove.user_design.folding import Folding
 from mmau.prove.user_design.handshake import RESET, Explored, Handshake, Machine
 from mmau.prove.user_design.operand_cases import Case, CaseParts, cases_of
 from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.row_evaluation import Column
 from mmau.prove.user_design.samples import CHANGED, first_wrong, is_of, sampled
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.ports import Elements, step_operands
 from rtl.designs.product_design import ProductDesign
@@ -356,6 +359,10 @@ def _inputs(design: Design, dut: Dut, decision: Decision, transfers: Transfers) 
 # 1. the two sides
 
 
+Modes = Sequence[tuple[Mapping[Term, int], FMA]]
+"""Operations that differ in their rounding alone, each with the codes of the inputs that choose it."""
+
+
 def _comparisons(
     terms: Terms,
     design: Design,
@@ -368,7 +375,7 @@ def _comparisons(
     """The comparisons of a transfer's results, each with its name: one for each choice and each of the simultaneous results,
     one for each output of exception flags, and one for each output that returns an input."""
     pitch = {operand.name: operand.count * operand.pitch for operand in operands}
-    for choice in design.choices:
+    for choice, modes in _questions(design, dut, ports):
         operation = choice.unit.operation
         held = {ports[port].term: code for port, code in choice.codes.items()}
         by = {term: terms.number(code, width(term)).term for term, code in held.items()}
@@ -386,7 +393,6 @@ def _comparisons(
         agreement = Agreement(terms, operation, dut.compare).differs
         for place in range(dut.results):
             low = place * pitch["d"]
-            part = terms.part(chosen, low + operation.d.width - 1, low)
             given = {
                 operand: taken_operand(terms, direct, operand, elements, ports, place * pitch[choice.source(operand).port])
                 for operand, elements in step_operands(operation).items()
@@ -395,11 +401,14 @@ def _comparisons(
             if "c" in given:
                 given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, operation.no_c)
             mine = masked(terms, design, operation, given, ports, place)
-            specified, cases, anew = _specified(terms, _without_flags(choice.unit), mine)
+            part = terms.part(chosen, low + operation.d.width - 1, low)
+            specified, cases, anew = _specified(terms, _without_flags(choice.unit), mine, modes)
             taken = _taken(
                 terms, operation, dut.widths.assumed.of(operation, choice.places), given,
                 terms.part(specified, operation.d.width - 1, 0),
             )  # fmt: skip
+            if modes:
+                taken.append(terms.manager.mk_term(Kind.OR, [_holds(terms, codes) for codes, _ in modes]))
             differs, flags_differ = (partial(_differs_within, terms, taken, each) for each in (agreement, terms.differs))
             known = _with_free(rows, variables([part.term, specified.term]))
             name = choice.name, f"result {place}" if dut.results > 1 else ""
@@ -407,7 +416,7 @@ def _comparisons(
             yield name, compared
             for echo in (echo for echo in design.echoes if echo.flags):
                 part = terms.part(chosen, echo.low + echo.width - 1, echo.low)
-                wanted, cases, anew = _flags(terms, choice.unit, mine, echo.flags)
+                wanted, cases, anew = _flags(terms, choice.unit, mine, echo.flags, modes)
                 known = _with_free(rows, variables([part.term, wanted.term]))
                 yield (
                     (choice.name, echo.name),
@@ -417,6 +426,44 @@ def _comparisons(
         part = terms.part(got, echo.low + echo.width - 1, echo.low)
         known = _with_free(rows, variables([part.term, ports[echo.port].term]))
         yield (echo.name,), Comparison(terms, part, ports[echo.port], terms.differs, [Case("all inputs")], known)
+
+
+def _questions(design: Design, dut: Dut, ports: Mapping[str, Bits]) -> list[tuple[Choice, Modes]]:
+    """The choices, those as one that differ in the rounding of an exact sum alone, with the roundings: a question about all
+    of them is little harder than about one.
+
+    A choice of several has the codes of the other controls alone.
+    """
+    controls = design.unit.controls if isinstance(design, ControlledDesign) else ()
+    roundings = {control.port for control in controls if control.key == "rho"}
+    together = dict[Any, list[Choice]]()
+    for number, choice in enumerate(design.choices):
+        alike: Any = number
+        operation = choice.unit.operation
+        if roundings and isinstance(operation, FMA):
+            rounded = operation.changed(rho=rounding_to("RNE", operation.conversion.rounding_format))
+            others = {port: code for port, code in choice.codes.items() if port not in roundings}
+            no_c = None if "c" in operation.operands and dut.widths.c_bits is None else operation.no_c
+            alike = rounded, no_c, tuple(others.items()), tuple(choice.places.items())
+        together.setdefault(alike, []).append(choice)
+    return [_joint(choices, roundings, ports) if len(choices) > 1 else (choices[0], ()) for choices in together.values()]
+
+
+def _joint(choices: Sequence[Choice], roundings: Collection[str], ports: Mapping[str, Bits]) -> tuple[Choice, Modes]:
+    values = {port: " | ".join(dict.fromkeys(choice.values[port] for choice in choices)) for port in choices[0].values}
+    codes = {port: code for port, code in choices[0].codes.items() if port not in roundings}
+    name = ", ".join(f"{port} = {each}" for port, each in values.items())
+    modes = []
+    for choice in choices:
+        assert isinstance(choice.unit.operation, FMA)
+        modes.append(({ports[port].term: choice.codes[port] for port in roundings}, choice.unit.operation))
+    return replace(choices[0], name=name, codes=codes), modes
+
+
+def _holds(terms: Terms, codes: Mapping[Term, int]) -> Term:
+    """Whether variables have the given codes."""
+    equal = [terms.equal(Bits(term, width(term)), terms.number(code, width(term))) for term, code in codes.items()]
+    return equal[0] if len(equal) == 1 else terms.manager.mk_term(Kind.AND, equal)
 
 
 def _products(
@@ -523,12 +570,35 @@ Anew = Callable[[CaseParts], Bits]
 """Makes a specified result, its parts as an observer has them."""
 
 
-def _specified(terms: Terms, unit: Unit, ports: Mapping[str, Bits]) -> tuple[Bits, list[Case], Anew | None]:
+def _specified(
+    terms: Terms, unit: Unit, ports: Mapping[str, Bits], modes: Modes = ()
+) -> tuple[Bits, list[Case], Anew | None]:
     """The specified result, its cases, and how to make it anew; for an operation without specification, the result of the
-    generated datapath."""
+    generated datapath.
+
+    Raises:
+        WrongForm: the result of one of the modes is not that of its operation alone.
+    """
     if unspecified(unit.operation) is None:
-        parts, anew = CaseParts(), partial(SPECIFICATIONS[type(unit.operation)], terms, unit.operation, ports)
+        roundings = [(_holds(terms, codes), operation.conversion) for codes, operation in modes[1:]]
+
+        def made(operation: Operation, parts: CaseParts) -> Bits:
+            if unit.random is not None:
+                return specified_by(unit)(terms, ports, parts)
+            return SPECIFICATIONS[type(operation)](terms, operation, ports, parts)
+
+        def anew(parts: CaseParts) -> Bits:
+            parts.roundings = roundings
+            return made(unit.operation, parts)
+
+        parts = CaseParts()
         specified = anew(parts)
+        flags = isinstance(unit.operation, FMA) and unit.operation.flags
+        for codes, operation in modes:
+            by = {term: terms.number(code, width(term)).term for term, code in codes.items()}
+            alone = made(operation.changed(flags=flags), CaseParts())
+            if Folding(terms.manager, by).of(specified.term) != Folding(terms.manager, by).of(alone.term):
+                raise WrongForm(f"{operation.conversion}: the specification gives another result beside other modes")
         return specified, cases_of(terms, parts), anew
     modules = read_netlist(to_verilog(unit, "unit"))
     return Circuit.of_top(Setting(terms, modules), modules["unit"], ports).outputs()["d"], [Case("all operands")], None
@@ -541,7 +611,7 @@ def _without_flags(unit: Unit) -> Unit:
 
 
 def _flags(
-    terms: Terms, unit: Unit, ports: Mapping[str, Bits], names: Sequence[str]
+    terms: Terms, unit: Unit, ports: Mapping[str, Bits], names: Sequence[str], modes: Modes = ()
 ) -> tuple[Bits, list[Case], Anew | None]:
     """The specified exception flags, bit 0 first, their cases, and how to make them anew."""
     operation = unit.operation
@@ -552,7 +622,7 @@ def _flags(
     def chosen(word: Bits) -> Bits:
         return terms.joined([terms.part(word, place, place) for place in places])
 
-    word, cases, anew = _specified(terms, replace(unit, operation=operation.changed(flags=True)), ports)
+    word, cases, anew = _specified(terms, replace(unit, operation=operation.changed(flags=True)), ports, modes)
     return chosen(word), cases, None if anew is None else lambda parts: chosen(anew(parts))
 
 

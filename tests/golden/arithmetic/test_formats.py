@@ -1,7 +1,10 @@
 """Decoding, and encoding to nearest even, of every format, against NumPy and ml_dtypes: exhaustive up to 16 bits."""
 
+import ast
+import re
 from fractions import Fraction
 from math import copysign, isinf, isnan
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -195,3 +198,27 @@ def test_tf32_drops_thirteen_bits_before_it_looks_for_nan() -> None:
 def test_code_in_words(name: str, code: int, split: str, described: str) -> None:
     assert FORMATS[name].split(code) == split
     assert FORMATS[name].describe(code) == described
+
+
+def asked_by_name(text: str) -> list[str]:
+    """The comparisons of a source that ask whether a name is that of a format."""
+    found = list[str]()
+    if not re.search(r"\.name\b", text) or not any(f'"{name}"' in text for name in (*FORMATS, "e8m13")):
+        return found
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = {each.value for side in sides for each in ast.walk(side) if isinstance(each, ast.Constant)}
+            asks = any(isinstance(side, ast.Attribute) and side.attr == "name" for side in sides)
+            found += [ast.unparse(node)] if asks and named & {*FORMATS, "e8m13"} else []
+    return found
+
+
+def test_no_source_asks_for_a_format_by_its_name() -> None:
+    """A format is its fields: one of a unit's own is treated as the equal one of golden, whatever it is called."""
+    assert asked_by_name('if d.name == "fp64" or not "bf16" != x.a.name: pass') == ["d.name == 'fp64'", "'bf16' != x.a.name"]
+    assert asked_by_name('if a.name not in ("tf32", "bf16"): pass')
+    root = Path(__file__).parents[3]
+    sources = [path for name in ("golden", "rtl", "cosim", "mmau", "hwtests") for path in (root / name).rglob("*.py")]
+    assert len(sources) > 500
+    assert {path.name: found for path in sources if (found := asked_by_name(path.read_text(encoding="utf-8")))} == {}

@@ -50,6 +50,16 @@ def test_tiles_equal_the_reference_at_every_distance() -> None:
     assert (golden.gemm(STEP, A, B, C, engine="native") == rows(A, B, C, "reference")).all()
 
 
+def test_negative_accumulators_that_vanish_are_rounded_down() -> None:
+    """Below a T that is a tie: a subnormal c times the unit is zero in fp32, and its floor is −1; that of −0 is 0."""
+    A, B = np.full((M, 8), STEP.a.encode(2.0**60), np.uint16), np.full((8, N), STEP.b.encode(1.0), np.uint16)
+    A[:, 6], A[:, 7] = STEP.a.encode(2.0**39), STEP.a.encode(2.0**38)  # the last bit of fp32 and half of it
+    C = np.resize(np.array([1 << 31 | 1, 1 << 31, 1, 0, 1 << 31 | 1 << 23, 1 << 31 | 5 << 20], np.uint32), (M, N))
+    D = golden.gemm(STEP, A, B, C, engine="native")
+    assert (rows(A, B, C) == D).all()
+    assert (D[0, :6] < D[0, 3]).tolist() == [True, False, False, False, True, True]
+
+
 def narrow(A: Any, B: Any, C: Any, most: int = 5, counting: Callable[[Any], Any] | None = None) -> Any:
     """D by the rule of `NarrowRounding`, on integers of 64 bits.
 

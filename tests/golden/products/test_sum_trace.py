@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.arithmetic.formats import FP32
+from golden.arithmetic.formats import FP16, FP32
 from golden.products.gemm_order import GemmOrder
 from golden.products.recipes import recipe
 from golden.products.sum_trace import sum_program
@@ -101,15 +101,16 @@ def test_a_program_of_additions_gives_what_the_order_gives(keys: dict[str, Any])
 
 def test_recipes_of_cuda_cores_are_programs_of_additions() -> None:
     for name in ("cublas.gb200.f16.gemmsn", "cublas.gb200.f16.gemv-slices"):
-        order = replace(recipe(name).order, output="fp32")
         rng = np.random.default_rng(3)
-        A, B = (rng.standard_normal(shape).astype(np.float16) for shape in ((2, 512), (512, 1)))
-        d = golden.gemm(None, A, B, np.zeros((2, 1), np.float32), order=order)[:, 0]
-        program = sum_program(order, 512)
-        assert (program.dot(A, np.tile(B[:, 0], (2, 1)), np.zeros(2, np.float32)) == d).all()
-        with pytest.raises(
-            ValueError, match=r"^a program of additions needs an order whose model is a unit of one product, with D"
-        ):
-            sum_program(recipe(name).order, 512)
+        A, B = (rng.standard_normal(shape).astype(np.float16) for shape in ((16, 512), (512, 1)))
+        for order in (recipe(name).order, replace(recipe(name).order, output="fp32")):
+            d = golden.gemm(None, A, B, np.zeros((16, 1), np.float32), order=order)[:, 0]
+            program = sum_program(order, 512)
+            assert d.dtype == program.dot(A, np.tile(B[:, 0], (16, 1)), np.zeros(16, np.float32)).dtype
+            assert (program.dot(A, np.tile(B[:, 0], (16, 1)), np.zeros(16, np.float32)) == d).all()
+    with pytest.raises(
+        ValueError, match=r"^a program of additions needs an order whose model is a unit of one product with"
+    ):
+        sum_program(GemmOrder(model=golden.Unit(name="u", operation=golden.OPERATIONS["FMA"](a=FP16, b=FP16, c=FP16))), 64)
     with pytest.raises(ValueError, match=r"^a program of additions has no scales, no stream-K, no epilogue, and parts that"):
         sum_program(GemmOrder(model=FMA, split_k=2, split_sum="in-place", split_tile=1), 64)

@@ -17,7 +17,7 @@ from golden.recordings.npz import read_npz
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
 from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
 from mmau.cli import main
-from tests.twin import twin
+from tests.twin import stochastic_twin, twin
 
 FMA = 'name = "fma"\noperation = "FMA"\na = "{0}"\nb = "{0}"\nc = "{0}"\n'
 SCALED = """name = "scaled"
@@ -219,3 +219,23 @@ def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main.main(["vectors", "--unit", unit, "--vectors", "10000", "-o", str(path)]) == 2
     assert path.read_text() == "what was there\n"
     assert {entry.name for entry in tmp_path.iterdir()} == {"fp32.toml", "v.txt"}
+
+
+def test_random_bits_are_a_column_and_an_array(tmp_path: Path) -> None:
+    """Both hold what the twin computes; `mmau eval` takes the array, and refuses one that is missing."""
+    unit = ["--unit", "examples/units/stochastic-fma-fp16.toml"]
+    found = TextFile.read(written(tmp_path, *unit, "--vectors", "300"))
+    loaded = unit_from_table(tomllib.loads(found.unit))
+    assert "a[0] … a[0] fp16, b[0] … b[0] fp16, c fp16, random uint10, d fp16" in found.header[1]
+    assert len(found.rows) == 300
+    for a, b, c, random_bits, d in found.rows:
+        assert twin.same(loaded.operation, d, stochastic_twin.dot(loaded.operation, "A", 10, random_bits, [a], [b], c))
+    path, out = tmp_path / "v.npz", tmp_path / "d.npz"
+    assert main.main(["vectors", *unit, "--vectors", "300", "-o", str(path)]) == 0
+    assert main.main(["eval", *unit, "--input", str(path), "--output", str(out)]) == 0
+    arrays = np.load(path)
+    assert arrays["random"].dtype == np.uint16
+    assert [row[3] for row in found.rows] == arrays["random"].tolist()
+    assert np.array_equal(np.load(out)["d"], arrays["d"])
+    np.savez(path, **{name: arrays[name] for name in "abc"})
+    assert main.main(["eval", *unit, "--input", str(path), "--output", str(out)]) != 0

@@ -7,7 +7,7 @@ import pytest
 
 import golden
 from golden.units.unit_file import unit_from_table
-from mmau.explore.columns import value_of
+from mmau.explore.columns import named, value_of
 from mmau.explore.design_space import arithmetic_of, broken_by_measures, of_cost, reference_of, unchecked
 from mmau.explore.space_file import constraints_of
 from tests.mmau.explore.texts import MEASURED, SMALL, space_of
@@ -211,10 +211,57 @@ def test_keys_vary_together() -> None:
         "formats = [{}]": r"\[sweep.formats\] must set a key of the unit in each table, got \{\}",
         "formats = [{F = 4}]": r"the keys of \[sweep\] must have each value once, got 'F' twice",
         'formats = [{aa = "e4m3"}]': r"\[sweep.formats\] key must be one of .*; got 'aa'",
-        "formats = [{L = 2}, 3]": r"\[sweep\] key must be one of",
+        "formats = [{L = 2}, 3]": r"\[sweep.formats\] must have a table for each format",
         "L = [{F = 4}]": r"\[sweep\] L must hold values; tables go under a name",
         'formats = [{a = "e4m3"}, {a = "e4m3"}]': r"\[sweep.formats\]: names must have each value once",
     }.items():
         other = SMALL.replace("L = [2, 4]\n", "") if wrong.startswith("L") else SMALL
         with pytest.raises(ValueError, match=f"^{message}"):
             space_of(other.replace('a = "e4m3"\n', "").replace("[sweep]", f"[sweep]\n{wrong}") + MEASURED)
+
+
+OWN = (
+    SMALL.replace('a = "e4m3"', 'a = "x"')
+    + """
+[fixed.formats.x]
+exp_bits = 4
+specials = "fn"
+[sweep.formats.x]
+man_bits = [2, 3]
+bias = {from = 6, to = 8}
+"""
+)
+
+
+def test_fields_of_an_own_format_are_swept() -> None:
+    """Of one format alone, whose name all points have; equal fields are golden's format."""
+    text = OWN.replace("L = [2, 4]\nF = {from = 8, to = 10}", "L = [2]").replace(', "sign-magnitude"', "")
+    text = text.replace('"RZ-FP32"', '"RZ-FP32"\nF = 9')
+    points = list(space_of(text + MEASURED).points())
+    assert [point.message for point in points] == [""] * 6
+    assert [point.name for point in points] == [
+        f"L=2 encoding=ones-complement x.man_bits={bits} x.bias={bias}" for bits in (2, 3) for bias in (6, 7, 8)
+    ]
+    for point in points:
+        assert point.unit is not None
+        assert point.parameters["a"] == "x"
+        fields = (point.unit.a.exp_bits, point.unit.a.man_bits, point.unit.a.bias, point.unit.a.specials)
+        assert fields == tuple(point.parameters[f"formats.x.{key}"] for key in ("exp_bits", "man_bits", "bias", "specials"))
+        assert unit_from_table(tomllib.loads(point.toml)) == point.unit
+    assert [point.unit.a == golden.FORMATS["e4m3"] for point in points if point.unit] == [False] * 4 + [True, False]
+    assert named("accuracy.normal.snr_db", ["formats.x.bias"]) == "accuracy.normal.total_snr_db"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (OWN.replace("man_bits = [2, 3]", "mantissa = [2, 3]"), r"\[sweep.formats.x\] key must be one of .* 'mantissa'"),
+        (OWN.replace('specials = "fn"', 'special = "fn"'), r"\[fixed.formats.x\] key must be one of .* 'special'"),
+        (OWN.replace('specials = "fn"', "specials = 'fn'\nman_bits = 2"), "formats.x.man_bits is in both"),
+        (OWN.replace("[sweep.formats.x]\nman_bits = [2, 3]", "[sweep.formats]\nman_bits = [2, 3]\n[sweep.formats.x]"),
+         r"\[sweep.formats\] must have a table for each format"),
+    ],
+)  # fmt: skip
+def test_own_formats_that_are_none(wrong: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        space_of(wrong + MEASURED)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from golden.arithmetic.formats import BF16, FP16, FP32
+from golden.arithmetic.formats import BF16, FP16, FP32, format_from_fields
 from golden.stimulus import OperandShape
 from mmau.explore.accuracy import dataset
 from mmau.explore.accuracy.dataset import LEAST_CHAINS, MAX_ROWS, DataSet, data_set, round_rows, rows_of
@@ -84,3 +84,16 @@ def test_chains_have_rows_by_their_length() -> None:
             rows_of(NORMAL, 16, rows)
     with pytest.raises(ValueError, match="rows of 64 products must be at most 4194304 of normal, got 5000000"):
         rows_of(NORMAL, 64, 5_000_000)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_own_formats_of_one_name_have_operands_of_their_own(tmp_path: Path, on_disk: bool) -> None:
+    """As units have them whose fields are swept."""
+    folder = tmp_path if on_disk else None
+    shapes = []
+    for man_bits in (2, 3):
+        fields = {"exp_bits": 4, "man_bits": man_bits, "bias": 7, "specials": "fn"}
+        x = format_from_fields("x", fields)
+        shapes.append(OperandShape(a=x, b=x, c=FP32, d=FP32, K=4))
+    narrow, wide = (data_set(NORMAL, shape, 100, 0, folder).operands.a for shape in shapes)
+    assert narrow.max() < 1 << 7 <= wide.max()

@@ -125,7 +125,7 @@ def test_cvfpu_is_proved_with_flags_for_every_operation_and_mode() -> None:
     found = prove_user_design(unit(), cvfpu(chosen=chosen), 4 * SECONDS)
     assert proved(found)
     same = [line for line in found.decided if "the same question as with Verilator's macros: " in line]
-    assert len(same) == 2 * (40 - 15) + 2 * 80  # negated operands; the two other texts
+    assert len(same) == 2 * (12 - 5) + 2 * 24  # negated operands; the two other texts
 
 
 def test_the_page_describes_this_design() -> None:

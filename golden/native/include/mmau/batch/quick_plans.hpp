@@ -26,4 +26,9 @@ inline bool tr_fdpa_is_quick(const Plan& plan) {
     return rounds_to_floats(plan, Mode::RNE) && fits;
 }
 
+/// Whether sums of a plan that is quick fit 32 bits: |T| < 2^29 in units of 2^(e_dot − 24), and F2 + 1 is 8 bits more than F.
+inline bool sums_are_narrow(const Plan& plan) {
+    return plan.operation == MMAU_TR_FDPA && plan.F == 24 && plan.F2 == 31 && plan.L <= 8;
+}
+
 MMAU_NAMESPACE_END

@@ -13,6 +13,10 @@
 #include "quick_tr_fdpa_avx512.hpp"
 #else
 
+#ifdef __AVX2__
+#include "quick_tr_fdpa_avx2.hpp"
+#endif
+
 MMAU_NAMESPACE_BEGIN
 
 /// The exponent of an fp32 code without its sign; e_min of a zero.
@@ -137,6 +141,9 @@ inline int t_fdpa_quick(const Plan& plan, int rows, Accumulating d, int k, Rows 
 
 template <bool>
 inline int tr_fdpa_quick(const Plan& plan, int rows, Accumulating d, int k, Rows a, const Panel& b) {
+#ifdef __AVX2__
+    if (sums_are_narrow(plan)) return tr_fdpa_narrow(plan, rows, d, k, a, b);
+#endif
     return quick_rows<tr_fdpa_row>(plan, rows, d, k, a, b);
 }
 

@@ -84,11 +84,6 @@ struct WideRounding : StepConstants {
     }
 };
 
-/// Whether NarrowRounding takes a plan: |T| < 2^29 in units of 2^(e_dot − 24), and F2 + 1 is 8 bits more than F.
-inline bool sums_are_narrow(const Plan& plan) {
-    return plan.operation == MMAU_TR_FDPA && plan.F == 24 && plan.F2 == 31 && plan.L <= 8;
-}
-
 /// The same in 32 bits, for F = 24 and F2 = 31. Let c's exponent be n above that of the products, 0 where it is not above.
 ///
 /// Up to n = 5 the sum of T and c · 2^n is exact, below 2^31, and has no more bits than F2 keeps. For a larger n let the unit
