@@ -28,6 +28,7 @@ from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.flags import FLAGS
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
+from golden.operations import FMA
 from golden.operations.exact_sum import ExactSum
 from golden.units.unit import Choice
 from mmau.prove.counterexample import replayed

