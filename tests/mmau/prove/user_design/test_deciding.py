@@ -12,10 +12,10 @@ from mmau.prove.datapath.unit_questions import SPECIFICATIONS
 from mmau.prove.evaluation import evaluate
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.user_design.asking import Limits, NotCompared
+from mmau.prove.user_design.comparisons import Agreement
 from mmau.prove.user_design.deciding import Comparison
 from mmau.prove.user_design.folding import Folding
 from mmau.prove.user_design.operand_cases import Case, CaseParts, IncompleteCases, cases_of, check_complete
-from mmau.prove.user_design.proof import Agreement
 from mmau.prove.user_design.row_evaluation import Column, columns
 from mmau.prove.user_design.sweeping import Sums, ask_split
 from tests.mmau.prove.provable_units import SMALL, random_inputs

@@ -12,7 +12,7 @@ from golden import load_unit
 from golden.operations import TFDPA
 from mmau.prove.counterexample import golden_result
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
-from mmau.prove.user_design import proof
+from mmau.prove.user_design import comparisons, proof
 from mmau.prove.user_design.proof import prove_user_design
 from rtl.verilog.emit import to_verilog
 from tests.mmau.prove.provable_units import unit_of
@@ -294,7 +294,8 @@ def test_a_nan_that_changes_while_it_waits_is_not_called_equal(tmp_path: Path, h
 def test_an_operation_without_a_specification_is_compared_with_the_datapath(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proof, "unspecified", lambda operation: "none")
+    for module in (proof, comparisons):
+        monkeypatch.setattr(module, "unspecified", lambda operation: "none")
     found = proved(tmp_path, COMBINATIONAL)
     assert (found.verdict, found.equal_to, len(found.decided)) == (PROVED, DATAPATH, 1)
 

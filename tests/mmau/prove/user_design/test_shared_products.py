@@ -30,10 +30,10 @@ from mmau.prove.specification.step_results import Operand
 from mmau.prove.specification.steps import addend, decode, multiply
 from mmau.prove.user_design import asking, deciding, forms, shared_products
 from mmau.prove.user_design.asking import KEPT, Answers, Limits, ask
+from mmau.prove.user_design.comparisons import specified_result
 from mmau.prove.user_design.deciding import Comparison, Decision, WrongForm
 from mmau.prove.user_design.forms import Form
 from mmau.prove.user_design.operand_cases import Case, CaseParts, IncompleteCases, cases_of, check_complete
-from mmau.prove.user_design.proof import _specified
 from mmau.prove.user_design.reading import OVERLAP, READ
 from mmau.prove.user_design.shared_products import FACTS, SharedProducts, proved_facts
 from rtl.yosys import run_yosys
@@ -460,7 +460,7 @@ def test_modes_are_one_specification_only_where_they_are_one_sum(operation: type
         ports = {name: terms.free(name, SMALL.width) for name in modes[0].operands}
         mode = terms.free("mode", 2).term
         codes = [({mode: number}, each) for number, each in enumerate(modes)]
-        asked = partial(_specified, terms, Unit(name="u", operation=modes[0]), ports, codes)
+        asked = partial(specified_result, terms, Unit(name="u", operation=modes[0]), ports, codes)
         if operation is operations.MUL:
             with pytest.raises(WrongForm, match="RD-E4M3IEEE: the specification gives another result beside other modes"):
                 asked()
