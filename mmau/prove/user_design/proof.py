@@ -2,8 +2,8 @@
 
 Verilator preprocesses the sources and reads the ports, as for co-simulation; Yosys translates the design into a circuit of
 words and registers (reading.py). Its result becomes a term of the operands, by unrolling or by exploring all states of the
-handshake (transfers.py). That term is compared with the specification of the operation case by case (deciding.py), along
-the wires that hold values of the specification (sweeping.py).
+handshake (handshake.py). That term is compared with what the operation specifies (comparisons.py), case by case
+(deciding.py), along the wires that hold values of the specification (sweeping.py).
 """
 
 import time
