@@ -92,7 +92,8 @@ class Decoder:
         p = self._products[row["product"]]
         transfers = [{port: int(code, 16) for port, code in transfer.items()} for transfer in row["transfers"]]
         copy, cell = divmod(element, p.m * p.n)
-        i, j = copy * p.m + cell // p.n, copy * p.n + cell % p.n
+        passed, line = divmod(cell // p.n, p.rows)
+        i, j = copy * p.rows + line, copy * p.n + cell % p.n
         scale = p.shape.scale
 
         def part(operand: str, kind: Format, transfer: Mapping[str, int], first: int, count: int) -> tuple[int, ...]:
@@ -105,15 +106,16 @@ class Decoder:
             )
 
         L, mask = p.products_per_step, self._design.mask
+        of_a, of_b = transfers[passed :: p.passes], transfers[:: p.passes]
         width = None if p.random is None or p.random.random is None else p.random.random.width
         return Codes(
-            a=_in_order(p, [part("a", p.a, t, i * L, L) for t in transfers]),
-            b=_in_order(p, [part("b", p.b, t, j * L, L) for t in transfers]),
-            c=part("c", p.operation.c, transfers[p.c_step], element, 1)[0],
+            a=_in_order(p, [part("a", p.a, t, i * L, L) for t in of_a]),
+            b=_in_order(p, [part("b", p.b, t, j * L, L) for t in of_b]),
+            c=part("c", p.operation.c, of_b[p.c_step], element, 1)[0],
             mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
             random=None if width is None else _codes(transfers[0][self._design.random], width, element, 1)[0],
-            scale_a=None if scale is None else _scales(p, scale, [t["scale_a"] for t in transfers], i),
-            scale_b=None if scale is None else _scales(p, scale, [t["scale_b"] for t in transfers], j),
+            scale_a=None if scale is None else _scales(p, scale, [t["scale_a"] for t in of_a], i),
+            scale_b=None if scale is None else _scales(p, scale, [t["scale_b"] for t in of_b], j),
         )
 
     def vector(self, row: Row) -> Vector:
@@ -201,12 +203,10 @@ def _in_order(product: Product, steps: Sequence[Sequence[int]]) -> tuple[int, ..
 
 def _scales(product: Product, scale: Format, steps: Sequence[int], line: int) -> tuple[int, ...]:
     """The scales of a row or column; several steps may use the same scale."""
-    count, found = product.scales_per_step, {}
+    found, count = dict[int, int](), len(product.taken_blocks) // product.steps
     for step, port in enumerate(steps):
-        assert product.shape.block_size is not None
-        start = step * product.operation.length // product.shape.block_size
-        for block, code in enumerate(_codes(port, scale.width, line * count, count), start):
-            found[block] = code
+        blocks = product.taken_blocks[step * count : (step + 1) * count]
+        found |= dict(zip(blocks, _codes(port, scale.width, line * count, count), strict=True))
     return tuple(found[block] for block in sorted(found))
 
 
