@@ -183,7 +183,8 @@ def run_vectors(arguments: argparse.Namespace) -> int:
         if arguments.level is not None or arguments.vectors is not None or arguments.json:
             raise ValueError("--format corners writes the whole table, no vectors; leave out --level, --vectors and --json")
         table = corner_table(shape, arguments.seed)
-        level, count = 2, len(table)
+        level: int | None = 2
+        count: int = len(table)
         made: bytes | Iterator[bytes] = table.file
     else:
         level = None if arguments.vectors is not None else arguments.level or 1
