@@ -216,8 +216,11 @@ def _product_lines(product: Product) -> Iterator[str]:
         yield f"{name} {port} {operand.width} {_storage(operand)} {int(is_negated)}"
     if shape.scale is not None:
         for name in ("scale_a", "scale_b"):
-            yield f"{name} {name} {shape.scale.width} {_storage(shape.scale)} 0"
+            port = name if name in shape.scale_operands else NO_PORT
+            yield f"{name} {port} {shape.scale.width} {_storage(shape.scale)} 0"
         yield f"scales {shape.blocks} {product.scales_per_step}"
+        of = shape.scale
+        yield f"one_side {of.encode(1)} {of.max_finite} {of.magnitude_mask} {int(of.has_zero)}"
     yield f"d {format_number(d)} {int(product.operation.nan_is_fixed())}"
     if product.random is not None and product.random.random is not None:
         step, port = with_random_step(product.random)[1], product.random.random.port

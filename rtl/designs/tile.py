@@ -57,7 +57,8 @@ class TileShape:
         }
         if i.scale is not None:
             scale_bits = operation.scales_per_step * i.scale.width
-            widths |= {"scale_a": i.m * scale_bits, "scale_b": i.n * scale_bits}
+            lines = {"scale_a": i.m, "scale_b": i.n}
+            widths |= {name: lines[name] * scale_bits for name in operation.scale_operands}
         return widths
 
 

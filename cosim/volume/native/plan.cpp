@@ -80,6 +80,7 @@ Plan read_plan(const std::string& path) {
         {"scale_a", [&](auto& words) { read_operand(product().scale_a, words); }},
         {"scale_b", [&](auto& words) { read_operand(product().scale_b, words); }},
         {"scales", [&](auto& words) { words >> product().scales >> product().scales_per_step; }},
+        {"one_side", [&](auto& words) { OneSide& side = product().one_side; words >> side.one >> side.largest >> side.mask >> side.has_zero; }},
         {"d", [&](auto& words) { read_result(product(), words); }},
         {"tile", [&](auto& words) { words >> product().m >> product().n >> product().steps >> product().c_step; }},
         {"order", [&](auto& words) { product().order = integers(words); }},
