@@ -224,7 +224,7 @@ def scale_codes(
 def check_no_scales(what: str, given: Any, operation: Operation) -> None:
     """Raise ValueError if scales are given that the operation does not have."""
     if given is not None and what not in operation.scale_operands:
-        has = f"scales = \"{operation.scale_operands[0][-1]}\"" if operation.scale_operands else "no scales"
+        has = f'scales = "{operation.scale_operands[0][-1]}"' if operation.scale_operands else "no scales"
         raise ValueError(f"{what} must be absent: {operation.name} has {has}")
 
 

@@ -365,7 +365,8 @@ def _added(shape: SumShape, kind: Kind) -> Fraction:
 def _largest_products(operation: Operation) -> Fraction:
     """The sum of all products at their largest value."""
     largest = _largest_finite(operation.a) * _largest_finite(operation.b) * operation.length
-    return largest if operation.scale_format is None else largest * _largest_finite(operation.scale_format) ** len(operation.scale_operands)
+    scale = operation.scale_format
+    return largest if scale is None else largest * _largest_finite(scale) ** len(operation.scale_operands)
 
 
 def _largest_finite(operand: Format) -> Fraction:

@@ -145,8 +145,8 @@ class Operation(ABC):
 
     @property
     def scale_operands(self) -> tuple[str, ...]:
-        """The operands that hold scales. The other of `scale_a` and `scale_b` has no port and no bin; where the operation has a
-        scale format, `step` takes the code of 1 for it."""
+        """The operands that hold scales. The other of `scale_a` and `scale_b` has no port and no bin, and no step reads it;
+        where the operation has a scale format, rows hold the code of 1 in its place, which the library reads."""
         return ()
 
     @property

@@ -164,8 +164,8 @@ def fitted(shape: OperandShape, operands: Operands, as_products: bool) -> Operan
 
 
 def with_missing_ones(shape: OperandShape, scale_a: Any, scale_b: Any) -> dict[str, Any]:
-    """Scales of both sides as those of a shape: where it has them on one side alone, these are multiplied by the others, with
-    significands that are near, and the others become 1.
+    """Scales of both sides as those of a shape: where it has them on one side alone, these are multiplied by the others,
+    exactly if one is a power of two, and the others become 1.
 
     Args:
         scale_a, scale_b: [..., rows or columns, blocks], or [rows, blocks]; None without scales.
@@ -251,9 +251,9 @@ class Place:
         return self.name if self.name == "c" else f"{self.name}[{self.k}]"
 
 
-def places_of(row: Row) -> list[Place]:
-    """Every place of a row: a, b, c and scales."""
-    vectors = [Place(name, k) for name in ("a", "b", "scale_a", "scale_b") for k in range(len(getattr(row, name)))]
+def places_of(row: Row, scales: Sequence[str] = SCALES["both"]) -> list[Place]:
+    """Every place of a row: a, b, c and those scale operands."""
+    vectors = [Place(name, k) for name in ("a", "b", *scales) for k in range(len(getattr(row, name)))]
     return [*vectors, Place("c")]
 
 

@@ -41,7 +41,8 @@ class Arithmetic:
         o = self.chain.operation
         return OperandShape(
             a=self.a, b=self.b, c=self.c, d=self.d, K=self.K, scale=o.scale_format, block_size=o.block_size,
-            has_b="b" in o.operands, has_c="c" in o.operands, adds=o.structure.adds_elements, scale_operands=o.scale_operands or SCALES["both"],
+            has_b="b" in o.operands, has_c="c" in o.operands, adds=o.structure.adds_elements,
+            scale_operands=o.scale_operands or SCALES["both"],
         )  # fmt: skip
 
     @property

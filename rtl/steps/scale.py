@@ -21,7 +21,6 @@ from rtl.steps.interfaces import (
     exp_range,
 )
 
-
 BOTH = ("alpha", "beta")
 """The scales of a block of A and of B; a unit may have those of one side alone."""
 

@@ -183,7 +183,7 @@ class Kind {
         if (p.scales && !has_scale_a_) scale_one_side(arrays.scale_b, p.n, arrays.scale_a, p.m, tiles);
         if (p.scales && !has_scale_b_) scale_one_side(arrays.scale_a, p.m, arrays.scale_b, p.n, tiles);
     }
-    /// Multiply scales, with significands that are near, by those of the other side, which become 1 (golden:
+    /// Multiply scales, exactly if one is a power of two, by those of the other side, which become 1 (golden:
     /// `with_missing_ones`).
     void scale_one_side(std::vector<uint8_t>& kept, int lines, std::vector<uint8_t>& other, int other_lines, int64_t tiles) const {
         const OneSide& side = product_.one_side;

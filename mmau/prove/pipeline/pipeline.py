@@ -45,9 +45,7 @@ def elements_of(design: Design, terms: Terms, netlist: FlatNetlist) -> list[Elem
             }  # fmt: skip
             if i.scale is not None:
                 places = {"scale_a": (row, i.m), "scale_b": (column, i.n)}
-                operands |= {
-                    name: _part(terms, netlist.inputs[name], *places[name]) for name in i.operation.scale_operands
-                }
+                operands |= {name: _part(terms, netlist.inputs[name], *places[name]) for name in i.operation.scale_operands}
             path = f"datapath_{row}_{column}."
             if i.fp16_order is not None:
                 places = {"a": row, "b": column}

@@ -124,9 +124,7 @@ def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observ
     c, c_special = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
     blocks = [k // operation.K_block for k in range(operation.L)]
     specials = [
-        observer.value(
-            f"scale_special_{k}", scaled_special(product, special, parts.scales(block), operation.scale)
-        )
+        observer.value(f"scale_special_{k}", scaled_special(product, special, parts.scales(block), operation.scale))
         for k, ((product, special), block) in enumerate(zip(pairs, blocks, strict=True))
     ]
     special = observer.value("specials", combine([*specials, c_special]))
@@ -138,9 +136,7 @@ def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observ
     return truncated_sum(terms, operation, [*summed, c], special, observer)
 
 
-def scaled_group(
-    name: str, group: list[Term], scales: Sequence[Operand], operation: GSTFDPA, observer: Observer
-) -> Term:
+def scaled_group(name: str, group: list[Term], scales: Sequence[Operand], operation: GSTFDPA, observer: Observer) -> Term:
     """Steps multiply and scale of one group (golden: `GSTFDPA.group_term`): its products at the largest possible exponent of
     a product, with all bits that a product can have below it."""
     highest, span = group[0].exp.high, group[0].exp.high - group[0].exp.low
