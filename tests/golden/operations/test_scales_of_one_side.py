@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.arithmetic.format import Format
+from golden.arithmetic.formats import Format
 from golden.operations import GSTFDPA, STFDPA, Operation
 from golden.stimulus import OperandShape, generate
 from golden.stimulus.shape import with_missing_ones
@@ -62,7 +62,9 @@ def test_scales_of_the_missing_side_are_refused() -> None:
 def test_keys_are_checked() -> None:
     with pytest.raises(ValueError, match=r"^scales must be one of both, a, b; got 'c'$"):
         OF_B.changed(scales="c")
-    subnormal_one = Format("low", 3, 2, 0, "finite", storage_bits=8, signed=False)
+    subnormal_one = Format(
+        name="low", exp_bits=2, man_bits=3, bias=0, specials="finite", storage_bits=8, signed=False
+    )
     assert subnormal_one.value(subnormal_one.encode(1)) == 1
     with pytest.raises(ValueError, match=r'^scale must have the normal number 1 where scales is "b", got low$'):
         OF_B.changed(scale=subnormal_one)
