@@ -28,7 +28,8 @@ def check_scales(scales: str, scale: Format) -> None:
     """Raise ValueError unless the key `scales` is a choice of `SCALES`. Scales of one side alone must have the normal number
     1: as scales of the other side it changes no product and no exponent."""
     check_choice("scales", scales, SCALES)
-    if scales != "both" and (scale.value(scale.encode(1)), scale.decode(scale.encode(1)).exp) != (1, 0):
+    one = scale.encode(1)
+    if scales != "both" and (scale.value(one) != 1 or scale.decode(one).exp):
         raise ValueError(f'scale must have the normal number 1 where scales is "{scales}", got {scale}')
 
 

@@ -1,5 +1,7 @@
 """ST- and GST-FDPA with scales of a or of b alone: what `dot`, `gemm` and `explain` take, and what is refused."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,11 @@ from golden.stimulus import OperandShape, generate
 from golden.stimulus.shape import with_missing_ones
 from tests.golden.units.own_formats import own_unit
 
-OF_B = STFDPA(a="fp16", b="e2m1", c="fp32", L=4, K_block=2, scale="ue8m0", scales="b", F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
-OF_A = GSTFDPA(
-    a="e2m1", b="e4m3", c="fp32", L=4, G=2, K_block=2, scale="fp16", scales="a", F=25, rho="RNE-FP32", e_zero=-133
-)  # type: ignore[arg-type]
+KEYS: dict[str, Any] = {"c": "fp32", "L": 4, "K_block": 2, "F": 25, "e_zero": -133}
+
+OF_B = STFDPA(**KEYS, a="fp16", b="e2m1", scale="ue8m0", scales="b", rho="RZ-FP32")  # type: ignore[arg-type]
+
+OF_A = GSTFDPA(**KEYS, a="e2m1", b="e4m3", G=2, scale="fp16", scales="a", rho="RNE-FP32")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("operation", [OF_B, OF_A], ids=lambda each: each.name)
@@ -44,6 +47,7 @@ def test_matrix_product_takes_the_scales_of_one_side() -> None:
 def test_trace_has_the_scales_of_one_side() -> None:
     unit = own_unit("weights under fp16")
     a, b, c, _, scale_b = generate(OperandShape.of_operation(unit.operation), 1, seed=4).operands
+    assert scale_b is not None
     names = {operand.name for operand in unit.explain(a[0], b[0], c[0], None, scale_b[0]).steps[0].operands}
     assert {name for name in names if name.startswith("scale")} == {"scale_b[0]", "scale_b[1]"}
 
@@ -62,9 +66,7 @@ def test_scales_of_the_missing_side_are_refused() -> None:
 def test_keys_are_checked() -> None:
     with pytest.raises(ValueError, match=r"^scales must be one of both, a, b; got 'c'$"):
         OF_B.changed(scales="c")
-    subnormal_one = Format(
-        name="low", exp_bits=2, man_bits=3, bias=0, specials="finite", storage_bits=8, signed=False
-    )
+    subnormal_one = Format(name="low", exp_bits=2, man_bits=3, bias=0, specials="finite", storage_bits=8, signed=False)
     assert subnormal_one.value(subnormal_one.encode(1)) == 1
     with pytest.raises(ValueError, match=r'^scale must have the normal number 1 where scales is "b", got low$'):
         OF_B.changed(scale=subnormal_one)
