@@ -95,14 +95,19 @@ def _has_started(process: Path) -> bool:
         OSError: the process has no program: it has ended, or is one of the kernel's own.
     """
     (process / "exe").readlink()
-    return (process / "stat").read_text().rpartition(")")[2].split()[START_CODE] != "0"
+    return _fields(process)[START_CODE] != "0"
 
 
 def _has_ended(process: int) -> bool:
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        return _fields(Path(f"/proc/{process}"))[0] in "ZX"
     except OSError:
         return True
+
+
+def _fields(process: Path) -> list[str]:
+    """The fields of a process' stat that follow the program's name, its state first."""
+    return (process / "stat").read_text().rpartition(")")[2].split()
 
 
 def kill_marked(name: str) -> int:

@@ -56,12 +56,11 @@ def built(shape: OperandShape, draws: GeneratorDraws, corner: Corner, case: IntA
     rows, L, room = len(case), inner.K, shape.K - inner.K
     # 1. each case as often as `TRIES`, and the first of them whose c the products reach
     made = corner.make(inner, draws, np.repeat(case, TRIES))
-    is_reached, _ = _put_c(shape, Places(len(made.c), room), made.c)
-    by_try = is_reached.reshape(rows, TRIES)
-    made, is_reached = made.rows(np.arange(rows) * TRIES + np.argmax(by_try, axis=1)), np.any(by_try, axis=1)
+    is_reached, end = _put_c(shape, Places(len(made.c), room), made.c)
+    first = np.arange(rows) * TRIES + np.argmax(is_reached.reshape(rows, TRIES), axis=1)
+    made, is_reached, count = made.rows(first), is_reached[first], end[first]
     # 2. products that add up to it, one a step where there are as many steps
     of_steps = L if is_chain(shape) else 1
-    _, count = _put_c(shape, Places(rows, room), made.c)
     is_apart = ((count - 1) * of_steps < room) & (draws.integers(0, 2, rows) == 0)
     places = Places(rows, room)
     _, end = _put_c(shape, places, made.c, np.where(is_apart, of_steps, 1))
