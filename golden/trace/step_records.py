@@ -229,7 +229,10 @@ class _Parts(EventReader):
     def _scaling(self, name: str, before: Exact, alpha: Decoded, beta: Decoded, term: steps.Term) -> None:
         scale = self._operation.scale_format
         assert scale is not None
-        factors = [Exact(steps.signed_sig(x), x.exp - scale.man_bits) for x in (alpha, beta)]
+        factors = [
+            Exact(steps.signed_sig(x), x.exp - scale.man_bits) if side in self._operation.scale_operands else None
+            for side, x in (("scale_a", alpha), ("scale_b", beta))
+        ]
         self._parts.append(
             Scaling(name=name, before=before, alpha=factors[0], beta=factors[1], exact=exact_value(term), exp=term.exp)
         )

@@ -60,6 +60,7 @@ inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, co
     for (int k = 0; k < count; ++k) {
         uint64_t code = 0;
         std::memcpy(&code, codes + static_cast<int64_t>(places[k]) * operand.storage, static_cast<size_t>(operand.storage));
+        if (!operand.codes.empty()) code = operand.codes[code];
         if (operand.is_negated) code ^= uint64_t{1} << (operand.width - 1);
         put_bits(port, bit, operand.width, code);
         bit += operand.width;
@@ -180,8 +181,19 @@ class Kind {
                                                 arrays.c.data(), scale_a, scale_b, arrays.label.data())
                            : library_.fill_tiles(&stimulus_, corners_.data(), seed, from, tiles, p.m, p.n, arrays.a.data(),
                                                  arrays.b.data(), arrays.c.data(), scale_a, scale_b, arrays.label.data()));
+        carry(arrays.a, p.a);
+        carry(arrays.b, p.b);
         if (p.scales && !has_scale_a_) scale_one_side(arrays.scale_b, p.n, arrays.scale_a, p.m, tiles);
         if (p.scales && !has_scale_b_) scale_one_side(arrays.scale_a, p.m, arrays.scale_b, p.n, tiles);
+    }
+    /// Make codes of a carrier those that the operand's format has.
+    static void carry(std::vector<uint8_t>& array, const Operand& operand) {
+        const size_t bytes = static_cast<size_t>(operand.storage);
+        for (size_t at = 0; !operand.codes.empty() && at < array.size(); at += bytes) {
+            uint64_t code = 0;
+            std::memcpy(&code, array.data() + at, bytes);
+            std::memcpy(array.data() + at, &operand.carried[operand.codes[code]], bytes);
+        }
     }
     /// Multiply scales, exactly if one is a power of two, by those of the other side, which become 1 (golden:
     /// `with_missing_ones`).
@@ -301,7 +313,7 @@ class Kind {
         }
     }
     /// Whether an array of the operand has the same bytes as the port.
-    static bool is_array(const Operand& operand) { return operand.width == 8 * operand.storage; }
+    static bool is_array(const Operand& operand) { return operand.width == 8 * operand.storage && operand.codes.empty(); }
     void copy(uint8_t* port, const std::vector<uint8_t>& array, int64_t index, int bytes) const {
         std::memcpy(port, array.data() + index * together_ * bytes, static_cast<size_t>(together_) * bytes);
     }
@@ -396,7 +408,8 @@ class Kind {
     uint64_t no_c_;
     int record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
-    bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true, has_scale_a_ = false, has_scale_b_ = false, has_mask_ = false, has_random_ = false;
+    bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true;
+    bool has_scale_a_ = false, has_scale_b_ = false, has_mask_ = false, has_random_ = false;
     int mask_offset_ = 0, random_offset_ = 0;
     std::vector<uint64_t> random_;  // bits of each row
     std::vector<std::tuple<int, Input, bool>> inputs_;  // the place of each further input, and whether it is random

@@ -21,6 +21,8 @@ struct Operand {
     std::string port;
     int width = 0, storage = 0;
     bool is_negated = false;  // whether the port holds its negative: the sign bit inverted
+    std::vector<uint64_t> codes, carried;  // of a format without fields, whose carrier the arrays have: the code next to each
+                                           // code of the carrier, and the carrier's of each code; else empty
 };
 
 /// A port with a code, or with random bits.

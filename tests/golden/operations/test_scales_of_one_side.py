@@ -10,6 +10,7 @@ from golden.arithmetic.formats import Format
 from golden.operations import GSTFDPA, STFDPA, Operation
 from golden.stimulus import OperandShape, generate
 from golden.stimulus.shape import with_missing_ones
+from golden.trace import Scaling
 from tests.golden.units.own_formats import own_unit
 
 KEYS: dict[str, Any] = {"c": "fp32", "L": 4, "K_block": 2, "F": 25, "e_zero": -133}
@@ -48,7 +49,9 @@ def test_trace_has_the_scales_of_one_side() -> None:
     unit = own_unit("weights under fp16")
     a, b, c, _, scale_b = generate(OperandShape.of_operation(unit.operation), 1, seed=4).operands
     assert scale_b is not None
-    names = {operand.name for operand in unit.explain(a[0], b[0], c[0], None, scale_b[0]).steps[0].operands}
+    step = unit.explain(a[0], b[0], c[0], None, scale_b[0]).steps[0]
+    assert {len(part.scales) for part in step.parts if isinstance(part, Scaling)} == {1}
+    names = {operand.name for operand in step.operands}
     assert {name for name in names if name.startswith("scale")} == {"scale_b[0]", "scale_b[1]"}
 
 
