@@ -30,6 +30,8 @@ class Scaling(SharedComponent):
 
     scale: Format
     sides: Sequence[str]
+    alpha: Operand
+    beta: Operand
 
     def ports_of_scales(self) -> dict[str, Any]:
         """The ports."""

@@ -120,12 +120,12 @@ def test_element_of_a_tile_that_is_wrong_is_shown(wrapped: Wrapped) -> None:
 @pytest.mark.slow
 def test_error_for_one_code_without_fields_is_seen(wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a design that errs for one code of an integer, native vectors that have it are seen, and no others."""
-    monkeypatch.setattr(segments, "DIRECTED", 0)
+    monkeypatch.setattr(segments, "DIRECTED", 100)
     unit = own_unit("weights under fp16")
     wrong = wrapped(unit, {"d": "d_inside ^ (b[3:0] == 6)"})
     report = cosim.run(unit, vectors=10_000, seed=2, dut=wrong, mode="volume")
     assert {row.b[0] for row in report.differing} == {6}
-    assert report.mismatches > 100
+    assert report.mismatches > 50
 
 
 def test_choice_of_vectors_holds_for_native_ones() -> None:
