@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from golden.arithmetic.conversion import conversion, rounding_to
+from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.rounding import Mode
 from golden.chains.chain import ChainTable
 from golden.chains.sum_chain import node_of

@@ -16,7 +16,7 @@ MADE_BY_THE_READER = (
     "sparse_and_integer.json", "index.json", "store.json", "space.toml", "results.csv",
     "answers.md", "arrays.json", "units/NAME.toml", "verilog/NAME.v",
     "fma.toml", "cvfpu.toml", "cvfpu/src/fpnew_fma.sv",
-    "plots/", "store/", "estimates.csv", "riscv_arch_test.h", "results/results.csv", "results/report.html",
+    "disclosure.toml", "riscv-bf16-rne.txt", "plots/", "store/", "estimates.csv", "riscv_arch_test.h", "results/results.csv", "results/report.html",
 )  # fmt: skip
 """Files that commands in the documents read and write."""
 
