@@ -210,7 +210,7 @@ def add_disclose(commands: Commands) -> None:
     )
     which = disclose.add_argument_group("which arithmetic")
     which.add_argument(
-        "units", nargs="+", type=Path, metavar="UNIT.toml", help="take the units that these files describe; required"
+        "units", nargs="+", type=Path, metavar="UNIT", help="take the units that these files describe; required"
     )
     which.add_argument(
         "--lambda",
