@@ -544,9 +544,7 @@ class TileSpecification:
             ks = shape.products(step)
             c = tiles.c if step == shape.c_step else uniform_codes(GeneratorDraws(rng), i.c, tiles.c.shape)
             codes = {"a": tiles.a[:, :, ks], "b": tiles.b[:, :, ks], "c": c}
-            if i.block_size is not None and "scale_a" in operands:
-                blocks = self._blocks(step)
-                codes |= {"scale_a": tiles.scale_a[:, :, blocks], "scale_b": tiles.scale_b[:, :, blocks]}
+            codes |= {name: getattr(tiles, name)[:, :, self._blocks(step)] for name in i.operation.scale_operands}
             columns = {name: packed_codes(part, operands[name].format) for name, part in codes.items()}
             steps.append(_transposed(columns))
         return list(zip(*steps, strict=True))

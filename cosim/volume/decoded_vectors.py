@@ -104,6 +104,12 @@ class Decoder:
                 code ^ (kind.negative_zero * is_negated) for code in _codes(transfer[port], kind.width, first, count)
             )
 
+        def scales_of(name: str, line: int) -> tuple[int, ...] | None:
+            """The scales of a row or column, ones where the operation has none on that side."""
+            if scale is not None and name not in p.operation.scale_operands:
+                return (scale.encode(1),) * p.shape.blocks
+            return None if scale is None else _scales(p, scale, [t[name] for t in transfers], line)
+
         L, mask = p.products_per_step, self._design.mask
         width = None if p.random is None or p.random.random is None else p.random.random.width
         return Codes(
@@ -112,8 +118,8 @@ class Decoder:
             c=part("c", p.operation.c, transfers[p.c_step], element, 1)[0],
             mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
             random=None if width is None else _codes(transfers[0][self._design.random], width, element, 1)[0],
-            scale_a=None if scale is None else _scales(p, scale, [t["scale_a"] for t in transfers], i),
-            scale_b=None if scale is None else _scales(p, scale, [t["scale_b"] for t in transfers], j),
+            scale_a=scales_of("scale_a", i),
+            scale_b=scales_of("scale_b", j),
         )
 
     def vector(self, row: Row) -> Vector:

@@ -244,7 +244,7 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
     formats, operation = operand_formats(model), model.operation
     counts = {"a": about["K"], "b": about["K"]}
     if operation.block_size is not None:
-        counts |= dict.fromkeys(("scale_a", "scale_b"), -(-about["K"] // operation.block_size))
+        counts |= dict.fromkeys(operation.scale_operands, -(-about["K"] // operation.block_size))
     order = [name for name in ("a", "b", "scale_a", "scale_b") if name in formats]
     columns = [f"{name}[0] … {name}[{counts[name] - 1}] {formats[name]}" for name in order]
     nan = "a NaN is this one" if operation.nan_is_fixed() else "any NaN may stand for a NaN"
@@ -283,7 +283,7 @@ def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[
     """A .npz file: a, b, c [, scale_a, scale_b] [, random], d, the label of each row's class, and `metadata` in JSON."""
     made = list(parts)
     stimulus = concatenated([part for part, _ in made])
-    read = (*model.operation.operands, "scale_a", "scale_b")
+    read = (*model.operation.operands, *model.operation.scale_operands)
     arrays = {name: codes for name, codes in stimulus.operands._asdict().items() if codes is not None and name in read}
     arrays |= {name: np.concatenate([further[name] for _, further in made]) for name in made[0][1]}
     arrays["label"] = stimulus.label

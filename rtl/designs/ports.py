@@ -86,7 +86,7 @@ def step_operands(operation: Operation) -> dict[str, Elements]:
     """The operands and the result of one step of an operation."""
     scales = {}
     if operation.scale_format is not None:
-        scales = dict.fromkeys(("scale_a", "scale_b"), Elements(operation.scale_format, operation.scales_per_step))
+        scales = dict.fromkeys(operation.scale_operands, Elements(operation.scale_format, operation.scales_per_step))
     operands = {
         "a": Elements(operation.a, operation.length),
         "b": Elements(operation.b, operation.length),
@@ -100,7 +100,8 @@ def tile_operands(instruction: Instruction) -> dict[str, Elements]:
     i, scales = instruction, {}
     if i.scale is not None:
         per_step = i.operation.scales_per_step
-        scales = {"scale_a": Elements(i.scale, i.m * per_step), "scale_b": Elements(i.scale, i.n * per_step)}
+        lines = {"scale_a": i.m, "scale_b": i.n}
+        scales = {name: Elements(i.scale, lines[name] * per_step) for name in i.operation.scale_operands}
     return {
         "a": Elements(i.a, i.m * i.operation.length),
         "b": Elements(i.b, i.n * i.operation.length),

@@ -57,7 +57,8 @@ class TileShape:
         }
         if i.scale is not None:
             scale_bits = operation.scales_per_step * i.scale.width
-            widths |= {"scale_a": i.m * scale_bits, "scale_b": i.n * scale_bits}
+            lines = {"scale_a": i.m, "scale_b": i.n}
+            widths |= {name: lines[name] * scale_bits for name in operation.scale_operands}
         return widths
 
 
@@ -251,7 +252,7 @@ class MMATile(AnyComponent):
         lines: list[_Ports] = []
         for place, elements in enumerate(self._vectors(build, name, codes, getattr(self.instruction, name), count)):
             ports = {name: elements}
-            if self.instruction.scale is not None:
+            if f"scale_{name}" in self.instruction.operation.scale_operands:
                 scales = getattr(self, f"scale_{name}")
                 ports[f"scale_{name}"] = scales.word_select(place, len(scales) // count)
             if isinstance(lead, DecodedDatapath):

@@ -73,7 +73,8 @@ class TileDesign(FromComponent):
         meanings = {"a": f"{Elements(i.a, L)} of each row", "b": f"{Elements(i.b, L)} of each column"}
         if i.scale is not None:
             scales = Elements(i.scale, self.operation.scales_per_step)
-            meanings |= {"scale_a": f"{scales} of each row", "scale_b": f"{scales} of each column"}
+            lines = {"scale_a": "row", "scale_b": "column"}
+            meanings |= {name: f"{scales} of each {lines[name]}" for name in self.operation.scale_operands}
         return meanings | {
             "c": f"{i.m} rows of {Elements(i.c, i.n)}, read with step {TileShape(i).c_step}",
             "d": f"{i.m} rows of {Elements(i.d, i.n)}",

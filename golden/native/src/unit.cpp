@@ -321,6 +321,8 @@ void load(const char* path, int K, mmau_unit& unit) {
             values[key.word] = given ? value_of(key, *given, own) : key.fallback;
         }
     }
+    const std::string* scales = has_key(values[0], "scale") ? file.take("", "scales") : nullptr;
+    if (scales && *scales != "\"both\"") refuse("scales must be \"both\" here: golden alone computes scales of one side; got " + *scales);
     if (!has_key(values[0], "b")) values[b_word] = values[a_word];
     if (!has_key(values[0], "c")) values[c_word] = values[a_word];
     if (!mmau::has_rho(values[0])) {

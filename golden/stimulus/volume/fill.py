@@ -23,7 +23,7 @@ from golden.stimulus.built_sums import built, inner_shape
 from golden.stimulus.codes import BoolArray, GeneratorDraws, IntArray
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.integer_classes import is_integer
-from golden.stimulus.shape import Operands, OperandShape, Stimulus, Tiles
+from golden.stimulus.shape import Operands, OperandShape, Stimulus, Tiles, with_missing_ones
 
 CLASSES = ("bits", "normal", "cancel", "specials", "tiny", "huge", "apart", "completed")
 """The classes, in the order of their labels (`Class` in golden/native/include/mmau/stimulus/header.hpp); the corners' labels
@@ -176,7 +176,7 @@ def tiles(shape: OperandShape, m: int, n: int, seed: int, first: int, count: int
     c, label = np.empty((count, m, n), bits_dtype(shape.c)), np.empty(count, np.uint8)
     table = corner_table(shape, seed).blob
     native.fill_tiles(parameters(shape), table, seed, first, count, m, n, (a, b, c, *scales, label))
-    return Tiles(a, b, c, *scales), label
+    return Tiles(a, b, c, **with_missing_ones(shape, *scales)), label
 
 
 def kernel_source(shape: OperandShape, m: int, n: int) -> str:

@@ -129,6 +129,17 @@ def changed_formats() -> Iterator[tuple[str, str]]:
             yield path.stem, f"{text}\n[formats.{table}\n{more}"
 
 
+def test_scales_of_one_side_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "unit.toml"
+    unit = next(unit for unit in sample_units() if unit.operation.name == "ST-FDPA")
+    text = unit_to_toml(unit)
+    path.write_text(text.replace("\nF = ", '\nscales = "both"\nF = '))
+    check_equal(loaded(path), unit, unit.operation.length)
+    path.write_text(text.replace("\nF = ", '\nscales = "b"\nF = '))
+    reason = 'scales must be "both" here: golden alone computes scales of one side; got "b"'
+    assert loaded(path) == f"{path}: {reason}"
+
+
 @pytest.mark.slow
 def test_what_golden_refuses_is_refused(tmp_path: Path) -> None:
     """Every key of every operation is left out, given twice and given wrong values: both readers agree on each text, but for
