@@ -194,22 +194,38 @@ def check_shape(what: str, array: npt.NDArray[Any], shape: tuple[int, ...], rule
         raise ValueError(f"{what} must have shape {shape} ({rule}), got {array.shape}")
 
 
-def scale_codes(what: str, given: Any, operation: Operation, shape: tuple[int, ...], rule: str) -> BitArray | None:
-    """The codes of scales; None if the operation has none.
+def scale_codes(
+    what: str, given: Any, operation: Operation, shape: tuple[int, ...], rule: str, like: Any
+) -> BitArray | None:
+    """The codes of scales; None if the operation has none, and ones where it has scales of the other side alone.
+
+    Args:
+        like: an array of the kind that the codes should be of.
 
     Raises:
         TypeError: a wrong dtype.
         ValueError: scales that are missing, of another shape, or given though the operation has none.
     """
     if operation.scale_format is None:
-        if given is not None:
-            raise ValueError(f"{what} must be absent: {operation.name} has no scales")
+        check_no_scales(what, given, operation)
         return None
+    if what not in operation.scale_operands:
+        one = operation.scale_format.encode(1)
+        if given is not None and bool((to_bits(what, given, operation.scale_format) != one).any()):
+            check_no_scales(what, given, operation)
+        return np.full_like(like, one, bits_dtype(operation.scale_format), shape=shape)
     if given is None:
         raise ValueError(f"{what} is missing: {operation.name} takes one {operation.scale_format} scale a block")
     codes = to_bits(what, given, operation.scale_format)
     check_shape(what, codes, shape, rule)
     return codes
+
+
+def check_no_scales(what: str, given: Any, operation: Operation) -> None:
+    """Raise ValueError if scales are given that the operation does not have."""
+    if given is not None and what not in operation.scale_operands:
+        has = f'scales = "{operation.scale_operands[0][-1]}"' if operation.scale_operands else "no scales"
+        raise ValueError(f"{what} must be absent: {operation.name} has {has}")
 
 
 def _accepted(operand: Format) -> str:

@@ -267,9 +267,8 @@ class DotProducts:
         operation, operands = self.operation, self.stimulus.operands
         a, b = self.formats
         vectors = [each for each in (("a", operands.a, a), ("b", operands.b, b)) if each[0] in operation.operands]
-        if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
-            scale = operation.scale_format
-            vectors += [("scale_a", operands.scale_a, scale), ("scale_b", operands.scale_b, scale)]
+        scale, every = operation.scale_format, operands._asdict()
+        vectors += [(name, every[name], scale) for name in operation.scale_operands if scale is not None]
         lines = [line for name, codes, kind in vectors for line in operand_lines(name, codes[row].tolist(), kind, True)]
         if self.mask is not None:
             lines = operand_lines(self.mask.port, self.mask.bits[row].tolist(), Bits(1), True) + lines

@@ -541,9 +541,9 @@ class TileSpecification:
         for transfer in self.shape.transfers:
             rows, ks = transfer.rows, self.shape.products(transfer.step)
             codes = {"a": tiles.a[:, rows, ks], "b": tiles.b[:, :, ks], "c": tiles.c}
-            if i.block_size is not None and "scale_a" in operands:
-                blocks = self.shape.blocks(transfer.step)
-                codes |= {"scale_a": tiles.scale_a[:, rows, blocks], "scale_b": tiles.scale_b[:, :, blocks]}
+            for name in i.operation.scale_operands:
+                lines = rows if name.endswith("a") else slice(None)
+                codes[name] = getattr(tiles, name)[:, lines, self.shape.blocks(transfer.step)]
             for name in codes:
                 if not (transfer.takes_c if name == "c" else transfer.takes_b or not name.endswith("b")):
                     codes[name] = uniform_codes(GeneratorDraws(rng), operands[name].format, codes[name].shape)

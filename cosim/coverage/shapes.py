@@ -91,7 +91,9 @@ def product_of(operation: Operation, count: int, scaled: bool = False, summand: 
         lowest -= frac
     scale = operation.scale_format
     if scaled and scale is not None:
-        lowest, highest, frac = lowest + 2 * scale.e_min, highest + 2 * scale.e_max, frac + 2 * scale.man_bits
+        count_of_scales = len(operation.scale_operands)
+        lowest, highest = lowest + count_of_scales * scale.e_min, highest + count_of_scales * scale.e_max
+        frac += count_of_scales * scale.man_bits
         higher_bits = least_bits
     zero = None if summand is None else summand.zero_exp
     return Kind(
@@ -204,9 +206,10 @@ def _total(operation: Operation, summand: Summand, count: int) -> Kind:
     if node.scaled:  # with the exponent of its scales
         scale = operation.scale_format
         assert scale is not None
-        low, high, own = 2 * scale.e_min, 2 * scale.e_max, len(leaves) > 1
-        frac = product.frac - product.lowest + 2 * scale.man_bits
-        lead += product.highest + (2 if scale.man_bits else 0)
+        scales = len(operation.scale_operands)
+        low, high, own = scales * scale.e_min, scales * scale.e_max, len(leaves) > 1
+        frac = product.frac - product.lowest + scales * scale.man_bits
+        lead += product.highest + (scales if scale.man_bits else 0)
     else:
         F = of.terms[0].F
         assert F is not None
@@ -362,7 +365,8 @@ def _added(shape: SumShape, kind: Kind) -> Fraction:
 def _largest_products(operation: Operation) -> Fraction:
     """The sum of all products at their largest value."""
     largest = _largest_finite(operation.a) * _largest_finite(operation.b) * operation.length
-    return largest if operation.scale_format is None else largest * _largest_finite(operation.scale_format) ** 2
+    scale = operation.scale_format
+    return largest if scale is None else largest * _largest_finite(scale) ** len(operation.scale_operands)
 
 
 def _largest_finite(operand: Format) -> Fraction:

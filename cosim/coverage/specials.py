@@ -25,6 +25,7 @@ from cosim.coverage.covergroup import (
 from cosim.coverage.shapes import flushes
 from golden import Operation
 from golden.arithmetic.formats import Format
+from golden.operations.blocks import SCALES
 
 
 def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
@@ -92,9 +93,11 @@ def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
     normal_ones = ("smallest normal",) if scale.subnormals else ()
     extremes = ("smallest", *normal_ones, "between", "largest")
 
-    def ends(seen: Seen) -> tuple[IntArray, IntArray]:
+    read = [number for number, name in enumerate(SCALES["both"]) if name in operation.scale_operands]
+
+    def ends(seen: Seen) -> tuple[IntArray, ...]:
         found = []
-        for codes in seen.scales:
+        for codes in (seen.scales[number] for number in read):
             field = codes & scale.magnitude_mask
             smallest = 1 if scale.has_zero else 0
             cls = classes(scale, codes)
@@ -102,14 +105,14 @@ def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
             smallest_normal = [normal & (field == 1 << scale.man_bits)] if scale.subnormals else []
             between = normal & (field != smallest) & (field != scale.max_finite) | (cls == SUBNORMAL)
             found.append(chosen(field == smallest, *smallest_normal, between, field == scale.max_finite))
-        return found[0], found[1]
+        return tuple(found)
 
     return [
         *(
             class_group(name, scale, count, lambda seen, n=number: classes(scale, seen.scales[n]))  # type: ignore[misc]
-            for number, name in enumerate(("scale_a", "scale_b"))
+            for number, name in zip(read, operation.scale_operands, strict=True)
         ),
-        Covergroup("ends of the scales", (Point("scale_a", extremes), Point("scale_b", extremes)), ends, reachable),
+        Covergroup("ends of the scales", tuple(Point(name, extremes) for name in operation.scale_operands), ends, reachable),
     ]
 
 
@@ -343,10 +346,8 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
         ("NaN in c", alone(lambda f: f.nan_c), no_nan(c)),
     ]
     if scale is not None:
-        rules += [
-            ("NaN in scale_a", alone(lambda f: f.nan_alpha), no_nan(scale)),
-            ("NaN in scale_b", alone(lambda f: f.nan_beta), no_nan(scale)),
-        ]
+        of_scales = {"scale_a": alone(lambda f: f.nan_alpha), "scale_b": alone(lambda f: f.nan_beta)}
+        rules += [(f"NaN in {name}", of_scales[name], no_nan(scale)) for name in operation.scale_operands]
     if operation.structure.scales_groups:
         no_zero = None if scale is not None and scale.has_zero else f"{scale} has no zero"
         rules.append(("infinite product under a zero scale", alone(lambda f: f.under_zero), no_infinity(a, b) or no_zero))

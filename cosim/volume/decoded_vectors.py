@@ -105,8 +105,17 @@ class Decoder:
                 code ^ (kind.negative_zero * is_negated) for code in _codes(transfer[port], kind.width, first, count)
             )
 
-        L, mask = p.products_per_step, self._design.mask
         of_a, of_b = transfers[passed :: p.passes], transfers[:: p.passes]
+
+        def scales_of(name: str, line: int) -> tuple[int, ...] | None:
+            """The scales of a row or column, ones where the operation has none on that side."""
+            if scale is None:
+                return None
+            if name not in p.operation.scale_operands:
+                return (scale.encode(1),) * p.shape.blocks
+            return _scales(p, scale, [t[name] for t in (of_a if name == "scale_a" else of_b)], line)
+
+        L, mask = p.products_per_step, self._design.mask
         width = None if p.random is None or p.random.random is None else p.random.random.width
         return Codes(
             a=_in_order(p, [part("a", p.a, t, i * L, L) for t in of_a]),
@@ -114,8 +123,8 @@ class Decoder:
             c=part("c", p.operation.c, of_b[p.c_step], element, 1)[0],
             mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
             random=None if width is None else _codes(transfers[0][self._design.random], width, element, 1)[0],
-            scale_a=None if scale is None else _scales(p, scale, [t["scale_a"] for t in of_a], i),
-            scale_b=None if scale is None else _scales(p, scale, [t["scale_b"] for t in of_b], j),
+            scale_a=scales_of("scale_a", i),
+            scale_b=scales_of("scale_b", j),
         )
 
     def vector(self, row: Row) -> Vector:

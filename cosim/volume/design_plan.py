@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.mismatch import BUCKETS
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
@@ -163,8 +165,8 @@ def _flags_lines(product: Product, flags: Mapping[str, Sequence[str]]) -> Iterat
     them those about the products before the last transfer and about the last one, if its flags alone count."""
     last = product.last_flags
     if flags and 0 < last < product.shape.K:
-        yield f"before {_numbers(parameters(product.chain, product.shape.K - last))}"
-        yield f"last {last} {_numbers(parameters(product.chain, last))}"
+        yield f"before {_numbers(parameters(product.chain.carried, product.shape.K - last))}"
+        yield f"last {last} {_numbers(parameters(product.chain.carried, last))}"
     for port, names in flags.items():
         yield f"flags {port} {flag_rules(product.operation)} {_listed([FLAGS.index(name) for name in names])}"
 
@@ -221,15 +223,18 @@ def write_plan(
 
 def _product_lines(product: Product) -> Iterator[str]:
     shape, d = product.shape, product.operation.d
-    yield f"product {_numbers(parameters(product.chain, shape.K))}"
+    yield f"product {_numbers(parameters(product.chain.carried, shape.K))}"
     for name, operand in (("a", product.a), ("b", product.b), ("c", product.operation.c)):
         port, is_negated = product.source(name) if name in product.operation.operands else (NO_PORT, False)
-        yield f"{name} {port} {operand.width} {_storage(operand)} {int(is_negated)}"
+        yield f"{name} {port} {operand.width} {_storage(operand.carried_by)} {int(is_negated)} {_codes(operand)}"
     if shape.scale is not None:
         for name in ("scale_a", "scale_b"):
-            yield f"{name} {name} {shape.scale.width} {_storage(shape.scale)} 0"
+            port = name if name in shape.scale_operands else NO_PORT
+            yield f"{name} {port} {shape.scale.width} {_storage(shape.scale)} 0 0"
         yield f"scales {shape.blocks}"
         yield f"blocks {_listed(product.taken_blocks)}"
+        of = shape.scale
+        yield f"one_side {of.encode(1)} {of.max_finite} {of.magnitude_mask} {int(of.has_zero)}"
     yield f"d {format_number(d)} {int(product.operation.nan_is_fixed())}"
     if product.random is not None and product.random.random is not None:
         step, port = with_random_step(product.random)[1], product.random.random.port
@@ -242,8 +247,19 @@ def _product_lines(product: Product) -> Iterator[str]:
 def _stimulus_lines(product: Product, corners: Path, seed: int) -> list[str]:
     from golden.stimulus import volume
 
-    corners.write_bytes(volume.corner_table(product.shape, seed).blob)
-    return [f"stimulus {_numbers(volume.parameters(product.shape))}", f"corners {corners}"]
+    shape = product.shape.carried
+    corners.write_bytes(volume.corner_table(shape, seed).blob)
+    return [f"stimulus {_numbers(volume.parameters(shape))}", f"corners {corners}"]
+
+
+def _codes(operand: Format) -> str:
+    """Of a format without fields, whose carrier's codes the program computes with: how many codes the carrier has, the code
+    next to each of them, and the carrier's code of each code."""
+    if operand.carried_by is operand:
+        return "0"
+    carrier = operand.carried_by
+    near, carried = operand.codes_of(np.arange(carrier.codes)), operand.carried_codes(np.arange(operand.codes))
+    return _listed([carrier.codes, *near.tolist(), *carried.tolist()])
 
 
 def _numbers(structure: ctypes.Structure) -> str:

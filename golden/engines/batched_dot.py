@@ -104,8 +104,8 @@ def _batch(
     scales = [
         None if codes is None else codes.reshape(-1, blocks)
         for codes in (
-            scale_codes("scale_a", scale_a, operation, (*lead, blocks), rule),
-            scale_codes("scale_b", scale_b, operation, (*lead, blocks), rule),
+            scale_codes("scale_a", scale_a, operation, (*lead, blocks), rule, a_bits),
+            scale_codes("scale_b", scale_b, operation, (*lead, blocks), rule, a_bits),
         )
     ]
     return Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1]), lead
@@ -153,19 +153,20 @@ def _product(instruction: Multiplier, shape: tuple[int, int, int], matrices: Mat
         check_shape("A", a, (m, k), f"m×k of {instruction.name}")
         check_shape("B", b, (k, n), f"k×n of {instruction.name}")
         check_shape("C", c, (m, n), f"m×n of {instruction.name}")
-    alpha, beta = matrix_scales(instruction.name, instruction.operation, scale_a, scale_b, (m, k, n))
+    alpha, beta = matrix_scales(instruction.name, instruction.operation, scale_a, scale_b, (m, k, n), a)
     d = run(engine, instruction.chain, Batch(a, b.T, c, alpha, None if beta is None else beta.T, n))
     return from_bits(d, instruction.operation.d, A if C is None else C)
 
 
 def matrix_scales(
-    name: str, operation: Operation, scale_a: Any, scale_b: Any, shape: tuple[int, int, int]
+    name: str, operation: Operation, scale_a: Any, scale_b: Any, shape: tuple[int, int, int], like: Any
 ) -> tuple[BitArray | None, BitArray | None]:
     """Check the scales, [M, blocks] and [blocks, N] with blocks = ⌈K/K_block⌉, and return their codes.
 
     Args:
         name: the model's name, for messages.
         shape: M, K and N.
+        like: an array of the kind of the codes.
 
     Raises:
         TypeError: a wrong dtype. ValueError: a wrong shape or code, or scales of an operation that has none.
@@ -175,6 +176,6 @@ def matrix_scales(
         return None, None
     M, K, N = shape
     blocks = 0 if block_size is None else -(-K // block_size)
-    alpha = scale_codes("scale_a", scale_a, operation, (M, blocks), f"m×k/K_block of {name}")
-    beta = scale_codes("scale_b", scale_b, operation, (blocks, N), f"k/K_block×n of {name}")
+    alpha = scale_codes("scale_a", scale_a, operation, (M, blocks), f"m×k/K_block of {name}", like)
+    beta = scale_codes("scale_b", scale_b, operation, (blocks, N), f"k/K_block×n of {name}", like)
     return alpha, beta

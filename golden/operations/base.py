@@ -144,6 +144,12 @@ class Operation(ABC):
         return None
 
     @property
+    def scale_operands(self) -> tuple[str, ...]:
+        """The operands that hold scales. The other of `scale_a` and `scale_b` has no port and no bin, and no step reads it;
+        where the operation has a scale format, rows hold the code of 1 in its place, which the library reads."""
+        return ()
+
+    @property
     def scales_per_step(self) -> int:
         """Number of scales of A (and of B) that one step takes."""
         return 0 if self.block_size is None else max(1, self.length // self.block_size)

@@ -2,11 +2,14 @@
 
 from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.formats import Format
-from golden.checks import check_int
+from golden.checks import check_choice, check_int
 from golden.operations.base import MAX_LENGTH, format_of
 
 MAX_SCALE_BITS = 32
 """Upper limit of a scale's width (bits)."""
+
+SCALES = {"both": ("scale_a", "scale_b"), "a": ("scale_a",), "b": ("scale_b",)}
+"""The choices of the key `scales`, and the operands that hold scales."""
 
 
 def scale_of(value: Format | str) -> Format:
@@ -19,6 +22,15 @@ def scale_of(value: Format | str) -> Format:
     if scale.width > MAX_SCALE_BITS or scale.pad_bits or isinstance(scale, CodedFormat):
         raise ValueError(f"scale must be a format with fields, at most {MAX_SCALE_BITS} bits and no padding, got {scale}")
     return scale
+
+
+def check_scales(scales: str, scale: Format) -> None:
+    """Raise ValueError unless the key `scales` is a choice of `SCALES`. Scales of one side alone must have the normal number
+    1: as scales of the other side it changes no product and no exponent."""
+    check_choice("scales", scales, SCALES)
+    one = scale.encode(1)
+    if scales != "both" and (scale.value(one) != 1 or scale.decode(one).exp):
+        raise ValueError(f'scale must have the normal number 1 where scales is "{scales}", got {scale}')
 
 
 def check_block(K_block: int, L: int) -> None:

@@ -9,7 +9,7 @@ from golden.arithmetic.formats import Decoded, Format
 from golden.arithmetic.steps import Term, signed_sig
 from golden.checks import check_int
 from golden.operations.base import MAX_LENGTH
-from golden.operations.blocks import check_block, scale_of
+from golden.operations.blocks import SCALES, check_block, check_scales, scale_of
 from golden.operations.structure import Partial, Structure, exact, products
 from golden.operations.t_fdpa import TruncatedFDPA
 
@@ -22,19 +22,23 @@ class GSTFDPA(TruncatedFDPA):
         G: products per group, summed exactly; divides L and K_block.
         K_block: elements that share a scale.
         scale: any floating-point format of at most 32 bits (published: ue8m0 and ue4m3).
+        scales: which of a and b have scales: `both` (published), `a` or `b`.
         a, b, c: as in T-FDPA (published: a and b e2m1).
     """
 
     name: ClassVar[str] = "GST-FDPA"
     rank = 2
+    own_keys = ("scales", *TruncatedFDPA.own_keys)
 
     G: int
     K_block: int
     scale: Format
+    scales: str = "both"
 
     def _validate(self) -> None:
         super()._validate()
         object.__setattr__(self, "scale", scale_of(self.scale))
+        check_scales(self.scales, self.scale)
         check_int("G", self.G, 1, MAX_LENGTH)
         check_block(self.K_block, self.L)
         if self.L % self.G:
@@ -49,6 +53,10 @@ class GSTFDPA(TruncatedFDPA):
     @property
     def block_size(self) -> int:
         return self.K_block
+
+    @property
+    def scale_operands(self) -> tuple[str, ...]:
+        return SCALES[self.scales]
 
     @cached_property
     def structure(self) -> Structure:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from golden.arithmetic.formats import UE8M0, Decoded, Format
 from golden.arithmetic.steps import Term, signed_sig
-from golden.operations.blocks import check_block, scale_of
+from golden.operations.blocks import SCALES, check_block, check_scales, scale_of
 from golden.operations.t_fdpa import TruncatedFDPA
 
 
@@ -17,19 +17,22 @@ class STFDPA(TruncatedFDPA):
     Attributes:
         K_block: elements that share a scale (MX: 32).
         scale: any floating-point format of at most 32 bits (published: ue8m0).
+        scales: which of a and b have scales: `both` (published), `a` or `b`.
         a, b, c: as in T-FDPA.
     """
 
     name: ClassVar[str] = "ST-FDPA"
     rank = 1
-    own_keys = ("scale", *TruncatedFDPA.own_keys)
+    own_keys = ("scale", "scales", *TruncatedFDPA.own_keys)
 
     K_block: int = 32
     scale: Format = UE8M0
+    scales: str = "both"
 
     def _validate(self) -> None:
         super()._validate()
         object.__setattr__(self, "scale", scale_of(self.scale))
+        check_scales(self.scales, self.scale)
         check_block(self.K_block, self.L)
 
     @property
@@ -39,6 +42,10 @@ class STFDPA(TruncatedFDPA):
     @property
     def block_size(self) -> int:
         return self.K_block
+
+    @property
+    def scale_operands(self) -> tuple[str, ...]:
+        return SCALES[self.scales]
 
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]

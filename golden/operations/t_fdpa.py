@@ -82,8 +82,7 @@ class TruncatedFDPA(FusedOperation):
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         x, y, z = self.decoded(a, b, c)
-        alpha = self.decode(self.scale_format, scale_a) if self.scale_format else []
-        beta = self.decode(self.scale_format, scale_b) if self.scale_format else []
+        alpha, beta = self.decoded_scales("scale_a", scale_a), self.decoded_scales("scale_b", scale_b)
         special = self.special(x, y, z, alpha, beta)
         if special is not None:
             return self.encode_special(special, self.d, nvidia_nan(self.d))
@@ -98,6 +97,13 @@ class TruncatedFDPA(FusedOperation):
         # 4. convert; a zero of either sign becomes +0
         d = self.converted(total, lsb)
         return 0 if self.d.decode(d).cls is Cls.ZERO else d
+
+    def decoded_scales(self, name: str, codes: Sequence[int]) -> list[Decoded]:
+        """Step decode of scales: ones on a side without scales, none where there are none at all."""
+        if self.scale_format is None:
+            return []
+        given = codes if name in self.scale_operands else [self.scale_format.encode(1)] * self.scales_per_step
+        return self.decode(self.scale_format, given)
 
     def special(
         self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]

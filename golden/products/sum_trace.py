@@ -132,7 +132,7 @@ def explain_sum(
     rows = [gather.products(x, slice(0, 1)), gather.products(y.T, slice(0, 1))]
     of_a = None if scale_a is None else np.asarray(scale_a)[None, :]
     of_b = None if scale_b is None else np.asarray(scale_b)[:, None]
-    alpha, beta = matrix_scales(model.name, model.operation, of_a, of_b, (1, K, 1))
+    alpha, beta = matrix_scales(model.name, model.operation, of_a, of_b, (1, K, 1), x)
     scales = [gather.scales(alpha, slice(0, 1)), gather.scales(None if beta is None else beta.T, slice(0, 1))]
     start = np.zeros(1, bits_dtype(model.c)) if c is None else np.atleast_1d(to_bits("c", c, model.c))
     events: list[Event] = []

@@ -312,7 +312,7 @@ def gemm(
         groups = -(-instructions // order.promote_every) if order.promote_every else 1
         scales = PromotedScales.checked(scale_a, scale_b, (M, N), groups, order.scale_block)
     else:
-        alpha, beta = matrix_scales(model.name, operation, scale_a, scale_b, (M, K, N))
+        alpha, beta = matrix_scales(model.name, operation, scale_a, scale_b, (M, K, N), a)
     summation = Summation(model, order, engine)
     d = np.empty_like(c, bits_dtype(output))
     bytes_between = ADDITION_BYTES if order.adds else c.itemsize + d.itemsize

@@ -20,6 +20,7 @@ from golden.checks import check_least, check_type
 from golden.comparison import is_nan as is_nan_code
 from golden.engines.engine import Batch, run
 from golden.operations import MUL, Operation
+from golden.operations.blocks import SCALES
 from golden.units.model import Model
 
 Tile = tuple[()] | tuple[int, int]
@@ -41,6 +42,7 @@ class OperandShape:
         neighbours: products that are added before they are aligned (PS-FDPA's P), 1 elsewhere.
         has_b, has_c: whether b and c are operands; else they are +0 in every row. adds: whether a and b are terms
             themselves (ADD; without b CVT).
+        scale_operands: the operands that hold scales; another of `scale_a` and `scale_b` is 1 in every place.
         step: products of a step, where the first steps of some rows should make a chosen accumulator for a later one
             (`built_sums`); 0 where all products are seen as added at once.
     """
@@ -58,6 +60,7 @@ class OperandShape:
     has_c: bool = True
     adds: bool = False
     step: int = 0
+    scale_operands: tuple[str, ...] = SCALES["both"]
 
     def __post_init__(self) -> None:
         for key in ("a", "b", "c", "d"):
@@ -88,6 +91,7 @@ class OperandShape:
             has_b="b" in operation.operands,
             has_c="c" in operation.operands,
             adds=operation.structure.adds_elements,
+            scale_operands=operation.scale_operands or SCALES["both"],
             **_groups(operation),
         )
 
@@ -155,7 +159,29 @@ def fitted(shape: OperandShape, operands: Operands, as_products: bool) -> Operan
         is_nan = is_nan_code(terms, shape.a)
         a = np.where(is_nan, operands.a[:, 0], terms)
         operands = operands._replace(a=a.reshape(-1, 1), b=operands.c.reshape(-1, 1))
-    return operands if shape.has_c else operands._replace(c=np.zeros_like(operands.c))
+    operands = operands if shape.has_c else operands._replace(c=np.zeros_like(operands.c))
+    return operands._replace(**with_missing_ones(shape, operands.scale_a, operands.scale_b))
+
+
+def with_missing_ones(shape: OperandShape, scale_a: Any, scale_b: Any) -> dict[str, Any]:
+    """Scales of both sides as those of a shape: where it has them on one side alone, these are multiplied by the others,
+    exactly if one is a power of two, and the others become 1.
+
+    Args:
+        scale_a, scale_b: [..., rows or columns, blocks], or [rows, blocks]; None without scales.
+    """
+    if shape.scale is None or len(shape.scale_operands) == 2:
+        return {"scale_a": scale_a, "scale_b": scale_b}
+    scale, kept = shape.scale, shape.scale_operands[0]
+    codes, others = (scale_a, scale_b) if kept == "scale_a" else (scale_b, scale_a)
+    one, largest, mask = scale.encode(1), scale.max_finite, scale.magnitude_mask
+    field = codes.astype(np.int64) & mask
+    other = (others if others.ndim == 2 else others[..., :1, :]).astype(np.int64) & mask
+    moved = np.clip(field + np.where(other > largest, one, other) - one, int(scale.has_zero), largest)
+    is_kept = (field > largest) | (scale.has_zero & (field == 0))
+    codes = np.where(is_kept, codes, codes & ~np.int64(mask) | moved).astype(codes.dtype)
+    missing = {"scale_a": "scale_b", "scale_b": "scale_a"}[kept]
+    return {kept: codes, missing: np.full_like(others, one)}
 
 
 @dataclass(frozen=True)
@@ -225,9 +251,9 @@ class Place:
         return self.name if self.name == "c" else f"{self.name}[{self.k}]"
 
 
-def places_of(row: Row) -> list[Place]:
-    """Every place of a row: a, b, c and scales."""
-    vectors = [Place(name, k) for name in ("a", "b", "scale_a", "scale_b") for k in range(len(getattr(row, name)))]
+def places_of(row: Row, scales: Sequence[str] = SCALES["both"]) -> list[Place]:
+    """Every place of a row: a, b, c and those scale operands."""
+    vectors = [Place(name, k) for name in ("a", "b", *scales) for k in range(len(getattr(row, name)))]
     return [*vectors, Place("c")]
 
 

@@ -140,7 +140,7 @@ def _without(row: Row, products: Sequence[int]) -> Row:
 def rows_one_change_away(row: Row, shape: OperandShape) -> Iterator[Row]:
     """Rows with all exponents moved, or with one value changed; most of them are simpler."""
     yield from _shifted(row, shape)
-    for place in places_of(row):
+    for place in places_of(row, shape.scale_operands):
         yield from (place.put(row, code) for code in _other_codes(place, row, shape))
     for k in range(len(row.a)):
         yield from _products_alike(row, shape, k)
@@ -149,7 +149,7 @@ def rows_one_change_away(row: Row, shape: OperandShape) -> Iterator[Row]:
 def rows_two_changes_away(row: Row, shape: OperandShape) -> Iterator[Row]:
     """Rows with a value changed and a term gone, with two values changed, or with one term 1 or −1 and any exponent moved;
     of rows with few terms, or few values that are not 0."""
-    used = [place for place in places_of(row) if _weight(place.code(row), place.format(shape)).value]
+    used = [place for place in places_of(row, shape.scale_operands) if _weight(place.code(row), place.format(shape)).value]
     yield from _without_one(row, shape, used)
     if len(used) > MAX_PAIRED_VALUES:
         return

@@ -116,16 +116,21 @@ class Scaling:
 
     Attributes:
         name: of the term. before: the product or the sum of a group's products.
-        alpha, beta: the scales, exact.
+        alpha, beta: the scales, exact; None on a side without scales.
         exact: the scaled value. exp: the exponent that alignment sees.
     """
 
     name: str
     before: Exact
-    alpha: Exact
-    beta: Exact
+    alpha: Exact | None
+    beta: Exact | None
     exact: Exact
     exp: int
+
+    @property
+    def scales(self) -> tuple[Exact, ...]:
+        """The scales that there are, that of a first."""
+        return tuple(scale for scale in (self.alpha, self.beta) if scale is not None)
 
 
 @dataclass(frozen=True, kw_only=True)

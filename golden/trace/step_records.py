@@ -135,9 +135,9 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
     operands = _operands("a", a, operation.a, products)
     operands += _operands("b", b, operation.b, products) if "b" in operation.operands else []
     operands += [Operand.of("c", c, operation.c)] if "c" in operation.operands else []
-    if operation.scale_format is not None:
-        operands += _operands("scale_a", scale_a, operation.scale_format, range(len(scale_a)))
-        operands += _operands("scale_b", scale_b, operation.scale_format, range(len(scale_b)))
+    for name, codes in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if operation.scale_format is not None and name in operation.scale_operands:
+            operands += _operands(name, codes, operation.scale_format, range(len(codes)))
     return Step(
         title=title,
         products=tuple(products),
@@ -229,7 +229,10 @@ class _Parts(EventReader):
     def _scaling(self, name: str, before: Exact, alpha: Decoded, beta: Decoded, term: steps.Term) -> None:
         scale = self._operation.scale_format
         assert scale is not None
-        factors = [Exact(steps.signed_sig(x), x.exp - scale.man_bits) for x in (alpha, beta)]
+        factors = [
+            Exact(steps.signed_sig(x), x.exp - scale.man_bits) if side in self._operation.scale_operands else None
+            for side, x in (("scale_a", alpha), ("scale_b", beta))
+        ]
         self._parts.append(
             Scaling(name=name, before=before, alpha=factors[0], beta=factors[1], exact=exact_value(term), exp=term.exp)
         )
@@ -347,6 +350,7 @@ class _Parts(EventReader):
             self._parts.append(special_record("d", self._reasons(), special, d, code))
             return
         k = self._rounded_products
+        self._multiplied += 1  # without a step multiply
         x, y = self._operation.a.decode(self._arguments[0][k]), self._operation.b.decode(self._arguments[1][k])
         name = f"a[{self._products[k]}]·b[{self._products[k]}]"
         self._parts.append(special_record(name, reasons_of([(name, x, y)], None, product_special), special, d, code))

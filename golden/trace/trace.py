@@ -109,7 +109,7 @@ def _part_blocks(part: Part) -> list[Block]:
     if isinstance(part, Sum):
         return _sum_blocks(part)
     if isinstance(part, Scaling):
-        text = f"{part.before} × {part.alpha} × {part.beta} = {part.exact} at exp {part.exp}"
+        text = f"{' × '.join(map(str, (part.before, *part.scales)))} = {part.exact} at exp {part.exp}"
         return [Facts(((f"scale {part.name}", text),))]
     if isinstance(part, Narrowing):
         lost = f"; {part.rule}: {abs(part.beyond)} too {'large' if part.beyond > 0 else 'small'}" if part.beyond else ""

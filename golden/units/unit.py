@@ -202,7 +202,8 @@ class Array:
         check_choice("stationary", self.stationary, STATIONARY)
         check_int("depth of an array", self.depth, 1, MAX_SIDE)
         if self.depth > 1 and not self.keeps_weights:
-            raise ValueError(f'depth of an array goes with stationary = "weights" (rows of A that pass them), got {self.depth}')
+            rule = 'goes with stationary = "weights" (rows of A that pass them)'
+            raise ValueError(f"depth of an array {rule}, got {self.depth}")
 
     @property
     def keeps_weights(self) -> bool:

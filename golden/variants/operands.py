@@ -145,7 +145,7 @@ def _scales(model: Model) -> Iterator[Variant[Rows]]:
     if scale is None:
         return
     one = scale.encode(1)
-    for name in ("scale_a", "scale_b"):
+    for name in model.operation.scale_operands:
         yield with_operands(model, f"{name} is ignored", **{name: lambda codes: codes * 0 + codes.dtype.type(one)})
         yield with_operands(model, f"{name} is that of the first block", **{name: lambda codes: codes[:, :1] + codes * 0})
         yield with_operands(model, f"{name} is that of the block before", **{name: lambda codes: np.roll(codes, 1, axis=1)})
@@ -222,7 +222,7 @@ def _blocks(model: Model, K: int) -> Iterator[Variant[Rows]]:
         products = slice(n * block, (n + 1) * block)
         nothing = in_place(products, lambda codes: codes * 0)
         yield with_operands(model, f"block {n} is missing: its products count as 0", a=nothing, b=nothing)
-        for name in ("scale_a", "scale_b"):
+        for name in model.operation.scale_operands:
             yield with_operands(
                 model, f"{name}[{n}] is ignored", **{name: in_place(n, lambda codes: codes * 0 + codes.dtype.type(one))}
             )

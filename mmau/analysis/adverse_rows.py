@@ -10,6 +10,7 @@ from functools import cached_property
 from golden.arithmetic.format import power_of_two
 from golden.arithmetic.formats import Cls, Decoded, Format
 from golden.chains.chain import Chain
+from golden.operations.blocks import SCALES
 from golden.stimulus import OperandShape, Row, generate, rows_of
 from golden.units.instruction import Instruction
 
@@ -41,6 +42,7 @@ class Arithmetic:
         return OperandShape(
             a=self.a, b=self.b, c=self.c, d=self.d, K=self.K, scale=o.scale_format, block_size=o.block_size,
             has_b="b" in o.operands, has_c="c" in o.operands, adds=o.structure.adds_elements,
+            scale_operands=o.scale_operands or SCALES["both"],
         )  # fmt: skip
 
     @property
@@ -174,7 +176,7 @@ def changed(row: Row, arithmetic: Arithmetic, rng: random.Random) -> Row:
         if where == "c":
             row = replace(row, c=_other(row.c, arithmetic.c, rng))
         elif where == "scale":
-            name, scale = rng.choice(("scale_a", "scale_b")), arithmetic.chain.operation.scale_format
+            name, scale = rng.choice(arithmetic.shape.scale_operands), arithmetic.chain.operation.scale_format
             assert scale is not None
             row = replace(row, **{name: _with(getattr(row, name), scale, rng)})  # type: ignore[arg-type]
         elif where == "pair":

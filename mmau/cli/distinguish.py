@@ -3,6 +3,8 @@
 import argparse
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,11 @@ from golden.arithmetic.formats import Format
 from golden.arrays import bits_dtype
 from golden.checks import check_least
 from golden.stimulus import Operands
+from golden.stimulus.shape import with_missing_ones
+from golden.units.instruction import Instruction
+from golden.units.unit import Unit
 from mmau import DIFFERED, OK, UNDECIDED
+from mmau.analysis.disclosure import disclosed, in_mode, is_disclosure
 from mmau.cli.devices_under_test import chosen
 from mmau.cli.json_objects import print_object
 from mmau.cli.missing_modules import missing
@@ -61,11 +67,11 @@ def _row(side: Side, inputs: Mapping[str, int]) -> Operands:
         bits, mask = inputs.get(port, 0), (1 << operand.width) - 1
         return np.array([[bits >> operand.width * k & mask for k in range(count)]], bits_dtype(operand))
 
-    scales = (None, None)
-    if shape.scale is not None:
-        scales = tuple(codes(name, shape.scale, shape.blocks) for name in ("scale_a", "scale_b"))  # type: ignore[assignment]
+    scales = with_missing_ones(
+        shape, *(None if shape.scale is None else codes(name, shape.scale, shape.blocks) for name in ("scale_a", "scale_b"))
+    )
     a, b = codes("a", shape.a, shape.K), codes("b", shape.b, shape.K)
-    return Operands(a, b, codes("c", shape.c, 1)[:, 0], *scales)
+    return Operands(a, b, codes("c", shape.c, 1)[:, 0], **scales)
 
 
 def run_distinguish(arguments: argparse.Namespace) -> int:
@@ -79,7 +85,46 @@ def run_distinguish(arguments: argparse.Namespace) -> int:
         raise ValueError("give two to distinguish: X and Y, or X and --program CMD")
     if arguments.program is not None:
         return _against_program(arguments)
-    x, y = sides(chosen(arguments.x), chosen(arguments.y))
+    if is_disclosure(arguments.x) and is_disclosure(arguments.y):
+        return _disclosures(arguments)
+    return _told_apart(arguments, chosen(arguments.x), chosen(arguments.y))
+
+
+def _disclosures(arguments: argparse.Namespace) -> int:
+    """Compare two disclosures, row by row; units of the same formats once for all rows."""
+    if arguments.json:
+        raise ValueError("--json goes with two models; give two units of the disclosures")
+    tables, seen, ends = [disclosed(Path(word)) for word in (arguments.x, arguments.y)], dict[Any, int](), {OK}
+    for key in sorted({*tables[0], *tables[1]}):
+        row = f"lambda = {key[0]}, SEW = {key[1]}, W = {key[2]}"
+        entries = [table.get(key) for table in tables]
+        for (entry, side), other in zip(zip(entries, "xy", strict=True), reversed(entries), strict=True):
+            formats = {_formats(unit) for unit in entry.units} if entry else set()
+            more = formats - {_formats(unit) for unit in other.units} if other else formats
+            for names in sorted(more):
+                print(f"{row}: {side} alone has {', '.join(names)}")
+                ends.add(DIFFERED)
+        if None in entries:
+            continue
+        found = [f"G = {entry.G}, psm = {entry.psm}, rnd = {entry.rnd}" for entry in entries if entry]
+        print(f"{row}: {found[0]}" + (" in both" if found[0] == found[1] else f" in x, {found[1]} in y"))
+        of_x, of_y = ({_formats(unit): unit for unit in entry.units} for entry in entries if entry)
+        for names in sorted({*of_x} & {*of_y}):
+            pair = of_x[names], of_y[names]
+            if pair not in seen:
+                print(f"{', '.join(names)}: ", end="")
+                seen[pair] = _told_apart(arguments, *(in_mode(unit, "RNE") for unit in pair))
+            ends.add(seen[pair])
+    return DIFFERED if DIFFERED in ends else UNDECIDED if UNDECIDED in ends else OK
+
+
+def _formats(unit: Unit) -> tuple[str, str, str]:
+    return unit.a.name, unit.b.name, unit.operation.c.name
+
+
+def _told_apart(arguments: argparse.Namespace, first: Unit | Instruction, second: Unit | Instruction) -> int:
+    """Compare two models."""
+    x, y = sides(first, second)
     if x.chain == y.chain:
         if arguments.json:
             print_object("distinguish", {"equal": True})

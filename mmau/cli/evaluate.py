@@ -10,7 +10,7 @@ import numpy as np
 
 import golden
 from golden.arithmetic.integer_format import integer
-from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
+from golden.arrays import bits_dtype, check_no_scales, check_shape, float_dtype, scale_codes
 from golden.files import check_output, is_stdout, write_output
 from golden.recordings.npz import ArrayHeader, npz_bytes, read_npz
 from mmau import OK
@@ -138,7 +138,7 @@ def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden
     found = {"a": model.a, "b": model.b, "c": operation.c}
     formats = {name: found[name] for name in operation.operands}
     if operation.scale_format is not None:
-        formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
+        formats |= dict.fromkeys(operation.scale_operands, operation.scale_format)
     if isinstance(model, golden.Unit) and model.random is not None:
         formats["random"] = integer(f"uint{model.random.width}", model.random.width, signed=False)
     return formats
@@ -186,8 +186,10 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     if "c" in operation.operands:
         check_shape("c", headers["c"], lead, "that of a without K")
     for name in ("scale_a", "scale_b"):
-        if operation.block_size is None or name not in headers:
-            scale_codes(name, headers.get(name), operation, (), "")  # refuses what is missing or too many
+        if operation.block_size is None or name not in operation.scale_operands:
+            check_no_scales(name, headers.get(name), operation)
+        elif name not in headers:
+            scale_codes(name, None, operation, (), "", None)  # refuses what is missing
         else:
             blocks = -(-K // operation.block_size)
             check_shape(name, headers[name], (*lead, blocks), f"one scale for every {operation.block_size} elements")

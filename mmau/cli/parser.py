@@ -110,9 +110,10 @@ def add_vectors(commands: Commands) -> None:
     reports = vectors.add_argument_group(options.REPORTS)
     reports.add_argument(
         "--format",
-        choices=["text", "npz", "riscv-arch-test"],
-        help="write lines of text, NumPy arrays, or of an instruction of riscv-zvbdota a test in assembler for "
-        "riscv-arch-test (default: npz where FILE ends in .npz, else text)",
+        choices=["text", "npz", "riscv-arch-test", "corners"],
+        help="write lines of text, NumPy arrays, of an instruction of riscv-zvbdota a test in assembler for "
+        "riscv-arch-test, or the table of directed cases that a SystemVerilog testbench varies (default: npz if FILE ends "
+        "in .npz, else text)",
     )
     reports.add_argument(
         "-o", "--output", required=True, type=Path, metavar="FILE", help="write the vectors to FILE; - for stdout; required"
@@ -199,6 +200,46 @@ def add_distinguish(commands: Commands) -> None:
     options.add_json(distinguish.add_argument_group(options.REPORTS))
 
 
+def add_disclose(commands: Commands) -> None:
+    """Add the command `mmau disclose` and its options."""
+    disclose = command(
+        commands,
+        "disclose",
+        "disclose:run_disclose",
+        "write what an implementer of RISC-V's integrated matrix extension publishes: G, psm and rnd of each geometry",
+        "mmau disclose riscv-fp16.toml --lambda 4 --lambda 8 -o disclosure",
+    )
+    which = disclose.add_argument_group("which arithmetic")
+    which.add_argument(
+        "units", nargs="+", type=Path, metavar="UNIT", help="take the units that these files describe; required"
+    )
+    which.add_argument(
+        "--lambda",
+        dest="lambdas",
+        action="append",
+        type=int,
+        metavar="N",
+        help="write rows for this lambda; may be repeated (default: every one that holds the groups of a unit)",
+    )
+    stimulus = disclose.add_argument_group(options.STIMULUS)
+    stimulus.add_argument(
+        "--vectors",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="write N vectors of each unit in each of the five rounding modes (default: %(default)s)",
+    )
+    options.add_seed(stimulus)
+    reports = disclose.add_argument_group(options.REPORTS)
+    reports.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="write disclosure.toml, the units and their vectors into FOLDER (default: print the table alone)",
+    )
+
+
 def add_conform(commands: Commands) -> None:
     """Add the command `mmau conform` and its options."""
     conform = command(
@@ -256,7 +297,7 @@ def add_conform(commands: Commands) -> None:
     options.add_json(reports)
 
 
-MODEL_COMMANDS = (add_list, add_evidence, add_eval, add_vectors, add_compare, add_distinguish, add_conform)
+MODEL_COMMANDS = (add_list, add_evidence, add_eval, add_vectors, add_compare, add_distinguish, add_disclose, add_conform)
 
 
 def add_rtl(commands: Commands) -> None:

@@ -14,6 +14,7 @@ from golden.arrays import BitArray
 from golden.chains.sum_chain import Node, SumTable, node_of
 from golden.comparison import differing
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
+from golden.stimulus.shape import with_missing_ones
 from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
 from mmau.probe.journal import Evidence
@@ -48,7 +49,8 @@ def pool_of(shape: OperandShape, seed: int) -> Operands:
     """Rows of all classes, corners and features."""
     draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, 1])))
     made = [feature.questions(shape, draws) for feature in telling_features(shape)]
-    return concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
+    rows = concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
+    return rows._replace(**with_missing_ones(shape, rows.scale_a, rows.scale_b))
 
 
 @dataclass(frozen=True)

@@ -98,12 +98,16 @@ def sides(x: Unit | Instruction, y: Unit | Instruction) -> tuple[Side, Side]:
         found = [getattr(shape, key) for shape in shapes]
         if found[0] != found[1]:
             raise ValueError(f"{key} must be the same for both, to give them the same inputs; got {found[0]} and {found[1]}")
+    scales = [" and ".join(shape.scale_operands) for shape in shapes]
+    if scales[0] != scales[1]:
+        raise ValueError(f"scales must be the same for both, to give them the same inputs; got {scales[0]}, and {scales[1]}")
     K = lcm(shapes[0].K, shapes[1].K)
     return _side(x, shapes[0], K), _side(y, shapes[1], K)
 
 
 def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
-    whole = OperandShape(a=shape.a, b=shape.b, c=shape.c, d=shape.d, K=K, scale=shape.scale, block_size=shape.block_size)
+    kept = {key: getattr(shape, key) for key in ("a", "b", "c", "d", "scale", "block_size", "scale_operands")}
+    whole = OperandShape(**kept, K=K)
     if isinstance(model, Unit):
         return Side(model.label, model.chain_over(K), whole)
     if model.fp16_order is not None and model.k != K:

@@ -252,7 +252,7 @@ def _chained(
         if operation.scale_format is not None and operation.block_size is not None:
             width, low = operation.scale_format.width, start // operation.block_size
             high = low + operation.scales_per_step
-            given |= {port: terms.part(ports[port], high * width - 1, low * width) for port in ("scale_a", "scale_b")}
+            given |= {port: terms.part(ports[port], high * width - 1, low * width) for port in operation.scale_operands}
         d = SPECIFICATIONS[type(operation)](terms, operation, given, observer(number))
         start = end
     return d
@@ -264,7 +264,7 @@ def _widths(steps: Sequence[Operation]) -> dict[str, int]:
     found = {"a": K * first.a.width, "b": K * first.b.width, "c": first.c.width}
     if first.scale_format is not None and first.block_size is not None:
         scales = -(-K // first.block_size) * first.scale_format.width
-        found |= {"scale_a": scales, "scale_b": scales}
+        found |= dict.fromkeys(first.scale_operands, scales)
     return found
 
 

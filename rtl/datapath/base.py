@@ -49,7 +49,7 @@ class Datapath(AnyComponent):
 
     Members:
         a, b: In(length·w), element k in bits [k·w, (k+1)·w), w the format's width.
-        scale_a, scale_b: In(scales·w), where the operation has scales.
+        scale_a, scale_b: In(scales·w), those that the operation has.
         c: In(width of c), where the operation has one. d: Out(width of d). flags: Out(5), where the unit has them.
         in_valid, in_ready, out_valid, out_ready: with stages > 0; a transfer happens when valid and ready are both high.
     """
@@ -91,7 +91,7 @@ class Datapath(AnyComponent):
         members = {name: members[name] for name in operation.operands}
         if operation.scale_format is not None:
             scales = operation.scales_per_step * operation.scale_format.width
-            members |= {"scale_a": In(scales), "scale_b": In(scales)}
+            members |= {name: In(scales) for name in operation.scale_operands}
         return members
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """The records that fused sums hand from step to step, in the order of the steps."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from amaranth import Value
@@ -46,6 +47,15 @@ class Decoded(Record):
     z: Operand
     alpha: tuple[Operand, ...]
     beta: tuple[Operand, ...]
+
+    def scales(self, block: int) -> dict[str, Operand]:
+        """The scales of a block by side: `alpha`, `beta`, or the one that the operation has."""
+        return scales_of(self.alpha, self.beta, block)
+
+
+def scales_of(alpha: Sequence[Operand], beta: Sequence[Operand], block: int) -> dict[str, Operand]:
+    """The scales of a block by side."""
+    return {side: scales[block] for side, scales in (("alpha", alpha), ("beta", beta)) if scales}
 
 
 class Terms(Record):

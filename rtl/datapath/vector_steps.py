@@ -1,6 +1,6 @@
 """Steps on whole vectors: decode every operand, multiply every pair, gather the specials."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from amaranth import Cat, Value
@@ -47,12 +47,11 @@ def decode_operands(build: Build, operands: Operands, operation: Operation, subn
     x = decode_vector(build, "x", operands.a, operation.a, operation.length, subnormals)
     y = decode_vector(build, "y", operands.b, operation.b, operation.length, subnormals)
     z = decode(build, "decode_z", operands.c.word_select(0, operation.c.width), operation.c, subnormals)
-    alpha: tuple[Operand, ...] = ()
-    beta: tuple[Operand, ...] = ()
-    if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
-        scale, count = operation.scale_format, operation.scales_per_step
-        alpha = decode_vector(build, "alpha", operands.scale_a, scale, count)
-        beta = decode_vector(build, "beta", operands.scale_b, scale, count)
+    scale, count = operation.scale_format, operation.scales_per_step
+    alpha, beta = (
+        () if scale is None or codes is None else decode_vector(build, name, codes, scale, count)
+        for name, codes in (("alpha", operands.scale_a), ("beta", operands.scale_b))
+    )
     return Decoded(x, y, z, alpha, beta)
 
 
@@ -139,11 +138,11 @@ def invalid_flag(
 
 
 def place_scale_special(
-    build: Build, k: int, scale: Format, product: Term, special: Special, alpha: Operand, beta: Operand
+    build: Build, k: int, scale: Format, product: Term, special: Special, scales: Mapping[str, Operand]
 ) -> Special:
     """The special of product k under its scales, by the component `scale_special_<k>`."""
-    component = ScaleSpecial(scale)
-    place_scaled(build, f"scale_special_{k}", component, alpha, beta)
+    component = ScaleSpecial(scale, tuple(scales))
+    place_scaled(build, f"scale_special_{k}", component, scales)
     build.drive(component.special, special)
     if scale.infinity is not None:
         build.assign(component.sign.eq(product.sign), component.zero.eq(~product.sig.any()))
@@ -151,9 +150,9 @@ def place_scale_special(
 
 
 def place_scaled(
-    build: Build, name: str, component: ScaleProduct | ScaleGroup | ScaleSpecial, alpha: Operand, beta: Operand
+    build: Build, name: str, component: ScaleProduct | ScaleGroup | ScaleSpecial, scales: Mapping[str, Operand]
 ) -> None:
     """Put a component in and connect its ports for the scales."""
     build.place(name, component)
-    build.drive(component.alpha, alpha)
-    build.drive(component.beta, beta)
+    for side, scale in scales.items():
+        build.drive(getattr(component, side), scale)

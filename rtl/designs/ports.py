@@ -86,7 +86,7 @@ def step_operands(operation: Operation) -> dict[str, Elements]:
     """The operands and the result of one step of an operation."""
     scales = {}
     if operation.scale_format is not None:
-        scales = dict.fromkeys(("scale_a", "scale_b"), Elements(operation.scale_format, operation.scales_per_step))
+        scales = dict.fromkeys(operation.scale_operands, Elements(operation.scale_format, operation.scales_per_step))
     operands = {
         "a": Elements(operation.a, operation.length),
         "b": Elements(operation.b, operation.length),

@@ -110,7 +110,9 @@ class ProductDesign(WithoutChoices):
         if operation.scale_format is not None:
             blocks = -(-K // (operation.block_size or 1))
             found |= {
-                f"scale_{x}": Elements(operation.scale_format, side * blocks) for x, side in (("a", self.m), ("b", self.n))
+                name: Elements(operation.scale_format, lines * blocks)
+                for name, lines in (("scale_a", self.m), ("scale_b", self.n))
+                if name in operation.scale_operands
             }
         return found | {"d": Elements(operation.d, self.m * self.n)}
 

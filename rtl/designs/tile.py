@@ -98,7 +98,8 @@ class TileShape:
         length, scales = self.at_once * operation.length, dict[str, Elements]()
         if i.scale is not None:
             per_step = self.at_once * operation.scales_per_step
-            scales = {"scale_a": Elements(i.scale, self.rows * per_step), "scale_b": Elements(i.scale, i.n * per_step)}
+            lines = {"scale_a": self.rows, "scale_b": i.n}
+            scales = {name: Elements(i.scale, lines[name] * per_step) for name in operation.scale_operands}
         return {
             "a": Elements(i.a, self.rows * length),
             "b": Elements(i.b, i.n * length),
@@ -305,7 +306,7 @@ class MMATile(AnyComponent):
         lines: list[Ports] = []
         for place, elements in enumerate(self._vectors(build, name, codes, getattr(self.instruction, name), count)):
             ports = {name: elements}
-            if self.instruction.scale is not None:
+            if f"scale_{name}" in self.instruction.operation.scale_operands:
                 scales = getattr(self, f"scale_{name}")
                 ports[f"scale_{name}"] = scales.word_select(place, len(scales) // count)
             if isinstance(lead, DecodedDatapath):

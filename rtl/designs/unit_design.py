@@ -34,7 +34,7 @@ class UnitDesign(OfUnit):
         meanings = {name: str(operands[name]) for name in vectors}
         if operation.scale_format is not None:
             each = f"each for {operation.block_size} elements"
-            meanings |= {name: f"{operands[name]}, {each}" for name in ("scale_a", "scale_b")}
+            meanings |= {name: f"{operands[name]}, {each}" for name in operation.scale_operands}
         meanings |= {name: str(operands[name].format) for name in ("c", "d") if name in operands}
         return meanings | ({"flags": FLAG_BITS} if has_flags(operation) else {})
 

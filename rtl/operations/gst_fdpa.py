@@ -7,7 +7,7 @@ from amaranth import Cat, Signal, Value
 
 from golden.operations import GSTFDPA
 from rtl.datapath import depths, fused_sum
-from rtl.datapath.fused_records import AlignedTerms, Decoded, MaxExponent, SignedTotal, Terms
+from rtl.datapath.fused_records import AlignedTerms, Decoded, MaxExponent, SignedTotal, Terms, scales_of
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scale_special, place_scaled
@@ -109,9 +109,8 @@ class GSTFDPADatapath(TruncatedDatapath):
         c, c_special = self.addend(build, decoded.z)
         scaled = []
         for k, special in enumerate(specials):
-            block = k // operation.K_block
-            alpha, beta = decoded.alpha[block], decoded.beta[block]
-            scaled.append(place_scale_special(build, k, operation.scale, products[k], special, alpha, beta))
+            scales = decoded.scales(k // operation.K_block)
+            scaled.append(place_scale_special(build, k, operation.scale, products[k], special, scales))
         special = combine_specials(build, [*scaled, c_special])
         return GroupProducts(products, c, decoded.alpha, decoded.beta, special)
 
@@ -142,9 +141,9 @@ class GSTFDPADatapath(TruncatedDatapath):
         operation = self.operation
         terms = []
         for g, (group, total) in enumerate(zip(totals.groups, totals.totals, strict=True)):
-            block = g * operation.G // operation.K_block
-            component = ScaleGroup(total.format, operation.scale, operation.e_zero)
-            place_scaled(build, f"scale_{g}", component, totals.alpha[block], totals.beta[block])
+            scales = scales_of(totals.alpha, totals.beta, g * operation.G // operation.K_block)
+            component = ScaleGroup(total.format, operation.scale, operation.e_zero, tuple(scales))
+            place_scaled(build, f"scale_{g}", component, scales)
             build.assign(component.sign.eq(total.sign), component.total.eq(total.total), component.zero.eq(group.zero))
             build.ignore(group.largest.exp)  # a constant, which the format of the total holds
             terms.append(component.term)

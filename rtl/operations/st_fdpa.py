@@ -26,7 +26,7 @@ class ScaledProducts(Terms):
 
 
 class STFDPADatapath(TruncatedDatapath):
-    """T-FDPA over products under both scales of their block."""
+    """T-FDPA over products under the scales of their block."""
 
     operation: STFDPA
 
@@ -46,11 +46,10 @@ class STFDPADatapath(TruncatedDatapath):
         c, c_special = self.addend(build, decoded.z)
         terms, scaled_specials = [], []
         for k, (product, special) in enumerate(zip(products, specials, strict=True)):
-            block = k // operation.K_block
-            alpha, beta = decoded.alpha[block], decoded.beta[block]
-            scale = ScaleProduct(product.format, operation.scale, operation.e_zero)
-            place_scaled(build, f"scale_{k}", scale, alpha, beta)
+            scales = decoded.scales(k // operation.K_block)
+            scale = ScaleProduct(product.format, operation.scale, operation.e_zero, tuple(scales))
+            place_scaled(build, f"scale_{k}", scale, scales)
             build.drive(scale.prod, product)
             terms.append(scale.term)
-            scaled_specials.append(place_scale_special(build, k, operation.scale, product, special, alpha, beta))
+            scaled_specials.append(place_scale_special(build, k, operation.scale, product, special, scales))
         return ScaledProducts(c, tuple(terms), combine_specials(build, [*scaled_specials, c_special]))

@@ -181,7 +181,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "Without scales there are no codes to decode",
         ALL,
-        (r"operations\.t_fdpa\.TruncatedFDPA\.step: `self\.decode\(self\.scale_format, scale_[ab]\) if .*",),
+        (r"operations\.t_fdpa\.TruncatedFDPA\.decoded_scales: `.*",),
     ),
     Reason(
         "A c that is dropped lies so far below that one unit of its own is dropped too",

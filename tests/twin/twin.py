@@ -53,7 +53,7 @@ def dot(
             c = rdna_twin.operation_step(operation, a[k : k + L], b[k : k + L], c)
         return c
     c_format = operation.c.name
-    alpha, beta = (element_scales(operation, scales, len(a)) for scales in (scale_a, scale_b))
+    alpha, beta = (element_scales(operation, *each, len(a)) for each in (("a", scale_a), ("b", scale_b)))
     d = c
     for k in range(0, len(a), L):
         x = [operand(operation, operation.a.name, code) for code in a[k : k + L]]
@@ -85,10 +85,12 @@ def length(operation: Any) -> int:
     return length
 
 
-def element_scales(operation: Any, scales: Sequence[int], K: int) -> list[Number]:
-    """The scale of every product, none where the operation has no scales."""
+def element_scales(operation: Any, side: str, scales: Sequence[int], K: int) -> list[Number]:
+    """The scale of every product: 1 on a side without scales, none where the operation has no scales."""
     if operation.name not in ("ST-FDPA", "GST-FDPA"):
         return []
+    if operation.scales not in ("both", side):
+        return [Number("finite", False, Fraction(1), 0)] * K
     return [decode(operation.scale.name, scales[k // operation.K_block]) for k in range(K)]
 
 

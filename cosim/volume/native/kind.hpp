@@ -60,6 +60,7 @@ inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, co
     for (int k = 0; k < count; ++k) {
         uint64_t code = 0;
         std::memcpy(&code, codes + static_cast<int64_t>(places[k]) * operand.storage, static_cast<size_t>(operand.storage));
+        if (!operand.codes.empty()) code = operand.codes[code];
         if (operand.is_negated) code ^= uint64_t{1} << (operand.width - 1);
         put_bits(port, bit, operand.width, code);
         bit += operand.width;
@@ -93,10 +94,10 @@ class Kind {
         for (const Input& input : product.randoms) inputs_.push_back({record.offset(input.port), input, true});
         for (const Flags& flags : product.flags) flag_offsets_.push_back(record.offset(flags.port));
         if (has_c_) c_offset_ = record.offset(product.c.port);
-        if (product.scales) {
-            scale_a_offset_ = record.offset(product.scale_a.port);
-            scale_b_offset_ = record.offset(product.scale_b.port);
-        }
+        has_scale_a_ = product.scales && record.has(product.scale_a.port);
+        has_scale_b_ = product.scales && record.has(product.scale_b.port);
+        if (has_scale_a_) scale_a_offset_ = record.offset(product.scale_a.port);
+        if (has_scale_b_) scale_b_offset_ = record.offset(product.scale_b.port);
         side_by_side_ = is_array(product.a) && is_array(product.b) && is_array(product.c) &&
                         (!product.scales || is_array(product.scale_a)) && product.transfers() * product.m * product.n == 1;
         is_negated_ = product.a.is_negated || product.b.is_negated || product.c.is_negated;
@@ -129,10 +130,8 @@ class Kind {
             copy(transfers + a_offset_, made_.a, index, p.L() * p.a.storage);
             if (has_b_) copy(transfers + b_offset_, made_.b, index, p.L() * p.b.storage);
             if (has_c_) copy(transfers + c_offset_, made_.c, index, p.c.storage);
-            if (p.scales) {
-                copy(transfers + scale_a_offset_, made_.scale_a, index, p.scales * p.scale_a.storage);
-                copy(transfers + scale_b_offset_, made_.scale_b, index, p.scales * p.scale_b.storage);
-            }
+            if (has_scale_a_) copy(transfers + scale_a_offset_, made_.scale_a, index, p.scales * p.scale_a.storage);
+            if (has_scale_b_) copy(transfers + scale_b_offset_, made_.scale_b, index, p.scales * p.scale_b.storage);
         } else {
             for (int number = 0; number < p.transfers(); ++number) put_transfer(index, number, transfers + number * record_bytes_, noise);
         }
@@ -182,6 +181,43 @@ class Kind {
                                                 arrays.c.data(), scale_a, scale_b, arrays.label.data())
                            : library_.fill_tiles(&stimulus_, corners_.data(), seed, from, tiles, p.m, p.n, arrays.a.data(),
                                                  arrays.b.data(), arrays.c.data(), scale_a, scale_b, arrays.label.data()));
+        carry(arrays.a, p.a);
+        carry(arrays.b, p.b);
+        if (p.scales && !has_scale_a_) scale_one_side(arrays.scale_b, p.n, arrays.scale_a, p.m, tiles);
+        if (p.scales && !has_scale_b_) scale_one_side(arrays.scale_a, p.m, arrays.scale_b, p.n, tiles);
+    }
+    /// Make codes of a carrier those that the operand's format has.
+    static void carry(std::vector<uint8_t>& array, const Operand& operand) {
+        const size_t bytes = static_cast<size_t>(operand.storage);
+        for (size_t at = 0; !operand.codes.empty() && at < array.size(); at += bytes) {
+            uint64_t code = 0;
+            std::memcpy(&code, array.data() + at, bytes);
+            std::memcpy(array.data() + at, &operand.carried[operand.codes[code]], bytes);
+        }
+    }
+    /// Multiply scales, exactly if one is a power of two, by those of the other side, which become 1 (golden:
+    /// `with_missing_ones`).
+    void scale_one_side(std::vector<uint8_t>& kept, int lines, std::vector<uint8_t>& other, int other_lines, int64_t tiles) const {
+        const OneSide& side = product_.one_side;
+        const size_t bytes = static_cast<size_t>(product_.scale_a.storage);
+        const auto at = [&](std::vector<uint8_t>& codes, int64_t place) { return codes.data() + static_cast<size_t>(place) * bytes; };
+        const auto field = [&](const uint8_t* from, int64_t& code) {
+            code = 0;
+            std::memcpy(&code, from, bytes);
+            return code & side.mask;
+        };
+        const int64_t blocks = product_.scales;
+        for (int64_t place = 0; place < tiles * lines * blocks; ++place) {
+            int64_t code, ignored;
+            uint8_t* scale = at(kept, place);
+            const int64_t own = field(scale, code), first = place / (lines * blocks) * other_lines * blocks + place % blocks;
+            const int64_t factor = field(at(other, first), ignored);
+            if (own > side.largest || (side.has_zero && own == 0)) continue;
+            const int64_t moved = own + (factor > side.largest ? side.one : factor) - side.one;
+            code = (code & ~side.mask) | std::clamp(moved, int64_t{side.has_zero}, side.largest);
+            std::memcpy(scale, &code, bytes);
+        }
+        for (int64_t place = 0; place < tiles * other_lines * blocks; ++place) std::memcpy(at(other, place), &side.one, bytes);
     }
     /// Give the vectors of runs among the generated ones the operands of the run's first vector.
     void repeat(uint64_t seed, int64_t first, int64_t vectors) {
@@ -277,7 +313,7 @@ class Kind {
         }
     }
     /// Whether an array of the operand has the same bytes as the port.
-    static bool is_array(const Operand& operand) { return operand.width == 8 * operand.storage; }
+    static bool is_array(const Operand& operand) { return operand.width == 8 * operand.storage && operand.codes.empty(); }
     void copy(uint8_t* port, const std::vector<uint8_t>& array, int64_t index, int bytes) const {
         std::memcpy(port, array.data() + index * together_ * bytes, static_cast<size_t>(together_) * bytes);
     }
@@ -341,15 +377,15 @@ class Kind {
         for (int64_t tile = index * together_; tile < (index + 1) * together_; ++tile) {
             for (int64_t i = tile * p.m + pass * p.rows; i < tile * p.m + (pass + 1) * p.rows; ++i) {
                 put_elements(record + a_offset_, a, p.a, made_.a.data() + i * K * p.a.storage, products, p.L());
-                put_scales(record + scale_a_offset_, scale_a, p.scale_a, made_.scale_a, i, step);
+                if (has_scale_a_) put_scales(record + scale_a_offset_, scale_a, p.scale_a, made_.scale_a, i, step);
             }
             if (pass) {
                 put_noise(record + b_offset_, b, int64_t{p.n} * p.L(), p.b.width, noise);
-                if (p.scales) put_noise(record + scale_b_offset_, scale_b, int64_t{p.n} * p.scales_per_step(), p.scale_b.width, noise);
+                if (has_scale_b_) put_noise(record + scale_b_offset_, scale_b, int64_t{p.n} * p.scales_per_step(), p.scale_b.width, noise);
             }
             for (int64_t j = tile * p.n; !pass && has_b_ && j < (tile + 1) * p.n; ++j) {
                 put_elements(record + b_offset_, b, p.b, made_.b.data() + j * K * p.b.storage, products, p.L());
-                put_scales(record + scale_b_offset_, scale_b, p.scale_b, made_.scale_b, j, step);
+                if (has_scale_b_) put_scales(record + scale_b_offset_, scale_b, p.scale_b, made_.scale_b, j, step);
             }
             const int cells = p.m * p.n;
             if (!has_c_) continue;
@@ -365,7 +401,6 @@ class Kind {
     }
     void put_scales(uint8_t* port, int64_t& bit, const Operand& operand, const std::vector<uint8_t>& codes, int64_t line,
                     int step) const {
-        if (!product_.scales) return;
         const int64_t blocks = product_.scales;
         const int count = product_.scales_per_step();
         put_elements(port, bit, operand, codes.data() + line * blocks * operand.storage, product_.blocks.data() + step * count, count);
@@ -378,7 +413,8 @@ class Kind {
     uint64_t no_c_;
     int record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
-    bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true, has_mask_ = false, has_random_ = false;
+    bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true;
+    bool has_scale_a_ = false, has_scale_b_ = false, has_mask_ = false, has_random_ = false;
     int mask_offset_ = 0, random_offset_ = 0;
     std::vector<uint64_t> random_;  // bits of each row
     std::vector<std::tuple<int, Input, bool>> inputs_;  // the place of each further input, and whether it is random

@@ -22,7 +22,15 @@ void read_parameters(mmau_parameters& parameters, std::istringstream& words) {
     std::memcpy(&parameters, values.data(), sizeof(mmau_parameters));
 }
 
-void read_operand(Operand& operand, std::istringstream& words) { words >> operand.port >> operand.width >> operand.storage >> operand.is_negated; }
+void read_operand(Operand& operand, std::istringstream& words) {
+    size_t codes = 0;
+    words >> operand.port >> operand.width >> operand.storage >> operand.is_negated >> codes;
+    operand.carried = integers<uint64_t>(words);
+    if (operand.carried.size() < codes) throw Refused("an operand of another version");
+    const auto end = operand.carried.begin() + static_cast<int64_t>(codes);
+    operand.codes.assign(operand.carried.begin(), end);
+    operand.carried.erase(operand.carried.begin(), end);
+}
 
 void read_result(Product& product, std::istringstream& words) {
     int format = 0;
@@ -81,6 +89,7 @@ Plan read_plan(const std::string& path) {
         {"scale_b", [&](auto& words) { read_operand(product().scale_b, words); }},
         {"scales", [&](auto& words) { words >> product().scales; }},
         {"blocks", [&](auto& words) { product().blocks = integers(words); }},
+        {"one_side", [&](auto& words) { OneSide& side = product().one_side; words >> side.one >> side.largest >> side.mask >> side.has_zero; }},
         {"d", [&](auto& words) { read_result(product(), words); }},
         {"tile", [&](auto& words) { words >> product().m >> product().n >> product().steps >> product().c_step >> product().rows; }},
         {"order", [&](auto& words) { product().order = integers(words); }},

@@ -21,6 +21,8 @@ struct Operand {
     std::string port;
     int width = 0, storage = 0;
     bool is_negated = false;  // whether the port holds its negative: the sign bit inverted
+    std::vector<uint64_t> codes, carried;  // of a format without fields, whose carrier the arrays have: the code next to each
+                                           // code of the carrier, and the carrier's of each code; else empty
 };
 
 /// A port with a code, or with random bits.
@@ -52,6 +54,12 @@ struct Echo {
     int width = 0, low = 0;
 };
 
+/// What scales of one side alone are made with: the code of 1, that of the largest finite number, the mask without the sign.
+struct OneSide {
+    int64_t one = 0, largest = 0, mask = 0;
+    bool has_zero = false;
+};
+
 /// One kind of dot product that a design computes.
 struct Product {
     mmau_parameters parameters{};
@@ -62,6 +70,7 @@ struct Product {
     int rows = 1;                         // of a in a transfer: m, or 1 where b stays while they pass
     int scales = 0;                       // of a row or column
     std::vector<int> blocks;              // which of them each step takes, all steps one after another
+    OneSide one_side;
     std::vector<int> order;               // k of the products of all steps, in order of their places
     std::vector<int32_t> stimulus;        // struct mmau_stimulus, member by member
     std::string corners;                  // path of the file with the directed corners

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from golden.stimulus.built_sums import built, inner_shape
 from golden.stimulus.codes import BoolArray, GeneratorDraws, IntArray
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.integer_classes import is_integer
-from golden.stimulus.shape import Operands, OperandShape, Stimulus, Tiles
+from golden.stimulus.shape import Operands, OperandShape, Stimulus, Tiles, with_missing_ones
 
 CLASSES = ("bits", "normal", "cancel", "specials", "tiny", "huge", "apart", "completed")
 """The classes, in the order of their labels (`Class` in golden/native/include/mmau/stimulus/header.hpp); the corners' labels
@@ -69,6 +70,11 @@ class CornerTable:
         head = bytes(parameters(self.shape))
         sizes = np.array([len(self), 16 + len(head) + sum(map(len, parts))], np.int64)
         return b"".join([sizes.tobytes(), head, *parts])
+
+    @property
+    def file(self) -> bytes:
+        """The table as a file for `mmau_pkg::corners` of SystemVerilog: the block of memory, then its CRC-32 in 8 bytes."""
+        return self.blob + crc32(self.blob).to_bytes(8, "little")
 
 
 def _filled_up(part: bytes) -> bytes:
@@ -170,7 +176,7 @@ def tiles(shape: OperandShape, m: int, n: int, seed: int, first: int, count: int
     c, label = np.empty((count, m, n), bits_dtype(shape.c)), np.empty(count, np.uint8)
     table = corner_table(shape, seed).blob
     native.fill_tiles(parameters(shape), table, seed, first, count, m, n, (a, b, c, *scales, label))
-    return Tiles(a, b, c, *scales), label
+    return Tiles(a, b, c, **with_missing_ones(shape, *scales)), label
 
 
 def kernel_source(shape: OperandShape, m: int, n: int) -> str:

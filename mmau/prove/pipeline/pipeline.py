@@ -44,8 +44,8 @@ def elements_of(design: Design, terms: Terms, netlist: FlatNetlist) -> list[Elem
                 "c": _part(terms, netlist.inputs["c"], row * i.n + column, i.m * i.n),
             }  # fmt: skip
             if i.scale is not None:
-                operands["scale_a"] = _part(terms, netlist.inputs["scale_a"], row, i.m)
-                operands["scale_b"] = _part(terms, netlist.inputs["scale_b"], column, i.n)
+                lines = {"scale_a": (row, i.m), "scale_b": (column, i.n)}
+                operands |= {name: _part(terms, netlist.inputs[name], *lines[name]) for name in i.operation.scale_operands}
             path = f"datapath_{row}_{column}."
             if i.fp16_order is not None:
                 places = {"a": row, "b": column}

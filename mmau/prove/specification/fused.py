@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add, mul, or_, xor
 
 from golden import Operation
 from golden.arithmetic.formats import Format
@@ -54,6 +56,10 @@ class Decoded:
     alpha: list[Operand]
     beta: list[Operand]
 
+    def scales(self, block: int) -> list[Operand]:
+        """The scales of a block: two, or one where the operation has them on one side."""
+        return [scales[block] for scales in (self.alpha, self.beta) if scales]
+
 
 def subnormals_of(operation: FusedOperation) -> Subnormals:
     """How subnormal elements of a, b and c are read; scales are never flushed."""
@@ -66,11 +72,11 @@ def decoded_operands(terms: Terms, operation: FusedOperation, ports: Mapping[str
     x = decoded(terms, observer, "x", ports["a"], operation.a, operation.length, subnormals)
     y = decoded(terms, observer, "y", ports["b"], operation.b, operation.length, subnormals)
     z = observer.value("decode_z", decode(terms, operation.c, ports["c"], subnormals))
-    alpha, beta = list[Operand](), list[Operand]()
-    if operation.scale_format is not None:
-        scale, count = operation.scale_format, operation.scales_per_step
-        alpha = decoded(terms, observer, "alpha", ports["scale_a"], scale, count)
-        beta = decoded(terms, observer, "beta", ports["scale_b"], scale, count)
+    scale, count = operation.scale_format, operation.scales_per_step
+    alpha, beta = (
+        decoded(terms, observer, name, ports[port], scale, count) if scale and port in operation.scale_operands else []
+        for name, port in (("alpha", "scale_a"), ("beta", "scale_b"))
+    )
     return Decoded(x, y, z, alpha, beta)
 
 
@@ -101,9 +107,9 @@ def st_fdpa(terms: Terms, operation: STFDPA, ports: Mapping[str, Bits], observer
     c = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
     scaled = []
     for k, (product, special) in enumerate(pairs):
-        alpha, beta = parts.alpha[k // operation.K_block], parts.beta[k // operation.K_block]
-        term = scaled_product(product, alpha, beta, operation.scale, operation.e_zero)
-        of_term = scaled_special(product, special, alpha, beta, operation.scale)
+        scales = parts.scales(k // operation.K_block)
+        term = scaled_product(product, scales, operation.scale, operation.e_zero)
+        of_term = scaled_special(product, special, scales, operation.scale)
         scaled.append(observer.term(f"scale_{k}", term, of_term, f"scale_special_{k}"))
     scaled.append(c)
     special = observer.value("specials", combine([s for _, s in scaled]))
@@ -118,10 +124,7 @@ def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observ
     c, c_special = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
     blocks = [k // operation.K_block for k in range(operation.L)]
     specials = [
-        observer.value(
-            f"scale_special_{k}",
-            scaled_special(product, special, parts.alpha[block], parts.beta[block], operation.scale),
-        )
+        observer.value(f"scale_special_{k}", scaled_special(product, special, parts.scales(block), operation.scale))
         for k, ((product, special), block) in enumerate(zip(pairs, blocks, strict=True))
     ]
     special = observer.value("specials", combine([*specials, c_special]))
@@ -129,14 +132,11 @@ def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observ
     summed = []
     for g, start in enumerate(range(0, operation.L, operation.G)):
         group = [term for term, _ in pairs[start : start + operation.G]]
-        block = blocks[start]
-        summed.append(scaled_group(f"{g}", group, parts.alpha[block], parts.beta[block], operation, observer))
+        summed.append(scaled_group(f"{g}", group, parts.scales(blocks[start]), operation, observer))
     return truncated_sum(terms, operation, [*summed, c], special, observer)
 
 
-def scaled_group(
-    name: str, group: list[Term], alpha: Operand, beta: Operand, operation: GSTFDPA, observer: Observer
-) -> Term:
+def scaled_group(name: str, group: list[Term], scales: Sequence[Operand], operation: GSTFDPA, observer: Observer) -> Term:
     """Steps multiply and scale of one group (golden: `GSTFDPA.group_term`): its products at the largest possible exponent of
     a product, with all bits that a product can have below it."""
     highest, span = group[0].exp.high, group[0].exp.high - group[0].exp.low
@@ -144,13 +144,13 @@ def scaled_group(
     exp = Number.constant(group[0].exp.terms, highest)
     aligned = [observer.value(f"group_{name}_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(group)]
     total = observer.total(f"group_{name}_accumulate", aligned, accumulate(aligned))
-    empty = all_of([term.sig.is_zero() for term in group]) | alpha.zero | beta.zero
+    empty = reduce(or_, [x.zero for x in scales], all_of([term.sig.is_zero() for term in group]))
     e_zero = Number.constant(exp.terms, operation.e_zero)
-    frac, sig = F - highest + 2 * operation.scale.man_bits, total.total * (alpha.sig * beta.sig)
-    bits = total.total.bits.width + 2 * (operation.scale.man_bits + 1)  # of all three significands
+    frac, sig = F - highest + len(scales) * operation.scale.man_bits, total.total * reduce(mul, [x.sig for x in scales])
+    bits = total.total.bits.width + len(scales) * (operation.scale.man_bits + 1)  # of all significands
     sig = sig.loosened(0, (1 << bits) - 1)
-    sign = total.sign ^ alpha.sign ^ beta.sign if operation.scale.signed else total.sign
-    term = Term(sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
+    sign = reduce(xor, [x.sign for x in scales], total.sign) if operation.scale.signed else total.sign
+    term = Term(sign, choose(empty, e_zero, reduce(add, [x.exp for x in scales])), sig, frac)
     return observer.value(f"scale_{name}", term)
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add, mul, or_, xor
 from typing import Literal
 
 from bitwuzla import Kind
@@ -138,24 +140,26 @@ def addend(z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
     return Term(z.sign, exp, z.sig, c.man_bits), Special(z.nan, z.inf & ~z.sign, z.inf & z.sign)
 
 
-def scaled_product(product: Term, alpha: Operand, beta: Operand, scale: Format, e_zero: int) -> Term:
-    """Step scale: a product under its block's scales, a zero one at e_zero (golden: `STFDPA.scaled`)."""
-    zero, exp = Number.constant(product.exp.terms, e_zero), product.exp + (alpha.exp + beta.exp)
+def scaled_product(product: Term, scales: Sequence[Operand], scale: Format, e_zero: int) -> Term:
+    """Step scale: a product under its block's scales, one or two, a zero one at e_zero (golden: `STFDPA.scaled`)."""
+    zero, exp = Number.constant(product.exp.terms, e_zero), product.exp + reduce(add, [x.exp for x in scales])
     if not scale.has_zero:  # powers of two
         return Term(product.sign, choose(product.sig.is_zero(), zero, exp), product.sig, product.frac)
-    sig = product.sig * (alpha.sig * beta.sig)
-    sig = sig.loosened(0, (1 << product.sig.bits.width + 2 * (scale.man_bits + 1)) - 1)
-    exp = choose(product.sig.is_zero() | alpha.zero | beta.zero, zero, exp)
-    return Term(product.sign ^ alpha.sign ^ beta.sign, exp, sig, product.frac + 2 * scale.man_bits)
+    sig = product.sig * reduce(mul, [x.sig for x in scales])
+    sig = sig.loosened(0, (1 << product.sig.bits.width + len(scales) * (scale.man_bits + 1)) - 1)
+    exp = choose(reduce(or_, [x.zero for x in scales], product.sig.is_zero()), zero, exp)
+    sign = reduce(xor, [x.sign for x in scales], product.sign)
+    return Term(sign, exp, sig, product.frac + len(scales) * scale.man_bits)
 
 
-def scaled_special(product: Term, special: Special, alpha: Operand, beta: Operand, scale: Format) -> Special:
+def scaled_special(product: Term, special: Special, scales: Sequence[Operand], scale: Format) -> Special:
     """The flags of a product under its scales, if it is not finite then. A NaN scale gives NaN, and so do a zero and an
     infinity among the four factors (golden: `specials.scaled_special`)."""
-    infinite, zero = special.pos_inf | special.neg_inf, alpha.zero | beta.zero
+    infinite, zero = special.pos_inf | special.neg_inf, any_of([x.zero for x in scales])
     if scale.infinity is not None:
-        infinite, zero = infinite | alpha.inf | beta.inf, zero | product.sig.is_zero()
-    nan, sign = special.nan | alpha.nan | beta.nan | (infinite & zero), product.sign ^ alpha.sign ^ beta.sign
+        infinite, zero = reduce(or_, [x.inf for x in scales], infinite), zero | product.sig.is_zero()
+    nan = reduce(or_, [x.nan for x in scales], special.nan) | (infinite & zero)
+    sign = reduce(xor, [x.sign for x in scales], product.sign)
     if scale.infinity is None and not scale.signed:
         return Special(nan, special.pos_inf, special.neg_inf)
     return Special(nan, infinite & ~sign, infinite & sign)

@@ -17,6 +17,7 @@ from rtl import Design, TileDesign
 from rtl.designs.sample_units import multi_format_designs
 from tests.cosim.designs import Wrapped
 from tests.cosim.dut.test_third_party import DESIGNS, DIAGNOSES, bugs, check_bug, check_sound, parts
+from tests.golden.units.own_formats import own_unit
 
 pytestmark = pytest.mark.simulator
 
@@ -114,6 +115,17 @@ def test_element_of_a_tile_that_is_wrong_is_shown(wrapped: Wrapped) -> None:
     assert {row.place for row in report.differing} == {"element [1][1]"}
     assert report.explanation is not None
     assert report.explanation.shown.note == "not minimised: only vectors of a unit can be minimised"
+
+
+@pytest.mark.slow
+def test_error_for_one_code_without_fields_is_seen(wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a design that errs for one code of an integer, native vectors that have it are seen, and no others."""
+    monkeypatch.setattr(segments, "DIRECTED", 100)
+    unit = own_unit("weights under fp16")
+    wrong = wrapped(unit, {"d": "d_inside ^ (b[3:0] == 6)"})
+    report = cosim.run(unit, vectors=10_000, seed=2, dut=wrong, mode="volume")
+    assert {row.b[0] for row in report.differing} == {6}
+    assert report.mismatches > 50
 
 
 def test_choice_of_vectors_holds_for_native_ones() -> None:

@@ -129,6 +129,17 @@ def changed_formats() -> Iterator[tuple[str, str]]:
             yield path.stem, f"{text}\n[formats.{table}\n{more}"
 
 
+def test_scales_of_one_side_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "unit.toml"
+    unit = next(unit for unit in sample_units() if unit.operation.name == "ST-FDPA")
+    text = unit_to_toml(unit)
+    path.write_text(text.replace("\nF = ", '\nscales = "both"\nF = '))
+    check_equal(loaded(path), unit, unit.operation.length)
+    path.write_text(text.replace("\nF = ", '\nscales = "b"\nF = '))
+    reason = 'scales must be "both" here: golden alone computes scales of one side; got "b"'
+    assert loaded(path) == f"{path}: {reason}"
+
+
 @pytest.mark.slow
 def test_what_golden_refuses_is_refused(tmp_path: Path) -> None:
     """Every key of every operation is left out, given twice and given wrong values: both readers agree on each text, but for
@@ -268,7 +279,7 @@ def test_stimulus_and_dot_products_of_the_package(tmp_path: Path) -> None:
             out = [packed([], 1) for _ in range(4)]
             of_c = (ctypes.c_uint32 * 2)()
             x, y, p, q = out
-            assert lib.mmau_dpi_stimulus(words, ctypes.c_int64(5), ctypes.c_int64(row), x, y, of_c, p, q) == 0
+            assert lib.mmau_dpi_stimulus(words, None, ctypes.c_int64(5), ctypes.c_int64(row), x, y, of_c, p, q) == 0
             assert unpacked(x, L, operation.a.width) == a[row].tolist(), unit.name
             assert unpacked(y, L, operation.b.width) == b[row].tolist()
             assert int.from_bytes(bytes(of_c), "little") == int(c[row])

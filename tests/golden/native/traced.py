@@ -1,6 +1,7 @@
 """A step's records derived from golden.trace, a second source for those of `golden.native.observe`."""
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import NamedTuple
 
 from golden import Operation
@@ -77,7 +78,8 @@ def _is_alone(part: Sum) -> bool:
 
 def _scaled(part: Sum, following: Part | None) -> tuple[list[tuple[int, int, int]], tuple[int, int, int, int]]:
     """A sum; that of a group's products times the significands of its scales."""
-    factor = following.alpha.sig * following.beta.sig if isinstance(following, Scaling) and not part.exponent else 1
+    scales = following.scales if isinstance(following, Scaling) and not part.exponent else ()
+    factor = prod(scale.sig for scale in scales)
     return _sum(part, factor if part.of.startswith("products of group") else 1)
 
 

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from golden.arithmetic.integer_format import IntegerFormat
@@ -61,7 +62,7 @@ def problems_of(part: Any, before: tuple[Any, ...]) -> Problems:
     if isinstance(part, Rounding):
         return problems_of_rounding(part)
     if isinstance(part, Scaling):
-        product = fraction(part.before) * fraction(part.alpha) * fraction(part.beta)
+        product = prod(map(fraction, (part.before, *part.scales)))
         return [] if product == fraction(part.exact) else ["scaled value is not the product"]
     if isinstance(part, Narrowing):
         return problems_of_narrowing(part, before)
@@ -89,7 +90,9 @@ def has_exponent(term: Term, before: tuple[Any, ...]) -> bool:
         return any(t.sig for t in sums[f"products of {term.name}"].terms)
     if term.name.startswith("group "):
         scaling = scalings[term.name]
-        return bool(scaling.alpha.sig and scaling.beta.sig and any(t.sig for t in sums[f"products of {term.name}"].terms))
+        return bool(
+            all(scale.sig for scale in scaling.scales) and any(t.sig for t in sums[f"products of {term.name}"].terms)
+        )
     if term.name == "T":
         parts = [sums[of] for of in ("products", "even products", "odd products") if of in sums]
         return any(t.sig for part in parts for t in part.terms)

@@ -76,6 +76,14 @@ TEXTS = {
         'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 4\nscale = "ue5m3"\nF = 22\ne_zero = -139\n'
         f'a = "e2m1"\nb = "e5m2"\nc = "fp32"\nrho = "RNE-FP32"\n{UE5M3}'
     ),
+    "weights under fp16": (
+        'operation = "ST-FDPA"\nL = 4\nK_block = 2\nscale = "fp16"\nscales = "b"\nF = 22\ne_zero = -60\n'
+        'a = "e5m2"\nb = "int4"\nc = "fp32"\nrho = "RNE-FP32"\n'
+    ),
+    "groups of a under ue4m3": (
+        'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 2\nscale = "ue4m3"\nscales = "a"\nF = 22\ne_zero = -139\n'
+        'a = "e2m3"\nb = "e5m2"\nc = "fp32"\nrho = "RZ-FP32"\n'
+    ),
     "groups under fp16": (
         'operation = "GST-FDPA"\nL = 4\nG = 2\nK_block = 2\nscale = "fp16"\nF = 30\ne_zero = -60\n'
         'a = "e2m1"\nb = "e4m3"\nc = "fp32"\nrho = "RZ-FP32"\n'

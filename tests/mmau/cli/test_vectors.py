@@ -17,6 +17,7 @@ from golden.recordings.npz import read_npz
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
 from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
 from mmau.cli import main
+from tests.golden.units.own_formats import own_unit
 from tests.twin import stochastic_twin, twin
 
 FMA = 'name = "fma"\noperation = "FMA"\na = "{0}"\nb = "{0}"\nc = "{0}"\n'
@@ -239,3 +240,18 @@ def test_random_bits_are_a_column_and_an_array(tmp_path: Path) -> None:
     assert np.array_equal(np.load(out)["d"], arrays["d"])
     np.savez(path, **{name: arrays[name] for name in "abc"})
     assert main.main(["eval", *unit, "--input", str(path), "--output", str(out)]) != 0
+
+
+def test_vectors_have_no_column_of_the_missing_side(tmp_path: Path) -> None:
+    path, text, arrays, d = (tmp_path / name for name in ("unit.toml", "v.txt", "v.npz", "d.npz"))
+    path.write_text(unit_to_toml(own_unit("groups of a under ue4m3")))
+    assert main.main(["vectors", "--unit", str(path), "--vectors", "20", "-o", str(text)]) == 0
+    assert "scale_a[1] ue4m3, c fp32" in text.read_text()
+    assert "scale_b" not in text.read_text()
+    assert main.main(["vectors", "--unit", str(path), "--vectors", "20", "-o", str(arrays)]) == 0
+    with np.load(arrays) as found:
+        made = {name: found[name] for name in found.files}
+    assert "scale_b" not in made
+    assert main.main(["eval", "--unit", str(path), "--input", str(arrays), "--output", str(d)]) == 0
+    with np.load(d) as found:
+        assert (found["d"] == made["d"]).all()

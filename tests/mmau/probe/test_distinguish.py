@@ -9,6 +9,7 @@ import pytest
 import golden
 from golden.stimulus import generate
 from mmau.probe.distinguish import Alike, Difference, Side, Verdict, asked_prover, differs, distinguish, sides, text_of
+from tests.golden.units.own_formats import own_unit
 from tests.mmau.probe.devices import TINY, unit
 from tests.volume import one_in
 
@@ -128,6 +129,17 @@ def test_steps_whose_c_has_another_format_from_the_second_one_on_are_proved_too(
     asked.clear()
     row = generate(x.shape, 1, 0).operands
     assert asked_prover(prover(row), x, y, 7) == Alike(7, why="from the second step on they may differ")
+
+
+def test_units_with_scales_of_one_side() -> None:
+    one_side = own_unit("weights under fp16")
+    operation = one_side.operation
+    difference = found(one_side, unit(operation.changed(F=21)))
+    row = difference.row
+    assert int(one_side.dot(*row[:3], scale_b=row.scale_b)[0]) == difference.d[0]
+    assert "scale_a" not in text_of(difference)
+    with pytest.raises(ValueError, match=r"^scales must be the same for both, .*; got scale_b, and scale_a and scale_b$"):
+        sides(one_side, unit(operation.changed(scales="both")))
 
 
 def test_other_operands_are_refused() -> None:

@@ -1,10 +1,11 @@
 """Datapaths of units with formats of their own are proved, and a wrong one is not."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from amaranth import Module, Mux, Value
+from amaranth import Const, Module, Mux, Value, signed
 
 from golden import Format, Implementation
 from golden.arithmetic.coded_format import CodedFormat, IntegerElement
@@ -17,7 +18,7 @@ from rtl.operations.idpa import IDPADatapath, IntegerTotal
 from rtl.steps.decode import Decode, Subnormals
 from rtl.steps.encode import Encode
 from rtl.steps.interfaces import Operand
-from rtl.steps.scale import ScaleSpecial
+from rtl.steps.scale import ScaleSpecial, Scaling
 from tests.golden.units.own_formats import TEXTS, own_unit
 
 WIDE = ("biases", "fnuz by mode")
@@ -57,7 +58,15 @@ def test_decoder_without_infinities_is_refuted(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 @pytest.mark.parametrize("name", ["products under e5m2", "groups under fp16"])
 def test_scales_without_their_sign_are_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtl.steps.scale.signed_by", lambda scale, sign, alpha, beta: sign)
+    monkeypatch.setattr(Scaling, "signed", lambda self, sign: sign)
+    assert prove(UnitDesign(own_unit(name)), seconds=300).verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.attack("faults of a netlist or a specification, in prove")
+@pytest.mark.parametrize("name", ["weights under fp16", "groups of a under ue4m3"])
+def test_scale_of_one_side_without_its_exponent_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Scaling, "exp", lambda self: Const(0, signed(2)))
     assert prove(UnitDesign(own_unit(name)), seconds=300).verdict == "refuted"
 
 
@@ -67,8 +76,8 @@ def test_infinite_scales_as_numbers_are_refuted(monkeypatch: pytest.MonkeyPatch)
     """As fn, whose NaN is the largest code alone, the infinities of e5m2 are numbers."""
     made = ScaleSpecial.__init__
 
-    def without(self: ScaleSpecial, scale: Format) -> None:
-        made(self, scale)
+    def without(self: ScaleSpecial, scale: Format, sides: Sequence[str]) -> None:
+        made(self, scale, sides)
         self.scale = replace(scale, specials="fn")
 
     monkeypatch.setattr(ScaleSpecial, "__init__", without)

@@ -1,0 +1,54 @@
+"""`mmau disclose`: what an implementer of RISC-V's integrated matrix extension publishes of the arithmetic of units."""
+
+import argparse
+from collections.abc import Iterator
+from hashlib import sha256
+
+from golden.checks import check_choice, check_int, check_least
+from golden.files import write_atomically
+from golden.stimulus import OperandShape, chunks
+from golden.text import mmau_version
+from golden.units.unit import Unit
+from golden.units.unit_file import load_unit, unit_to_toml
+from mmau import OK
+from mmau.analysis.disclosure import FILE, FRM, LAMBDAS, in_mode, table_of, text_of, toml_of
+from mmau.cli.vectors import CHUNK, MOST_VECTORS, facts, text, with_results
+
+
+def vectors_of(unit: Unit, count: int, seed: int) -> Iterator[tuple[str, bytes]]:
+    """The unit's golden vectors in each mode of frm, as files by name."""
+    for mode, name in FRM.items():
+        model = in_mode(unit, mode)
+        shape = OperandShape.of(model)
+        parts = with_results(model, chunks(shape, count, seed, CHUNK), seed)
+        yield f"{unit.name}-{name}.txt", b"".join(text(model, facts(model, shape, None, count, seed), parts))
+
+
+def run_disclose(arguments: argparse.Namespace) -> int:
+    """Run `mmau disclose` and return its exit status."""
+    check_least("--seed", arguments.seed, 0)
+    check_int("--vectors", arguments.vectors, 1, MOST_VECTORS)
+    sizes = sorted(set(arguments.lambdas or LAMBDAS))
+    for size in sizes:
+        check_choice("--lambda", str(size), [str(each) for each in LAMBDAS])
+    units = [load_unit(path) for path in arguments.units]
+    names = [unit.name for unit in units]
+    if len(set(names)) < len(names):
+        raise ValueError(f"units of a disclosure must have names of their own, got {', '.join(names)}")
+    table = table_of(units, sizes)
+    print(text_of(table), end="")
+    folder = arguments.output
+    if folder is None:
+        return OK
+    folder.mkdir(parents=True, exist_ok=True)
+    digests: dict[str, dict[str, str]] = {}
+    for unit in units:
+        write_atomically(folder / f"{unit.name}.toml", unit_to_toml(unit).encode())
+        digests[unit.name] = {}
+        for name, content in vectors_of(unit, arguments.vectors, arguments.seed):
+            write_atomically(folder / name, content)
+            digests[unit.name][name] = sha256(content).hexdigest()
+    write_atomically(folder / FILE, toml_of(table, digests, f"mmau {mmau_version()}").encode())
+    counts = f"{len(units)} units, {len(table)} rows, {arguments.vectors} vectors of each unit in each mode of frm"
+    print(f"{folder / FILE}: {counts}")
+    return OK
