@@ -16,6 +16,7 @@ export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 
 mkdir -p "$build"
 "$python" -m mmau rtl --unit "$unit" -o "$build/unit.v"
+"$python" -m mmau vectors --unit "$here/unit.toml" --format corners --seed 1 -o "$build/corners.bin"
 cmake -S "$root/golden/native" -B "$build/native" -DCMAKE_INSTALL_PREFIX="$build/installed" -DCMAKE_INSTALL_LIBDIR=lib >"$build/cmake.log"
 cmake --build "$build/native" --target install >>"$build/cmake.log"
 library=$build/installed/lib/libmmau.so
@@ -24,4 +25,4 @@ verilator --binary --timing -Wno-fatal -Wno-WIDTH --Mdir "$build/simulation" --t
   -MAKEFLAGS "CFG_CXXFLAGS_COROUTINES=-fcoroutines CFG_CXXFLAGS_PCH_I=-include" \
   -LDFLAGS "$library -Wl,-rpath,$(dirname "$library")" \
   "$root/golden/native/sv/mmau_pkg.sv" "$here/testbench.sv" "$build/unit.v" >"$build/verilator.log"
-"$build/simulation/Vtestbench" "+unit=$here/unit.toml"
+"$build/simulation/Vtestbench" "+unit=$here/unit.toml" "+corners=$build/corners.bin"

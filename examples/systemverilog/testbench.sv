@@ -13,15 +13,20 @@ module testbench;
   initial begin
     automatic mmau_pkg::parameters_t model;
     automatic string path;
+    automatic chandle corners = null;
     if (!$value$plusargs("unit=%s", path)) $fatal(1, "give the unit: +unit=unit.toml");
     model = mmau_pkg::load(path);
+    if ($value$plusargs("corners=%s", path)) corners = mmau_pkg::corners(model, path);
     for (int vector = 0; vector < VECTORS; vector++) begin
       logic [31:0] expected;
-      mmau_pkg::stimulus(model, 1, vector, a, b, c, scale_a, scale_b);
+      mmau_pkg::stimulus(model, 1, vector, a, b, c, scale_a, scale_b, corners);
       #1;
       expected = 32'(mmau_pkg::dot(model, a, b, c));
       if (d !== expected) begin
-        if (differing == 0) $display("a=%h b=%h c=%h: expected %h, got %h", a[127:0], b[127:0], c[31:0], expected, d);
+        if (differing == 0) begin
+          $display("a=%h b=%h c=%h: expected %h, got %h", a[127:0], b[127:0], c[31:0], expected, d);
+          $display("%s", mmau_pkg::trace(model, a, b, c));
+        end
         differing++;
       end
     end

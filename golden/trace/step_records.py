@@ -350,6 +350,7 @@ class _Parts(EventReader):
             self._parts.append(special_record("d", self._reasons(), special, d, code))
             return
         k = self._rounded_products
+        self._multiplied += 1  # without a step multiply
         x, y = self._operation.a.decode(self._arguments[0][k]), self._operation.b.decode(self._arguments[1][k])
         name = f"a[{self._products[k]}]·b[{self._products[k]}]"
         self._parts.append(special_record(name, reasons_of([(name, x, y)], None, product_special), special, d, code))

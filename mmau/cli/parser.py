@@ -110,9 +110,10 @@ def add_vectors(commands: Commands) -> None:
     reports = vectors.add_argument_group(options.REPORTS)
     reports.add_argument(
         "--format",
-        choices=["text", "npz", "riscv-arch-test"],
-        help="write lines of text, NumPy arrays, or of an instruction of riscv-zvbdota a test in assembler for "
-        "riscv-arch-test (default: npz where FILE ends in .npz, else text)",
+        choices=["text", "npz", "riscv-arch-test", "corners"],
+        help="write lines of text, NumPy arrays, of an instruction of riscv-zvbdota a test in assembler for "
+        "riscv-arch-test, or the table of directed cases that a SystemVerilog testbench varies (default: npz if FILE ends "
+        "in .npz, else text)",
     )
     reports.add_argument(
         "-o", "--output", required=True, type=Path, metavar="FILE", help="write the vectors to FILE; - for stdout; required"

@@ -17,6 +17,7 @@ from golden.program import TEXT
 from golden.recordings.npz import npz_bytes
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
+from golden.stimulus.volume import corner_table
 from golden.text import mmau_version
 from golden.units.instruction import Instruction
 from golden.units.unit import Unit
@@ -177,22 +178,31 @@ def run_vectors(arguments: argparse.Namespace) -> int:
     check_output(arguments.output, inputs)
     check_least("--seed", arguments.seed, 0)
     shape = OperandShape.of(model)
-    level = None if arguments.vectors is not None else arguments.level or 1
-    count = arguments.vectors if level is None else complete_rows(shape, level)
-    check_int("--vectors", count, 1, MOST_VECTORS)
     kind = arguments.format or ("npz" if arguments.output.suffix == ".npz" else "text")
+    if kind == "corners":
+        if arguments.level is not None or arguments.vectors is not None or arguments.json:
+            raise ValueError("--format corners writes the whole table, no vectors; leave out --level, --vectors and --json")
+        table = corner_table(shape, arguments.seed)
+        level: int | None = 2
+        count: int = len(table)
+        made: bytes | Iterator[bytes] = table.file
+    else:
+        level = None if arguments.vectors is not None else arguments.level or 1
+        count = arguments.vectors if level is None else complete_rows(shape, level)
+        check_int("--vectors", count, 1, MOST_VECTORS)
     about = facts(model, shape, level, count, arguments.seed)
     parts = with_results(model, chunks(shape, count, arguments.seed, CHUNK), arguments.seed)
     if kind == "riscv-arch-test":
         of_test = ((stimulus, further["d"]) for stimulus, further in parts)
-        made: bytes | Iterator[bytes] = test_of(check_arch(model), header(model, about), count, of_test)
-    else:
+        made = test_of(check_arch(model), header(model, about), count, of_test)
+    elif kind != "corners":
         made = text(model, about, parts) if kind == "text" else npz(model, about, parts)
     write_output(arguments.output, made, inputs)
     if arguments.json:
         print_object("vectors", {**about, "format": kind, "output": str(arguments.output)})
     else:
-        line = f"{model.label}: {count} vectors in {'stdout' if to_stdout else arguments.output}"
+        what = "corners" if kind == "corners" else "vectors"
+        line = f"{model.label}: {count} {what} in {'stdout' if to_stdout else arguments.output}"
         print(line, file=sys.stderr if to_stdout else sys.stdout)
     return OK
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,11 @@ class CornerTable:
         head = bytes(parameters(self.shape))
         sizes = np.array([len(self), 16 + len(head) + sum(map(len, parts))], np.int64)
         return b"".join([sizes.tobytes(), head, *parts])
+
+    @property
+    def file(self) -> bytes:
+        """The table as a file for `mmau_pkg::corners` of SystemVerilog: the block of memory, then its CRC-32 in 8 bytes."""
+        return self.blob + crc32(self.blob).to_bytes(8, "little")
 
 
 def _filled_up(part: bytes) -> bytes:

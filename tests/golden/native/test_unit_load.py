@@ -279,7 +279,7 @@ def test_stimulus_and_dot_products_of_the_package(tmp_path: Path) -> None:
             out = [packed([], 1) for _ in range(4)]
             of_c = (ctypes.c_uint32 * 2)()
             x, y, p, q = out
-            assert lib.mmau_dpi_stimulus(words, ctypes.c_int64(5), ctypes.c_int64(row), x, y, of_c, p, q) == 0
+            assert lib.mmau_dpi_stimulus(words, None, ctypes.c_int64(5), ctypes.c_int64(row), x, y, of_c, p, q) == 0
             assert unpacked(x, L, operation.a.width) == a[row].tolist(), unit.name
             assert unpacked(y, L, operation.b.width) == b[row].tolist()
             assert int.from_bytes(bytes(of_c), "little") == int(c[row])
