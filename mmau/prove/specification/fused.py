@@ -1,7 +1,7 @@
 """The fused operations as terms of their operands (golden/operations/)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, mul, or_, xor
 
@@ -16,6 +16,7 @@ from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.conversion import converted, special_code
 from mmau.prove.specification.numbers import Flag, Number, all_of, any_of, choose
 from mmau.prove.specification.observer import Observer
+from mmau.prove.specification.rounded_sums import OnceRounded, Rounding, Underflow, with_sign_of_zero
 from mmau.prove.specification.step_results import Aligned, Code, Exponent, Operand, Result, Special, Term, Total
 from mmau.prove.specification.steps import (
     Subnormals,
@@ -166,11 +167,11 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: 
     pairs.append(observer.term("addend", *addend(parts.z, operation.c, operation.c.e_min)))
     special = observer.value("specials", combine([s for _, s in pairs]))
     observer.when(special.finite)
-    summed = [t for t, _ in pairs]
-    mode = operation.conversion.mode if operation.zero == "ieee" else None
-    total, lsb = exact_total("sum", summed, mode, observer, own_places)
+    underflow: Underflow = "tiny" if operation.flushes_results else "gradual"
     tininess = operation.tininess if operation.flags else None
-    code = converted(total, lsb, operation.conversion, operation.overflow, operation.flushes_results, tininess=tininess)
+    rounding = Rounding(operation.conversion, underflow, operation.overflow, tininess=tininess)
+    has_sign = operation.zero == "ieee"
+    code = observer.summed(ExactlySummed([t for t, _ in pairs], rounding, has_sign, observer, own_places))
     otherwise = special_code(special, operation.d, operation.d.nan or 0)
     if operation.flags:
         otherwise = terms.joined([terms.number(0, 3), otherwise])
@@ -183,6 +184,35 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: 
         is_invalid = invalid(operation, read, special, list(zip(parts.x, parts.y, strict=True)))
         d = terms.joined([is_invalid.bits, terms.number(0, 1), d])
     return observer.value("d", Result(Code(d))).code.bits
+
+
+@dataclass(frozen=True)
+class ExactlySummed(OnceRounded):
+    """An exact sum of any number of terms, each at its place in it, rounded once.
+
+    Attributes:
+        terms: the terms. rounding: the rounding of the sum. has_sign: whether a zero has IEEE 754's sign; else it is +0.
+        observer, own_places: as for `e_fdpa`.
+    """
+
+    terms: Sequence[Term]
+    rounding: Rounding
+    has_sign: bool
+    observer: Observer
+    own_places: bool
+
+    def rounded_by(self, rounding: Rounding) -> "ExactlySummed":
+        """The same sum with another rounding."""
+        return replace(self, rounding=rounding)
+
+    def signed(self, total: Total) -> Total:
+        """A total with the sign that an exact zero has."""
+        return with_sign_of_zero(total, self.terms, self.rounding.rho.mode) if self.has_sign else total
+
+    def code(self) -> Bits:
+        """The rounded sum if it is finite."""
+        mode = self.rounding.rho.mode if self.has_sign else None
+        return self.rounding.code(*exact_total("sum", self.terms, mode, self.observer, self.own_places))
 
 
 def invalid(
@@ -214,8 +244,8 @@ def exact_total(
     the exponent of the sum's last bit.
 
     Args:
-        name: what the observer calls the sum. mode: of rounding, where a zero has IEEE 754's sign: −0 if all terms are
-            negative, toward minus infinity (RD) if any is. None where a zero is +0. own_places: as for `e_fdpa`.
+        name: what the observer calls the sum. mode: of rounding, where a zero has IEEE 754's sign; None where it is +0.
+            own_places: as for `e_fdpa`.
     """
     terms = summed[0].exp.terms
     highest, lowest_bit = max(t.exp.high for t in summed), min(t.exp.low - t.frac for t in summed)
@@ -226,9 +256,7 @@ def exact_total(
         aligned.append(Aligned(own.sign, own.aligned.times_two_to(low - lowest_bit)))
     total = observer.total(f"{name}_accumulate", aligned, accumulate(aligned))
     if mode is not None:
-        signs = [term.sign for term in summed]
-        negative = any_of(signs) if mode == "RD" else all_of(signs)
-        total = Total(total.sign | (negative & total.total.is_zero()), total.total)
+        total = with_sign_of_zero(total, summed, mode)
     return total, Number.constant(terms, lowest_bit)
 
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from mmau.prove.netlist.terms import Bits
 from mmau.prove.specification.numbers import Flag, Number
-from mmau.prove.specification.rounded_sums import RoundedSum
+from mmau.prove.specification.rounded_sums import OnceRounded, RoundedSum
 from mmau.prove.specification.step_results import Aligned, Operand, Special, Term, Total, Value, Word
 
 V = TypeVar("V", bound=Value)
@@ -52,5 +52,9 @@ class Observer:
         return code
 
     def rounded(self, name: str, summed: RoundedSum) -> Bits:
-        """The code of a finite rounded sum."""
+        """The code of a finite rounded sum of two terms."""
+        return summed.code()
+
+    def summed(self, summed: OnceRounded) -> Bits:
+        """The code of a finite exact sum of any number of terms."""
         return summed.code()

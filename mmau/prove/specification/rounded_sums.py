@@ -1,6 +1,8 @@
 """Sums of two terms, exact and rounded once: the building block of FMA and the flushed operations (golden:
 `steps.exact_sum`, `ieee.rounded_sum`, `flushed_fma.flushed_sum`)."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,7 +12,7 @@ from golden.arithmetic.rounding import Overflow
 from golden.arithmetic.specials import nvidia_nan
 from mmau.prove.netlist.terms import Bits
 from mmau.prove.specification.conversion import Normalised, converted, normalised, special_code
-from mmau.prove.specification.numbers import Number
+from mmau.prove.specification.numbers import Number, all_of, any_of
 from mmau.prove.specification.step_results import Aligned, Exponent, Special, Term, Total
 from mmau.prove.specification.steps import accumulate, align
 
@@ -62,8 +64,31 @@ def without_subnormal(code: Bits, lsb: Number, rho: Conversion) -> Bits:
     return terms.choice(stored.is_zero().bits, lambda: zero, lambda: code)
 
 
+class OnceRounded(ABC):
+    """An exact sum that is rounded once.
+
+    Attributes:
+        terms: the terms. rounding: the rounding of the sum.
+    """
+
+    terms: Sequence[Term]
+    rounding: Rounding
+
+    @abstractmethod
+    def signed(self, total: Total) -> Total:
+        """A total with the sign that an exact zero has."""
+
+    @abstractmethod
+    def code(self) -> Bits:
+        """The rounded sum if it is finite."""
+
+    @abstractmethod
+    def rounded_by(self, rounding: Rounding) -> "OnceRounded":
+        """The same sum with another rounding."""
+
+
 @dataclass(frozen=True)
-class RoundedSum:
+class RoundedSum(OnceRounded):
     """The sum of two terms, rounded once.
 
     Attributes:
@@ -76,6 +101,10 @@ class RoundedSum:
     specials: tuple[Special, Special]
     largest: Exponent
     rounding: Rounding
+
+    def rounded_by(self, rounding: Rounding) -> "RoundedSum":
+        """The same sum with another rounding."""
+        return replace(self, rounding=rounding)
 
     @property
     def F(self) -> int:
@@ -92,15 +121,21 @@ class RoundedSum:
         return accumulate(self.aligned()), self.largest.e_max - self.F
 
     def signed(self, total: Total) -> Total:
-        """A total with the sign that an exact zero has (golden: `ieee.is_zero_negative`)."""
-        x, y = (term.sign for term in self.terms)
-        negative = x | y if self.rounding.rho.mode == "RD" else x & y
-        return Total(total.sign | (negative & total.total.is_zero()), total.total)
+        """A total with the sign that an exact zero has."""
+        return with_sign_of_zero(total, self.terms, self.rounding.rho.mode)
 
     def code(self) -> Bits:
         """The rounded sum if it is finite."""
         total, lsb = self.exact()
         return self.rounding.code(self.signed(total), lsb)
+
+
+def with_sign_of_zero(total: Total, summed: Sequence[Term], mode: str) -> Total:
+    """A total with IEEE 754's sign of an exact zero: negative if all terms are, toward minus infinity (RD) if any is
+    (golden: `ieee.is_zero_negative`)."""
+    signs = [term.sign for term in summed]
+    negative = any_of(signs) if mode == "RD" else all_of(signs)
+    return Total(total.sign | (negative & total.total.is_zero()), total.total)
 
 
 def lifted(term: Term, places: int) -> Term:

@@ -19,7 +19,7 @@ from mmau.prove.evaluation import in_order, width
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.numbers import Number, choose
 from mmau.prove.specification.observer import V
-from mmau.prove.specification.rounded_sums import RoundedSum
+from mmau.prove.specification.rounded_sums import OnceRounded
 from mmau.prove.specification.step_results import Aligned, Operand
 from mmau.prove.specification.steps import accumulate
 from mmau.prove.user_design.asking import Limits, ask
@@ -53,7 +53,7 @@ class Form(CaseParts):
         self.plain[name], self.normal[name] = value, normalised(value)
         return super().value(name, self.normal[name])  # type: ignore[return-value]
 
-    def once_rounded(self, summed: RoundedSum) -> Bits:
+    def once_rounded(self, summed: OnceRounded) -> Bits:
         """The code of a sum that has no more bits than the gap between its two terms needs."""
         if self.gap is None or len(self.summands) != 2:
             return super().once_rounded(summed)

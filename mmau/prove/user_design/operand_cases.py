@@ -11,7 +11,7 @@ from golden.arithmetic.conversion import Conversion
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.numbers import Flag, Number
 from mmau.prove.specification.observer import Observer, V
-from mmau.prove.specification.rounded_sums import RoundedSum
+from mmau.prove.specification.rounded_sums import OnceRounded, RoundedSum
 from mmau.prove.specification.step_results import Exponent, Operand, Special
 from mmau.prove.specification.step_results import Term as Summand
 from mmau.prove.user_design.asking import Limits, ask
@@ -143,14 +143,17 @@ class CaseParts(Observer):
             self.finite = special.finite
 
     def rounded(self, name: str, summed: RoundedSum) -> Bits:
+        return self.summed(summed)
+
+    def summed(self, summed: OnceRounded) -> Bits:
         code = self.once_rounded(summed)
         for holds, rho in self.roundings:
-            other = self.once_rounded(replace(summed, rounding=replace(summed.rounding, rho=rho)))
-            make = summed.largest.e_max.terms.manager.mk_term
+            other = self.once_rounded(summed.rounded_by(replace(summed.rounding, rho=rho)))
+            make = summed.terms[0].exp.terms.manager.mk_term
             code = Bits(make(Kind.ITE, [holds, other.term, code.term]), code.width)
         return code
 
-    def once_rounded(self, summed: RoundedSum) -> Bits:
+    def once_rounded(self, summed: OnceRounded) -> Bits:
         """The code of a finite rounded sum in its own mode."""
         return summed.code()
 
