@@ -68,7 +68,7 @@ def test_protocol_in_vhdl_is_refused_in_volume_mode(tmp_path: Path) -> None:
 
 
 ICARUS = [name for name, design in SEQUENCES.items() if "for (int" not in design.text]
-"""The designs that Icarus 11 reads, which has constant indices in packed arrays of several dimensions: in no loop of a process."""
+"""The designs that Icarus 11 reads: without loops over packed arrays of several dimensions."""
 
 
 @pytest.mark.costly
