@@ -29,7 +29,7 @@ from golden.units.unit import Choice
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.ports import OPERANDS, step_operands, tile_operands
+from rtl.designs.ports import OPERANDS, step_operands
 from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
@@ -147,7 +147,9 @@ def with_rare_results(products: DotProducts, runs: Sequence[Run], of_vector: int
     return products.rows(order)
 
 
-def repeat_in_tiles(tiles: Tiles, runs: Sequence[Run], products: Sequence[Sequence[int]], scales: Sequence[slice]) -> Tiles:
+def repeat_in_tiles(
+    tiles: Tiles, runs: Sequence[Run], products: Sequence[Sequence[int]], scales: Sequence[Sequence[int]]
+) -> Tiles:
     """The tiles with the operands that their runs hold: equal in every step of every tile, the first one's among them.
 
     Args:
@@ -428,7 +430,7 @@ class ProductSpecification:
         m, n, rng = self.design.m, self.design.n, np.random.default_rng(seed)
         stimulus, runs = gathered(rows, places(m, n), rng, seed[1])
         tiles, label = among_mixed(stimulus, m, n, rng)
-        scales = [] if tiles.scale_a is None else [slice(None)]
+        scales = [] if tiles.scale_a is None else [range(tiles.scale_a.shape[-1])]
         tiles = repeat_in_tiles(tiles, runs, [range(tiles.a.shape[-1])], scales)
         return elements_of_tiles(tiles, label, stimulus.names, runs), runs
 
@@ -482,7 +484,7 @@ def elements_of_tiles(tiles: Tiles, label: Any, names: Sequence[str], runs: Sequ
 class TileSpecification:
     """A tile of an instruction of the catalogue, with any m and n, or the array of a unit.
 
-    A vector is a tile, a transfer one of its steps.
+    A vector is a tile, a transfer one of its steps, or where weights stay a row of A in one of them.
 
     Raises:
         ValueError: an instruction that differs from the catalogue's in more than m and n.
@@ -490,6 +492,11 @@ class TileSpecification:
 
     instruction: Instruction
     unit: Unit | None = None
+
+    @property
+    def shape(self) -> TileShape:
+        """What the transfers of a tile bring."""
+        return TileShape(self.instruction, None if self.unit is None else self.unit.array)
 
     def __post_init__(self) -> None:
         i = self.instruction
@@ -524,30 +531,25 @@ class TileSpecification:
 
     def _repeated(self, tiles: Tiles, runs: Sequence[Run]) -> Tiles:
         """The tiles with the operands that their runs hold."""
-        shape = TileShape(self.instruction)
-        steps = range(shape.steps)
-        scales = [] if self.instruction.block_size is None else [self._blocks(step) for step in steps]
+        shape, steps = self.shape, range(self.shape.steps)
+        scales = [] if self.instruction.block_size is None else [self.shape.blocks(step) for step in steps]
         return repeat_in_tiles(tiles, runs, [shape.products(step) for step in steps], scales)
 
-    def _blocks(self, step: int) -> slice:
-        """The blocks whose scales a step takes."""
-        i = self.instruction
-        assert i.block_size is not None
-        start = step * i.operation.length // i.block_size
-        return slice(start, start + i.operation.scales_per_step)
-
     def _transfers(self, tiles: Tiles, rng: np.random.Generator) -> list[tuple[dict[str, int], ...]]:
-        """The values of the operand ports at each step of each tile; c is random in steps that do not read it."""
-        i, shape, operands = self.instruction, TileShape(self.instruction), tile_operands(self.instruction)
-        steps = []
-        for step in range(shape.steps):
-            ks = shape.products(step)
-            c = tiles.c if step == shape.c_step else uniform_codes(GeneratorDraws(rng), i.c, tiles.c.shape)
-            codes = {"a": tiles.a[:, :, ks], "b": tiles.b[:, :, ks], "c": c}
-            codes |= {name: getattr(tiles, name)[:, :, self._blocks(step)] for name in i.operation.scale_operands}
+        """The values of the operand ports at each transfer of each tile; what a transfer does not read is random."""
+        i, operands, transfers = self.instruction, self.shape.operands, []
+        for transfer in self.shape.transfers:
+            rows, ks = transfer.rows, self.shape.products(transfer.step)
+            codes = {"a": tiles.a[:, rows, ks], "b": tiles.b[:, :, ks], "c": tiles.c}
+            for name in i.operation.scale_operands:
+                lines = rows if name.endswith("a") else slice(None)
+                codes[name] = getattr(tiles, name)[:, lines, self.shape.blocks(transfer.step)]
+            for name in codes:
+                if not (transfer.takes_c if name == "c" else transfer.takes_b or not name.endswith("b")):
+                    codes[name] = uniform_codes(GeneratorDraws(rng), operands[name].format, codes[name].shape)
             columns = {name: packed_codes(part, operands[name].format) for name, part in codes.items()}
-            steps.append(_transposed(columns))
-        return list(zip(*steps, strict=True))
+            transfers.append(_transposed(columns))
+        return list(zip(*transfers, strict=True))
 
 
 def masked_products(

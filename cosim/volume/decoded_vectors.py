@@ -92,7 +92,8 @@ class Decoder:
         p = self._products[row["product"]]
         transfers = [{port: int(code, 16) for port, code in transfer.items()} for transfer in row["transfers"]]
         copy, cell = divmod(element, p.m * p.n)
-        i, j = copy * p.m + cell // p.n, copy * p.n + cell % p.n
+        passed, line = divmod(cell // p.n, p.rows)
+        i, j = copy * p.rows + line, copy * p.n + cell % p.n
         scale = p.shape.scale
 
         def part(operand: str, kind: Format, transfer: Mapping[str, int], first: int, count: int) -> tuple[int, ...]:
@@ -104,18 +105,22 @@ class Decoder:
                 code ^ (kind.negative_zero * is_negated) for code in _codes(transfer[port], kind.width, first, count)
             )
 
+        of_a, of_b = transfers[passed :: p.passes], transfers[:: p.passes]
+
         def scales_of(name: str, line: int) -> tuple[int, ...] | None:
             """The scales of a row or column, ones where the operation has none on that side."""
-            if scale is not None and name not in p.operation.scale_operands:
+            if scale is None:
+                return None
+            if name not in p.operation.scale_operands:
                 return (scale.encode(1),) * p.shape.blocks
-            return None if scale is None else _scales(p, scale, [t[name] for t in transfers], line)
+            return _scales(p, scale, [t[name] for t in (of_a if name == "scale_a" else of_b)], line)
 
         L, mask = p.products_per_step, self._design.mask
         width = None if p.random is None or p.random.random is None else p.random.random.width
         return Codes(
-            a=_in_order(p, [part("a", p.a, t, i * L, L) for t in transfers]),
-            b=_in_order(p, [part("b", p.b, t, j * L, L) for t in transfers]),
-            c=part("c", p.operation.c, transfers[p.c_step], element, 1)[0],
+            a=_in_order(p, [part("a", p.a, t, i * L, L) for t in of_a]),
+            b=_in_order(p, [part("b", p.b, t, j * L, L) for t in of_b]),
+            c=part("c", p.operation.c, of_b[p.c_step], element, 1)[0],
             mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
             random=None if width is None else _codes(transfers[0][self._design.random], width, element, 1)[0],
             scale_a=scales_of("scale_a", i),
@@ -207,12 +212,10 @@ def _in_order(product: Product, steps: Sequence[Sequence[int]]) -> tuple[int, ..
 
 def _scales(product: Product, scale: Format, steps: Sequence[int], line: int) -> tuple[int, ...]:
     """The scales of a row or column; several steps may use the same scale."""
-    count, found = product.scales_per_step, {}
+    found, count = dict[int, int](), len(product.taken_blocks) // product.steps
     for step, port in enumerate(steps):
-        assert product.shape.block_size is not None
-        start = step * product.operation.length // product.shape.block_size
-        for block, code in enumerate(_codes(port, scale.width, line * count, count), start):
-            found[block] = code
+        blocks = product.taken_blocks[step * count : (step + 1) * count]
+        found |= dict(zip(blocks, _codes(port, scale.width, line * count, count), strict=True))
     return tuple(found[block] for block in sorted(found))
 
 

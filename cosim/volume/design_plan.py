@@ -26,7 +26,6 @@ from golden.units.unit import Unit
 from rtl.designs.design import Design
 from rtl.designs.ports import OPERANDS
 from rtl.designs.product_design import ProductDesign
-from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
 
 PLAN = "plan.txt"
@@ -45,6 +44,8 @@ class Product:
             formats that the operation multiplies.
         chain: the computation of a whole dot product; shape: shape of its stimulus.
         m, n: rows and columns; steps: number of steps in which the design takes the products; c_step: the step that reads c.
+        rows: rows of a in one transfer: m, or 1 where b stays while they pass.
+        blocks: the blocks whose scales the design takes, in its order, all steps one after another.
         order: k of the products in the order in which the design takes them, all steps one after another.
         codes: inputs that choose it, with their codes. places: the ports of operands that have others than their own.
         last_flags: of how many products, the last ones, exception flags are; 0 for those of all together.
@@ -61,6 +62,8 @@ class Product:
     n: int = 1
     steps: int = 1
     c_step: int = 0
+    rows: int = 1
+    blocks: tuple[int, ...] = ()
     order: tuple[int, ...] = ()
     codes: Mapping[str, int] = field(default_factory=dict)
     places: Mapping[str, Source] = field(default_factory=dict)
@@ -77,9 +80,14 @@ class Product:
         return len(self.order) // self.steps
 
     @property
-    def scales_per_step(self) -> int:
-        """The number of scales of a row or column that one step takes; 0 where unscaled."""
-        return self.shape.blocks if self.steps == 1 or self.shape.scale is None else self.operation.scales_per_step
+    def passes(self) -> int:
+        """The number of transfers in which the rows of a come."""
+        return self.m // self.rows
+
+    @property
+    def taken_blocks(self) -> tuple[int, ...]:
+        """`blocks`, or all in their order."""
+        return self.blocks or tuple(range(self.shape.blocks))
 
 
 def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Product]:
@@ -89,7 +97,7 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
         widths: the widths of c and d, which the stimulus depends on.
     """
     if isinstance(design, TileDesign):
-        i, shape = design.instruction, TileShape(design.instruction)
+        i, shape = design.instruction, design.shape
         order = tuple(k for step in range(shape.steps) for k in shape.products(step))
         return [
             Product(
@@ -103,6 +111,8 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
                 n=i.n,
                 steps=shape.steps,
                 c_step=shape.c_step,
+                rows=shape.rows,
+                blocks=() if i.block_size is None else tuple(b for step in range(shape.steps) for b in shape.blocks(step)),
                 order=order,
             )
         ]
@@ -117,6 +127,7 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
                 shape=widths.shape_of(unit, K),
                 m=design.m,
                 n=design.n,
+                rows=design.m,
                 order=tuple(range(K)),
                 codes=choice.codes,
                 places=choice.places,
@@ -220,7 +231,8 @@ def _product_lines(product: Product) -> Iterator[str]:
         for name in ("scale_a", "scale_b"):
             port = name if name in shape.scale_operands else NO_PORT
             yield f"{name} {port} {shape.scale.width} {_storage(shape.scale)} 0 0"
-        yield f"scales {shape.blocks} {product.scales_per_step}"
+        yield f"scales {shape.blocks}"
+        yield f"blocks {_listed(product.taken_blocks)}"
         of = shape.scale
         yield f"one_side {of.encode(1)} {of.max_finite} {of.magnitude_mask} {int(of.has_zero)}"
     yield f"d {format_number(d)} {int(product.operation.nan_is_fixed())}"
@@ -228,7 +240,7 @@ def _product_lines(product: Product) -> Iterator[str]:
         step, port = with_random_step(product.random)[1], product.random.random.port
         rules = (step.random.bits, format_number(step.wide.d), step.random.half, step.saturates, step.negative_zero)
         yield f"random_bits {port} {_listed(map(int, rules))}"
-    yield f"tile {product.m} {product.n} {product.steps} {product.c_step}"
+    yield f"tile {product.m} {product.n} {product.steps} {product.c_step} {product.rows}"
     yield f"order {_listed(product.order)}"
 
 

@@ -88,7 +88,7 @@ class _Writer:
         self._label, self._product = array("H"), array("H")
         self._transfers = bytearray()
         product = products_of(design)[0]
-        self._shape = product.steps, results * product.m * product.n
+        self._shape = product.steps * product.passes, results * product.m * product.n
         self.classes: dict[int, str] = {}
 
     def add(self, vector: Vector) -> None:

@@ -156,6 +156,9 @@ FEEDS = ("broadcast", "systolic")
 DECODERS = ("each", "edge")
 """Values of `decoders`: whether every element decodes its operands, or the edge of the array does."""
 
+STATIONARY = ("outputs", "weights")
+"""Values of `stationary`: whether sums stay in the elements of an array while operands pass, or b does while sums pass."""
+
 MAX_SIDE = 256
 """Largest number of rows, or of columns, of an array; the largest published instruction has 256 columns."""
 
@@ -169,11 +172,15 @@ class Array:
 
     Attributes:
         rows, columns: of elements. An element by itself is 1 x 1.
-        steps: steps of a result: K = steps · L.
+        steps: steps of a result: K = steps · L; where weights stay, those for which they are changed: K = steps · rows · L.
         feed: one of `FEEDS`. `systolic`: an operand takes a cycle from element to element, and row i and column j get theirs
             i and j cycles late.
         decoders: one of `DECODERS`.
-        double_buffer: whether a finished result moves to registers of its own, so that the next one begins.
+        double_buffer: whether a finished result moves to registers of its own, so that the next one begins; where weights
+            stay, whether the next ones wait in registers of their own.
+        stationary: one of `STATIONARY`. `weights`: the element in row i holds L elements of a column of B, adds their
+            products to the sum that comes from row i - 1, and hands it on; a bank below holds the sums of `depth` rows of A.
+        depth: rows of A that pass while weights stay, and of D; 1 where outputs stay.
     """
 
     rows: int
@@ -182,6 +189,8 @@ class Array:
     feed: str = FEEDS[0]
     decoders: str = DECODERS[0]
     double_buffer: bool = False
+    stationary: str = STATIONARY[0]
+    depth: int = 1
 
     def __post_init__(self) -> None:
         check_int("rows of an array", self.rows, 1, MAX_SIDE)
@@ -190,11 +199,28 @@ class Array:
         check_choice("feed", self.feed, FEEDS)
         check_choice("decoders", self.decoders, DECODERS)
         check_type("double_buffer", self.double_buffer, bool)
+        check_choice("stationary", self.stationary, STATIONARY)
+        check_int("depth of an array", self.depth, 1, MAX_SIDE)
+        if self.depth > 1 and not self.keeps_weights:
+            rule = 'goes with stationary = "weights" (rows of A that pass them)'
+            raise ValueError(f"depth of an array {rule}, got {self.depth}")
+
+    @property
+    def keeps_weights(self) -> bool:
+        """Whether b stays in the elements."""
+        return self.stationary == "weights"
 
     @property
     def wave(self) -> int:
-        """Cycles by which the last element is behind the first."""
-        return 0 if self.feed == "broadcast" else self.rows + self.columns - 2
+        """Cycles by which operands reach the last element, or where weights stay the last of a row, behind the first."""
+        if self.feed == "broadcast":
+            return 0
+        return self.columns - 1 if self.keeps_weights else self.rows + self.columns - 2
+
+    def as_table(self) -> dict[str, Any]:
+        """The keys; `stationary` and `depth` only where weights stay."""
+        found = asdict(self)
+        return found if self.keeps_weights else {key: found[key] for key in found if key not in ("stationary", "depth")}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Unit files in TOML: reading and writing a `Unit`."""
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,7 @@ def unit_to_toml(unit: Unit) -> str:
     lines += ["", "[implementation]"]
     lines += [f"{key} = {_toml_value(value)}" for key, value in unit.implementation.as_table().items()]
     if unit.array is not None:
-        lines += ["", "[array]", *(f"{key} = {_toml_value(value)}" for key, value in asdict(unit.array).items())]
+        lines += ["", "[array]", *(f"{key} = {_toml_value(value)}" for key, value in unit.array.as_table().items())]
     return "\n".join(lines) + "\n"
 
 

@@ -3,15 +3,19 @@
 import argparse
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import chain
 
+from golden.arithmetic.formats import UE8M0
 from golden.checks import check_choice, check_int, check_least
 from golden.files import write_atomically
+from golden.program import TEXT
 from golden.stimulus import OperandShape, chunks
 from golden.text import mmau_version
 from golden.units.unit import Unit
 from golden.units.unit_file import load_unit, unit_to_toml
 from mmau import OK
 from mmau.analysis.disclosure import FILE, FRM, LAMBDAS, in_mode, table_of, text_of, toml_of
+from mmau.analysis.microscaling import scaled_dot, scaled_shape
 from mmau.cli.vectors import CHUNK, MOST_VECTORS, facts, text, with_results
 
 
@@ -22,6 +26,20 @@ def vectors_of(unit: Unit, count: int, seed: int) -> Iterator[tuple[str, bytes]]
         shape = OperandShape.of(model)
         parts = with_results(model, chunks(shape, count, seed, CHUNK), seed)
         yield f"{unit.name}-{name}.txt", b"".join(text(model, facts(model, shape, None, count, seed), parts))
+
+
+def scaled_vectors_of(unit: Unit, block: int, count: int, seed: int) -> Iterator[tuple[str, bytes]]:
+    """The same of rows under E8M0 scales of blocks of so many elements."""
+    shape = scaled_shape(unit, block)
+    formats = {"a": shape.a, "b": shape.b, "scale_a": UE8M0, "scale_b": UE8M0, "c": shape.c, "d": shape.d}
+    about = f"a[{shape.K}] {shape.a}, b[{shape.K}] {shape.b}, scale_a[2], scale_b[2] ue8m0, c, d {shape.d}; seed {seed}"
+    for mode, name in FRM.items():
+        title = f"## {unit.name}, frm = {name}, under scales of {block} elements, as the draft's fp_scaled_gemm"
+        lines = [f"{title}: {about}\n".encode()]
+        for part in chunks(shape, count, seed, CHUNK):
+            codes = part.operands._asdict() | {"d": scaled_dot(in_mode(unit, mode), part.operands, block)}
+            lines.append(TEXT.question([(codes[operand], of) for operand, of in formats.items()]))
+        yield f"{unit.name}-mx{block}-{name}.txt", b"".join(lines)
 
 
 def run_disclose(arguments: argparse.Namespace) -> int:
@@ -36,6 +54,8 @@ def run_disclose(arguments: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         raise ValueError(f"units of a disclosure must have names of their own, got {', '.join(names)}")
     table = table_of(units, sizes)
+    for unit in units if arguments.blocks else ():
+        scaled_shape(unit, arguments.blocks[0])  # refuses a unit before anything is written
     print(text_of(table), end="")
     folder = arguments.output
     if folder is None:
@@ -45,7 +65,8 @@ def run_disclose(arguments: argparse.Namespace) -> int:
     for unit in units:
         write_atomically(folder / f"{unit.name}.toml", unit_to_toml(unit).encode())
         digests[unit.name] = {}
-        for name, content in vectors_of(unit, arguments.vectors, arguments.seed):
+        scaled = [scaled_vectors_of(unit, block, arguments.vectors, arguments.seed) for block in arguments.blocks]
+        for name, content in chain(vectors_of(unit, arguments.vectors, arguments.seed), *scaled):
             write_atomically(folder / name, content)
             digests[unit.name][name] = sha256(content).hexdigest()
     write_atomically(folder / FILE, toml_of(table, digests, f"mmau {mmau_version()}").encode())

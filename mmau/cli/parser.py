@@ -229,6 +229,15 @@ def add_disclose(commands: Commands) -> None:
         metavar="N",
         help="write N vectors of each unit in each of the five rounding modes (default: %(default)s)",
     )
+    stimulus.add_argument(
+        "--block",
+        dest="blocks",
+        action="append",
+        type=int,
+        choices=[16, 32],
+        default=[],
+        help="write as many vectors under E8M0 scales of blocks of this many elements too; may be repeated (default: none)",
+    )
     options.add_seed(stimulus)
     reports = disclose.add_argument_group(options.REPORTS)
     reports.add_argument(

@@ -1,7 +1,7 @@
 """A design space: the units that its file describes as points, the measurements and the limits."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -71,7 +71,7 @@ def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
     for form in formats_of(operation):
         found |= {f"{OWN_FORMATS}.{form.name}.{key}": value for key, value in table_of(form).items() if key != "values"}
     if unit.array is not None:
-        found |= {f"array.{key}": value for key, value in asdict(unit.array).items()}
+        found |= {f"array.{key}": value for key, value in unit.array.as_table().items()}
     return {"operation": operation.name, **found}
 
 

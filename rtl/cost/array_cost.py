@@ -1,4 +1,4 @@
-"""The cost of an array of a unit: one element and one decoder of each kind are mapped, and counted with the registers.
+"""The cost of an array of a unit: one element, decoder and bank of each kind are mapped, and counted with the registers.
 
 An array is elements that are alike, decoders that are alike, and registers whose number follows from its shape. Mapping all
 of it as one circuit would take as many times longer as it has elements, and find the same cells.
@@ -22,18 +22,21 @@ from rtl.cost.synthesis import TOP, Mapped, map_whole
 from rtl.datapath.base import DecodedDatapath
 from rtl.designs.tile import MMATile, held
 from rtl.designs.tile_design import TileDesign
+from rtl.designs.weight_array import Bank, busy_cycles, stays
 from rtl.steps.component import AnyComponent, never_built
 from rtl.verilog.emit import modules
 
 
 class Element(AnyComponent):
-    """An element of an array: its datapath, the choice of its c, and the registers of c and of a finished result.
+    """An element of an array: its datapath, the choice of its c, and the registers of c and of a finished result, or of its
+    weights.
 
     Args:
         tile: the array.
 
     Members:
-        The ports of the datapath; `first`, `starts`, `stored`: the array's control.
+        The ports of the datapath; `first`, `starts`, `stored`: the array's control. Where weights stay, `starts` says that
+        they are taken.
     """
 
     c: Signal
@@ -44,11 +47,24 @@ class Element(AnyComponent):
 
     def __init__(self, tile: MMATile) -> None:
         self._array, self._datapath = tile.array, tile.element()
-        super().__init__({**self._datapath.signature.members, "first": In(1), "starts": In(1), "stored": In(1)})
+        ports = dict(self._datapath.signature.members)
+        if self._array.keeps_weights:  # nothing waits in them
+            ports = {name: ports[name] for name in ports if name not in ("in_ready", "out_valid", "out_ready")}
+        super().__init__({**ports, "first": In(1), "starts": In(1), "stored": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.datapath = part = self._datapath
+        if self._array.keeps_weights:
+            m.d.comb += part.out_ready.eq(1)
+            for name, member in part.signature.members.items():
+                if name not in self.signature.members:
+                    continue
+                port, inside = getattr(self, name), getattr(part, name)
+                if name in ("b", "scale_b"):
+                    port = stays(m, name, port, self.starts, self.first, self._array.double_buffer)
+                m.d.comb += port.eq(inside) if member.flow == Out else inside.eq(port)
+            return m
         start = held(m, "start", self.c, self.starts) if self._array.wave else self.c
         m.d.comb += part.c.eq(Mux(self.first, start, part.d))
         for name, member in part.signature.members.items():
@@ -77,10 +93,11 @@ def array_cost(unit: Unit, cells: Library, wanted: CostRequest, delay: float) ->
 
     Returns:
         Plain JSON, each key after `array_`. macs, of all elements; area_um2, of which elements_um2, decoders_um2 (those at
-        the edge) and registers_um2 (between elements and in front of them); clock_ns, the shortest period; energy_pj of a
-        cycle in which all elements work, at the wanted clock and activity of every net; cycles_per_step, of a result of
-        several steps; area_um2_per_mac, energy_pj_per_mac, tops_per_mm2 and tops_per_watt, of an array that is always busy:
-        at the wanted clock if it meets that, else at its own; utilisation of the wanted layers.
+        the edge), registers_um2 (between elements and in front of them) and, where weights stay, banks_um2; clock_ns, the
+        shortest period; energy_pj of a cycle in which all elements work, at the wanted clock and activity of every net;
+        cycles_per_step, of a result of several steps; area_um2_per_mac, energy_pj_per_mac, tops_per_mm2 and tops_per_watt,
+        of an array that is always busy: at the wanted clock if it meets that, else at its own; utilisation of the wanted
+        layers.
 
     Raises:
         As `rtl.cost.cost_columns.measure` does.
@@ -94,9 +111,12 @@ def array_cost(unit: Unit, cells: Library, wanted: CostRequest, delay: float) ->
     datapath = tile.element()
     never_built(datapath)
     parts = {"element": _part(array.rows * array.columns, element, cells, wanted, clocked=True)}
+    if array.keeps_weights:
+        bank = _mapped(Bank(array.depth, unit.operation.d.width), cells, wanted)
+        parts["bank"] = _part(array.columns, bank, cells, wanted, clocked=True)
     if isinstance(datapath, DecodedDatapath):
         for operand, decoders in datapath.decoders.items():
-            places = array.rows if operand.endswith("a") else array.columns
+            places = array.rows if operand.endswith("a") else array.columns * (array.rows if array.keeps_weights else 1)
             one = _mapped(type(decoders[0])(decoders[0].operand, decoders[0].subnormals), cells, wanted)
             parts[f"decoder of {operand}"] = _part(places * len(decoders), one, cells, wanted, clocked=False)
     flip_flop, register = _flip_flop(element, cells, wanted)
@@ -104,19 +124,23 @@ def array_cost(unit: Unit, cells: Library, wanted: CostRequest, delay: float) ->
     decoders_area = sum(part.count * part.area for name, part in parts.items() if name.startswith("decoder"))
     decode = max((part.delay for name, part in parts.items() if name.startswith("decoder")), default=0.0)
     elements_area = parts["element"].count * parts["element"].area
-    area = elements_area + decoders_area + bits * flip_flop
+    banks_area = parts["bank"].count * parts["bank"].area if array.keeps_weights else 0.0
+    area = elements_area + decoders_area + banks_area + bits * flip_flop
     clock = max(delay, parts["element"].delay + decode)
+    if array.keeps_weights:  # registers follow the decoders, and an element takes its sum from the bank
+        clock = max(delay, decode, parts["element"].delay + parts["bank"].delay)
     watt = sum(part.count * part.power for part in parts.values()) + bits * register
     energy = 1e3 * watt * wanted.period_ns
     period = clock if wanted.clock_ns is None else max(clock, wanted.clock_ns)
     macs = array.rows * array.columns * unit.operation.length
-    per_step = unit.implementation.stages if array.steps > 1 else 1
+    per_step = 1 if array.keeps_weights or array.steps == 1 else unit.implementation.stages
     figures = {
         "area_um2": area, "elements_um2": elements_area, "decoders_um2": decoders_area, "registers_um2": bits * flip_flop,
         "clock_ns": clock, "energy_pj": energy, "area_um2_per_mac": area / macs,
         "energy_pj_per_mac": energy / macs,
         "tops_per_mm2": 2e3 * macs / (per_step * period * area), "tops_per_watt": 2 * macs / energy,
     }  # fmt: skip
+    figures |= {"banks_um2": banks_area} if array.keeps_weights else {}
     found: dict[str, Any] = {"macs": macs, "registers": bits, "cycles_per_step": per_step}
     found |= {key: round(value, 6) for key, value in figures.items()}
     found |= {"utilisation": utilisation(unit, wanted.layers)} if wanted.layers else {}
@@ -124,16 +148,24 @@ def array_cost(unit: Unit, cells: Library, wanted: CostRequest, delay: float) ->
 
 
 def between(tile: MMATile) -> int:
-    """Flip-flops of a systolic array that hold operands and control outside of its elements."""
+    """Flip-flops that hold operands and control outside of the elements of an array and its banks."""
     array, datapath = tile.array, tile.element()
     never_built(datapath)
-    if not array.wave:
+    if not array.wave and not array.keeps_weights:
         return 0
     rows, columns = array.rows, array.columns
     widths = Counter[str]()
     for name, port in datapath.signature.members.items():
         if name in ("a", "b", "scale_a", "scale_b"):
             widths["row" if name.endswith("a") else "column"] += port.shape
+    if array.keeps_weights:
+        stages = tile.implementation.stages
+        late = sum(1 + i * stages for i in range(rows)) + (rows * (columns - 1) if array.wave else 0)
+        cycles = rows * stages + array.wave + 1  # to the last bank
+        told = (2 + (array.depth - 1).bit_length()) * cycles  # valid, ends and the number of the row
+        return (
+            widths["row"] * late + told + (cycles - stages if array.double_buffer else 0)
+        )  # and first, to the last element
     along = rows * (columns - 1) * widths["row"] + columns * (rows - 1) * widths["column"]
     in_front = rows * (rows - 1) // 2 * widths["row"] + columns * (columns - 1) // 2 * widths["column"]
     control = len(tile.CONTROL) if array.double_buffer else len(tile.CONTROL) - 1  # without, nothing is stored
@@ -154,6 +186,12 @@ def utilisation(unit: Unit, layers: Mapping[str, Sequence[int]]) -> dict[str, fl
     array, length, stages = unit.array, unit.operation.length, unit.implementation.stages
     found = {}
     for name, (m, n, k) in layers.items():
+        if array.keeps_weights:
+            cycles = (
+                ceil(m / array.depth) * ceil(n / array.columns) * busy_cycles(array, stages, ceil(k / (array.rows * length)))
+            )
+            found[name] = round(m * n * k / (cycles * array.rows * array.columns * length), 4)
+            continue
         steps = ceil(k / length)
         tiles = ceil(m / array.rows) * ceil(n / array.columns)
         busy = (steps - 1) * stages + 1

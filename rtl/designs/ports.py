@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from amaranth.hdl import Shape
 from amaranth.lib.wiring import Flow, Signature
 
-from golden import Format, Instruction, Operation
+from golden import Format, Operation
 from golden.arithmetic.flags import FLAGS
 
 OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
@@ -93,22 +93,6 @@ def step_operands(operation: Operation) -> dict[str, Elements]:
         "c": Elements(operation.c),
     }
     return {**{name: operands[name] for name in operation.operands}, **scales, "d": Elements(operation.d)}
-
-
-def tile_operands(instruction: Instruction) -> dict[str, Elements]:
-    """The operands and the result of a tile: a, b and the scales of one step, c and d as a whole."""
-    i, scales = instruction, {}
-    if i.scale is not None:
-        per_step = i.operation.scales_per_step
-        lines = {"scale_a": i.m, "scale_b": i.n}
-        scales = {name: Elements(i.scale, lines[name] * per_step) for name in i.operation.scale_operands}
-    return {
-        "a": Elements(i.a, i.m * i.operation.length),
-        "b": Elements(i.b, i.n * i.operation.length),
-        "c": Elements(i.c, i.m * i.n),
-        **scales,
-        "d": Elements(i.d, i.m * i.n),
-    }
 
 
 @dataclass(frozen=True)

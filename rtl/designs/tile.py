@@ -15,9 +15,25 @@ from golden.units.unit import MAX_SIDE, MAX_STAGES, Array, Unit
 from rtl.datapath.base import Datapath, DecodedDatapath, check_placed
 from rtl.datapath.rounded_adder import RoundedAdder
 from rtl.datapath.step import Build
+from rtl.designs.ports import Elements
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.lengths import check_range
 from rtl.steps.component import AnyComponent
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A transfer at the input of a tile.
+
+    Attributes:
+        rows: the rows of A whose elements it brings. step: the step whose products it brings.
+        takes_b, takes_c: whether b, or c, is read.
+    """
+
+    rows: slice
+    step: int
+    takes_b: bool
+    takes_c: bool
 
 
 @dataclass(frozen=True)
@@ -26,40 +42,71 @@ class TileShape:
 
     Attributes:
         instruction: the instruction; `dataclasses.replace` gives it another m or n.
+        array: how operands reach the datapaths; None as in an array whose outputs stay.
     """
 
     instruction: Instruction
+    array: Array | None = None
+
+    @property
+    def at_once(self) -> int:
+        """Steps of one element of D whose operands a transfer brings: where weights stay, one for each row of elements."""
+        return self.array.rows if self.array is not None and self.array.keeps_weights else 1
 
     @property
     def steps(self) -> int:
-        """Number of steps of one tile."""
-        return self.instruction.k // self.instruction.operation.length
+        """Number of steps of one tile, or of changes of the weights that stay."""
+        return self.instruction.k // (self.at_once * self.instruction.operation.length)
+
+    @property
+    def rows(self) -> int:
+        """Rows of A in one transfer."""
+        return self.instruction.m if self.array is None or not self.array.keeps_weights else 1
 
     @property
     def c_step(self) -> int:
         """The step with which c is read."""
         return self.steps - 1 if self.instruction.fp16_order is not None else 0
 
+    @property
+    def transfers(self) -> list[Transfer]:
+        """The transfers of one tile, in order."""
+        m = self.instruction.m
+        return [
+            Transfer(slice(row, row + self.rows), step, row == 0, row == 0 and step == self.c_step)
+            for step in range(self.steps)
+            for row in range(0, m, self.rows)
+        ]
+
     def products(self, step: int) -> list[int]:
         """The indices k of the elements of A and B that a step takes, in order of their places."""
         order = self.instruction.chain.order_over(self.instruction.k)
-        length = self.instruction.operation.length
+        length = self.at_once * self.instruction.operation.length
         return order[step * length : (step + 1) * length]
 
-    def widths(self) -> dict[str, int]:
-        """The widths of the ports for operands and result (bits)."""
+    def blocks(self, step: int) -> list[int]:
+        """The blocks whose scales a step takes, in order of their places."""
+        operation, block_size = self.instruction.operation, self.instruction.block_size
+        assert block_size is not None
+        first = [number * operation.length // block_size for number in range(step * self.at_once, (step + 1) * self.at_once)]
+        return [block + place for block in first for place in range(operation.scales_per_step)]
+
+    @property
+    def operands(self) -> dict[str, Elements]:
+        """The operands of one transfer and the result."""
         i, operation = self.instruction, self.instruction.operation
-        widths = {
-            "a": i.m * operation.length * i.a.width,
-            "b": i.n * operation.length * i.b.width,
-            "c": i.m * i.n * operation.c.width,
-            "d": i.m * i.n * operation.d.width,
-        }
+        length, scales = self.at_once * operation.length, dict[str, Elements]()
         if i.scale is not None:
-            scale_bits = operation.scales_per_step * i.scale.width
-            lines = {"scale_a": i.m, "scale_b": i.n}
-            widths |= {name: lines[name] * scale_bits for name in operation.scale_operands}
-        return widths
+            per_step = self.at_once * operation.scales_per_step
+            lines = {"scale_a": self.rows, "scale_b": i.n}
+            scales = {name: Elements(i.scale, lines[name] * per_step) for name in operation.scale_operands}
+        return {
+            "a": Elements(i.a, self.rows * length),
+            "b": Elements(i.b, i.n * length),
+            "c": Elements(i.c, i.m * i.n),
+            **scales,
+            "d": Elements(i.d, i.m * i.n),
+        }
 
 
 UNIT = "unit"
@@ -75,9 +122,10 @@ def product_of(unit: Unit, array: Array) -> Instruction:
     operation = unit.operation
     if "c" not in operation.operands:
         raise ValueError(f"{unit.name} has no array: {operation.name} has no c, in which an element adds up its steps")
-    k = array.steps * operation.length
+    m, at_once = (array.depth, array.rows) if array.keeps_weights else (array.rows, 1)
+    k = array.steps * at_once * operation.length
     return Instruction(
-        arch=UNIT, name=unit.name, m=array.rows, n=array.columns, k=k, a=unit.a, b=unit.b, operation=operation,
+        arch=UNIT, name=unit.name, m=m, n=array.columns, k=k, a=unit.a, b=unit.b, operation=operation,
         chain=unit.chain_over(k), evidence="documented",
     )  # fmt: skip
 
@@ -137,10 +185,11 @@ class MMATile(AnyComponent):
     def __init__(self, instruction: Instruction, implementation: Implementation, array: Array | None = None) -> None:
         check_tile(instruction, implementation)
         self.instruction, self.implementation = instruction, implementation
-        self.shape = TileShape(instruction)
+        self.shape = TileShape(instruction, array)
         self.steps = self.shape.steps
         self.array = array or Array(rows=instruction.m, columns=instruction.n, steps=self.steps)
-        operands = {name: Out(width) if name == "d" else In(width) for name, width in self.shape.widths().items()}
+        widths = {name: elements.width for name, elements in self.shape.operands.items()}
+        operands = {name: Out(width) if name == "d" else In(width) for name, width in widths.items()}
         handshake = {"in_valid": In(1), "in_ready": Out(1), "out_valid": Out(1), "out_ready": In(1)}
         super().__init__(operands | handshake)
 
@@ -157,7 +206,8 @@ class MMATile(AnyComponent):
         in_valid = Signal()
         out_ready = Signal()
         # 1. which step comes in next, and of which step the result leaves next
-        in_step, out_step = self._counter(m, "in_step", in_transfer), self._counter(m, "out_step", out_transfer)
+        in_step = counter(m, "in_step", in_transfer, self.steps)
+        out_step = counter(m, "out_step", out_transfer, self.steps)
         first, last = ~in_step.any(), out_step == self.steps - 1
         # 2. a datapath for every element of D, with the operands of its row and its column
         datapaths = [[self.element() for _ in range(array.columns)] for _ in range(array.rows)]
@@ -167,9 +217,9 @@ class MMATile(AnyComponent):
         ends = lead.out_valid & last
         taken, all_there = self._collected(m, ends)
         moves = (in_valid, first, out_ready, ends & taken)
-        late: list[_Ports] = [dict(zip(self.CONTROL, moves, strict=True))]
+        late: list[Ports] = [dict(zip(self.CONTROL, moves, strict=True))]
         for cycles in range(1, array.wave + 1):
-            late.append(_registers(m, f"late_{cycles}", late[-1], reset_less=False))
+            late.append(registers(m, f"late_{cycles}", late[-1], reset_less=False))
         results = []
         for i in range(array.rows):
             for j in range(array.columns):
@@ -200,7 +250,11 @@ class MMATile(AnyComponent):
         """A new datapath of an element of D."""
         operation = self.instruction.operation
         datapath = DATAPATHS[type(operation)](operation, self.implementation)
-        return datapath if self.array.decoders == "each" else DecodedDatapath(datapath, narrow=self.array.wave > 0)
+        return (
+            datapath
+            if self.array.decoders == "each"
+            else DecodedDatapath(datapath, narrow=self.array.wave > 0 or self.array.keeps_weights)
+        )
 
     def _may_start(self, m: Module, first: Value, in_transfer: Value) -> Value:
         """Whether a first step may enter: where c waits in registers, when every element has begun with the one before."""
@@ -234,22 +288,22 @@ class MMATile(AnyComponent):
         m.d.sync += behind.eq(Mux(ends & ~(is_last & self.out_ready), Mux(is_last, wave, behind + 1), 0))
         return self.out_ready & is_last, ends & is_last
 
-    def _along(self, m: Module, side: str, lines: "Sequence[_Ports]", count: int) -> "list[list[_Ports]]":
+    def _along(self, m: Module, side: str, lines: "Sequence[Ports]", count: int) -> "list[list[Ports]]":
         """The operands of each row, or column, at each of its elements. In a systolic array those of line k come k cycles
         late, and take a cycle from element to element."""
         found = []
         for k, ports in enumerate(lines):
             along = [ports]
             for cycles in range(1, k + 1 if self.array.wave else 0):
-                along = [_registers(m, f"{side}_{k}_late_{cycles}", along[0])]
+                along = [registers(m, f"{side}_{k}_late_{cycles}", along[0])]
             while len(along) < count:
-                along.append(_registers(m, f"{side}_{k}_at_{len(along)}", along[-1]) if self.array.wave else ports)
+                along.append(registers(m, f"{side}_{k}_at_{len(along)}", along[-1]) if self.array.wave else ports)
             found.append(along)
         return found
 
-    def _edge(self, build: Build, name: str, codes: Value, count: int, lead: Datapath | DecodedDatapath) -> "list[_Ports]":
+    def _edge(self, build: Build, name: str, codes: Value, count: int, lead: Datapath | DecodedDatapath) -> "list[Ports]":
         """The operands of each row, or column, as a datapath takes them."""
-        lines: list[_Ports] = []
+        lines: list[Ports] = []
         for place, elements in enumerate(self._vectors(build, name, codes, getattr(self.instruction, name), count)):
             ports = {name: elements}
             if f"scale_{name}" in self.instruction.operation.scale_operands:
@@ -259,14 +313,6 @@ class MMATile(AnyComponent):
                 ports = {port: lead.decoded(build, port, place, each) for port, each in ports.items()}
             lines.append(ports)
         return lines
-
-    def _counter(self, m: Module, name: str, transfer: Value) -> Value:
-        """A counter of the step that the next transfer belongs to."""
-        step = Signal(range(max(2, self.steps)), name=name)
-        if self.steps > 1:
-            with m.If(transfer):
-                m.d.sync += step.eq(Mux(step == self.steps - 1, 0, step + 1))
-        return step
 
     def _vectors(self, build: Build, name: str, codes: Value, operand: Format, count: int) -> list[Value]:
         """The operands of each row or column, as the datapath takes them."""
@@ -300,13 +346,13 @@ class MMATile(AnyComponent):
         return Const(0, operation.c.width), added
 
 
-_Ports = dict[str, Value]
+Ports = dict[str, Value]
 """Values of ports by name."""
 
 
-def _registers(m: Module, name: str, values: _Ports, reset_less: bool = True) -> _Ports:
+def registers(m: Module, name: str, values: Ports, reset_less: bool = True) -> Ports:
     """The values one cycle later."""
-    found: _Ports = {}
+    found: Ports = {}
     for port, value in values.items():
         register = Signal(len(value), name=f"{name}_{port}", reset_less=reset_less)
         m.d.sync += register.eq(value)
@@ -322,10 +368,21 @@ def held(m: Module, name: str, value: Value, when: Value) -> Value:
     return register
 
 
+def counter(m: Module, name: str, when: Value, count: int) -> Signal:
+    """A register that counts from 0 to count - 1, and from 0 again, in some cycles."""
+    register = Signal(range(max(2, count)), name=name)
+    if count > 1:
+        with m.If(when):
+            m.d.sync += register.eq(Mux(register == count - 1, 0, register + 1))
+    return register
+
+
 def check_tile(instruction: Instruction, implementation: Implementation, array: Array | None = None) -> None:
     """Raise ValueError, naming key, rule and value, for a tile that cannot be built."""
-    if instruction.fp16_order is not None and array is not None and (array.wave or array.decoders == "edge"):
-        raise ValueError(f'{instruction.name}: [array] feed = "systolic" and decoders = "edge" go without [chain] convert')
+    special = array is not None and (array.wave or array.decoders == "edge" or array.keeps_weights)
+    if instruction.fp16_order is not None and special:
+        keys = 'feed = "systolic", decoders = "edge" and stationary = "weights"'
+        raise ValueError(f"{instruction.name}: [array] {keys} go without [chain] convert")
     check_placed(implementation)
     check_int("stages of a tile", implementation.stages, 1, MAX_STAGES)
     check_int("m of a tile", instruction.m, 1, MAX_SIDE)

@@ -62,7 +62,7 @@ Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
         const int bits = product.d.width() * elements_;
         d_bytes_ = std::max(d_bytes_, (bits + 7) / 8);
         for (const Echo& echo : plan.echoes) d_bytes_ = std::max(d_bytes_, (echo.low + echo.width + 7) / 8);
-        if (nan_rule_ == Nan::propagate && product.m * product.n * product.steps != 1) {
+        if (nan_rule_ == Nan::propagate && product.m * product.n * product.transfers() != 1) {
             throw Refused("[compare] nan = \"propagate\" is for units, not for tiles");
         }
     }

@@ -99,7 +99,7 @@ class Kind {
         if (has_scale_a_) scale_a_offset_ = record.offset(product.scale_a.port);
         if (has_scale_b_) scale_b_offset_ = record.offset(product.scale_b.port);
         side_by_side_ = is_array(product.a) && is_array(product.b) && is_array(product.c) &&
-                        (!product.scales || is_array(product.scale_a)) && product.steps * product.m * product.n == 1;
+                        (!product.scales || is_array(product.scale_a)) && product.transfers() * product.m * product.n == 1;
         is_negated_ = product.a.is_negated || product.b.is_negated || product.c.is_negated;
     }
 
@@ -133,7 +133,7 @@ class Kind {
             if (has_scale_a_) copy(transfers + scale_a_offset_, made_.scale_a, index, p.scales * p.scale_a.storage);
             if (has_scale_b_) copy(transfers + scale_b_offset_, made_.scale_b, index, p.scales * p.scale_b.storage);
         } else {
-            for (int step = 0; step < p.steps; ++step) put_step(index, step, transfers + step * record_bytes_, noise);
+            for (int number = 0; number < p.transfers(); ++number) put_transfer(index, number, transfers + number * record_bytes_, noise);
         }
         if (has_mask_) put_elements_of_mask(index, transfers);
         for (int64_t k = 0; has_random_ && k < together_; ++k) {
@@ -249,9 +249,9 @@ class Kind {
         };
         const auto scales = [&](std::vector<uint8_t>& to, const std::vector<uint8_t>& source, int count, int bytes) {
             for (int64_t line = 0; line < count; ++line) {
-                for (int64_t block = 0; block < p.scales; ++block) {
-                    const int64_t place = (from * count + line) * p.scales + block % p.scales_per_step;
-                    element(to, (tile * count + line) * p.scales + block, source, place, bytes);
+                for (size_t place = 0; place < p.blocks.size(); ++place) {
+                    const int first = p.blocks[place % static_cast<size_t>(p.scales_per_step())];
+                    element(to, (tile * count + line) * p.scales + p.blocks[place], source, (from * count + line) * p.scales + first, bytes);
                 }
             }
         };
@@ -367,38 +367,43 @@ class Kind {
         }
         library_.check(library_.dot_flags(p.last_K ? &p.last : &p.parameters, &batch, rules, flags));
     }
-    /// Write the ports at one step; c is random in steps that do not read it.
-    void put_step(int64_t index, int step, uint8_t* record, Random& noise) const {
+    /// Write the ports of one transfer; b and c are random where it does not read them.
+    void put_transfer(int64_t index, int number, uint8_t* record, Random& noise) const {
         const Product& p = product_;
+        const int step = number / p.passes(), pass = number % p.passes();
         const int* products = p.order.data() + step * p.L();
         const int64_t K = stimulus_.K;
         int64_t a = 0, b = 0, c = 0, scale_a = 0, scale_b = 0;
         for (int64_t tile = index * together_; tile < (index + 1) * together_; ++tile) {
-            for (int64_t i = tile * p.m; i < (tile + 1) * p.m; ++i) {
+            for (int64_t i = tile * p.m + pass * p.rows; i < tile * p.m + (pass + 1) * p.rows; ++i) {
                 put_elements(record + a_offset_, a, p.a, made_.a.data() + i * K * p.a.storage, products, p.L());
                 if (has_scale_a_) put_scales(record + scale_a_offset_, scale_a, p.scale_a, made_.scale_a, i, step);
             }
-            for (int64_t j = tile * p.n; has_b_ && j < (tile + 1) * p.n; ++j) {
+            if (pass) {
+                put_noise(record + b_offset_, b, int64_t{p.n} * p.L(), p.b.width, noise);
+                if (has_scale_b_) put_noise(record + scale_b_offset_, scale_b, int64_t{p.n} * p.scales_per_step(), p.scale_b.width, noise);
+            }
+            for (int64_t j = tile * p.n; !pass && has_b_ && j < (tile + 1) * p.n; ++j) {
                 put_elements(record + b_offset_, b, p.b, made_.b.data() + j * K * p.b.storage, products, p.L());
                 if (has_scale_b_) put_scales(record + scale_b_offset_, scale_b, p.scale_b, made_.scale_b, j, step);
             }
             const int cells = p.m * p.n;
             if (!has_c_) continue;
-            if (step == p.c_step) {
+            if (step == p.c_step && !pass) {
                 put_elements(record + c_offset_, c, p.c, made_.c.data() + tile * cells * p.c.storage, identity_.data(), cells);
             } else {
-                for (int e = 0; e < cells; ++e, c += p.c.width) {
-                    put_bits(record + c_offset_, c, p.c.width, noise.next() & low_mask(p.c.width));
-                }
+                put_noise(record + c_offset_, c, cells, p.c.width, noise);
             }
         }
+    }
+    static void put_noise(uint8_t* port, int64_t& bit, int64_t count, int width, Random& noise) {
+        for (int64_t e = 0; e < count; ++e, bit += width) put_bits(port, bit, width, noise.next() & low_mask(width));
     }
     void put_scales(uint8_t* port, int64_t& bit, const Operand& operand, const std::vector<uint8_t>& codes, int64_t line,
                     int step) const {
         const int64_t blocks = product_.scales;
-        const int64_t start = int64_t{step} * product_.L() / stimulus_.K_block;
-        put_elements(port, bit, operand, codes.data() + (line * blocks + start) * operand.storage, identity_.data(),
-                     product_.scales_per_step);
+        const int count = product_.scales_per_step();
+        put_elements(port, bit, operand, codes.data() + line * blocks * operand.storage, product_.blocks.data() + step * count, count);
     }
 
     const Library& library_;

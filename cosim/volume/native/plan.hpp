@@ -67,7 +67,9 @@ struct Product {
     bool nan_is_fixed = false, is_integer = false;
     Operand a, b, c, scale_a, scale_b;  // scale_a.port is empty where unscaled
     int m = 1, n = 1, steps = 1, c_step = 0;
-    int scales = 0, scales_per_step = 0;  // scales of a row or column: in total, and in a step
+    int rows = 1;                         // of a in a transfer: m, or 1 where b stays while they pass
+    int scales = 0;                       // of a row or column
+    std::vector<int> blocks;              // which of them each step takes, all steps one after another
     OneSide one_side;
     std::vector<int> order;               // k of the products of all steps, in order of their places
     std::vector<int32_t> stimulus;        // struct mmau_stimulus, member by member
@@ -79,6 +81,9 @@ struct Product {
     int last_K = 0;                    // so many, if their flags alone count; else 0
 
     int L() const { return static_cast<int>(order.size()) / steps; }
+    int scales_per_step() const { return static_cast<int>(blocks.size()) / steps; }
+    int passes() const { return m / rows; }
+    int transfers() const { return steps * passes(); }
 };
 
 struct Plan {
@@ -100,7 +105,7 @@ struct Plan {
     std::string mask;  // the port with one bit for each product; empty where there is none
 
     int elements() const { return results * products.front().m * products.front().n; }
-    int transfers() const { return products.front().steps; }
+    int transfers() const { return products.front().transfers(); }
 };
 
 /// @throws Refused if the file cannot be read or is not a plan.

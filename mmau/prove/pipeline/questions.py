@@ -137,11 +137,13 @@ def pipeline_questions(design: Design, verilog: str | None = None) -> list[Quest
     text = to_verilog(design, TOP) if verilog is None else verilog
     if not design.implementation.stages:
         return datapath_questions(design, text)
-    if isinstance(design, TileDesign) and design.array is not None and (design.array.wave or design.array.double_buffer):
-        raise NotProvable(
-            'the registers between the datapaths of [array] feed = "systolic" and double_buffer = true are not proved; '
-            "the same array with broadcast operands is, or co-simulate this one: mmau cosim"
-        )
+    if isinstance(design, TileDesign) and design.array is not None:
+        array = design.array
+        if array.wave or array.double_buffer or array.keeps_weights:
+            raise NotProvable(
+                'the registers between the datapaths of [array] feed = "systolic", double_buffer = true and stationary = '
+                '"weights" are not proved; an array without these keys is, or co-simulate this one: mmau cosim'
+            )
     datapath = to_verilog(combinational(design), TOP)
     of_datapath = datapath_questions(combinational(design), datapath)
     return [*register_questions(design, text, datapath), *_beside_datapath(design, text), *of_datapath]

@@ -24,7 +24,7 @@ from mmau.prove.user_design.sweeping import Sweep
 DIRECT = 0.5
 """Seconds for a case as it is, before wires are matched."""
 
-QUICK, GUESS, SWEPT = 1.0, 0.5, 10.0
+QUICK, GUESS, SWEPT = 0.5, 1.0, 10.0
 """Seconds for a question with shared variables before wires are matched, for one guess about a wire, and for all of them."""
 
 AIMED = 5.0

@@ -195,7 +195,7 @@ def _extended(term: Term) -> Term | None:
 MOST = 10
 """Most conditions of a split: at most 2**MOST cases."""
 
-WHOLE, PART = 0.5, 0.05
+WHOLE, PART = 1.0, 0.05
 """Seconds for the whole question, and for one case before it is split further."""
 
 

@@ -119,7 +119,7 @@ bool matrix_equals_elements(const mmau_parameters& p) {
     return true;
 }
 
-constexpr int vector_bits = 2048;  // operand_t of mmau_pkg
+constexpr int vector_bits = 32768;  // operand_t of mmau_pkg
 
 /// A packed vector as a simulator hands it over, on the heap and with nothing to spare.
 using Vector = std::unique_ptr<uint32_t[]>;
@@ -156,7 +156,7 @@ bool long_vectors_fit_or_are_refused() {
     p.scale = MMAU_UE8M0;
     p.fp16_order = MMAU_NOT_CONVERTED;
     p.L = pick_from(lengths);
-    p.K = p.L * (1 + pick(3));
+    p.K = p.L * (1 + pick(8));
     p.K_block = 1 << pick(10);
     p.G = 1;
     return mmau_check(&p) != MMAU_OK || dpi_equals_dot(p);

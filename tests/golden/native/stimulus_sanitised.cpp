@@ -1,6 +1,7 @@
 // Rows and tiles of random stimuli through the C interface, in buffers of exactly the size that they need: built with the address
 // and undefined-behaviour sanitizers by test_sanitised.py, and for another processor by test_aarch64.py. What the
 // library's loops make must equal what a device makes slice by slice; a digest tells whether two builds agree.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +49,18 @@ struct Memory {
     explicit Memory(int64_t count) : bytes(new unsigned char[count]()), size(count) {}
 };
 
-/// A corner table of random codes, of which nothing is known to be movable by much.
+/// By how much the exponents of all these codes may move down or up, at most 2: a normal number stays one (see ms::About).
+int room(const ms::Operand& x, const void* codes, int64_t first, int64_t count, bool up) {
+    int64_t moves = pick(3);
+    for (int64_t i = first; i < first + count; ++i) {
+        const uint64_t field = ms::field_of(x, mmau::load(x.format, codes, i));
+        if (field < x.hidden || field > x.max_field) continue;
+        moves = std::min(moves, static_cast<int64_t>(up ? x.max_field - field : field - x.hidden) >> x.man_bits);
+    }
+    return static_cast<int>(moves);
+}
+
+/// A corner table of random codes, which move by little.
 Memory random_table(const mmau_stimulus& s, const ms::Plan& plan) {
     const int64_t rows = 1 + pick(9);
     Memory table(ms::table_bytes(plan, rows));
@@ -58,7 +70,6 @@ Memory random_table(const mmau_stimulus& s, const ms::Plan& plan) {
     *reinterpret_cast<mmau_stimulus*>(sizes + 2) = s;
     const ms::Corners corners = ms::corners_in(plan, table.bytes.get());
     auto* const about = const_cast<int32_t*>(corners.about);
-    for (int64_t i = 0; i < rows * ms::ABOUT; ++i) about[i] = i % ms::ABOUT ? pick(3) : 8 + pick(14);
     const auto fill = [](const ms::Operand& x, const void* codes, int64_t count) {
         const uint64_t mask = ~uint64_t{0} >> (64 - x.format.width());
         for (int64_t i = 0; i < count; ++i) mmau::store(x.format, const_cast<void*>(codes), i, rng() & mask);
@@ -68,6 +79,17 @@ Memory random_table(const mmau_stimulus& s, const ms::Plan& plan) {
     fill(plan.c, corners.c, rows);
     fill(plan.scale, corners.scale_a, rows * plan.blocks);
     fill(plan.scale, corners.scale_b, rows * plan.blocks);
+    for (int64_t row = 0; row < rows; ++row) {
+        int32_t* const of_row = about + row * ms::ABOUT;
+        of_row[ms::LABEL] = 8 + pick(14);
+        const auto moves = [&](int down, const ms::Operand& x, const void* codes, int64_t count) {
+            for (const bool up : {false, true}) of_row[down + up] = room(x, codes, row * count, count, up);
+        };
+        const bool scaled = plan.K_block > 0;
+        moves(ms::A_DOWN, scaled ? plan.scale : plan.a, scaled ? corners.scale_a : corners.a, scaled ? plan.blocks : plan.K);
+        moves(ms::B_DOWN, scaled ? plan.scale : plan.b, scaled ? corners.scale_b : corners.b, scaled ? plan.blocks : plan.K);
+        moves(ms::C_DOWN, plan.c, corners.c, 1);
+    }
     return table;
 }
 

@@ -27,6 +27,10 @@ KINDS = ", ".join(golden.OPERATIONS)
         (T_FDPA | {"L": "16"}, TypeError, "L must be an integer from 1 to 1024, got '16'"),
         (T_FDPA | {"L": 16.0}, TypeError, "L must be an integer from 1 to 1024, got 16.0"),
         (T_FDPA | {"L": True}, TypeError, "L must be an integer from 1 to 1024, got True"),
+        (
+            T_FDPA | {"implementation": {"stages": 1}, "array": {"rows": 2, "columns": 2, "depth": 3}}, ValueError,
+            'depth of an array goes with stationary = "weights" (rows of A that pass them), got 3',
+        ),
         (T_FDPA | {"array": {"rows": 2}}, ValueError, "[array] is missing columns; an array of one element has 1 and 1"),
         (
             T_FDPA | {"array": {"rows": 2, "columns": 257}}, ValueError,

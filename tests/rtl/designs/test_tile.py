@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amaranth import Const
 
 import golden
 from golden import Cls, Implementation, Instruction
@@ -19,6 +20,7 @@ from golden.stimulus import OperandShape, generate
 from golden.units.unit import Array
 from rtl import TileDesign, to_verilog
 from rtl.designs.tile import MMATile
+from rtl.designs.weight_array import WeightArray
 from rtl.steps.fp8_to_fp16 import Convert
 from tests.rtl.simulate import outputs, packed
 from tests.rtl.stream import Handshake, ports_shown, stream_through
@@ -51,23 +53,29 @@ def tiles(instruction: Instruction, count: int, seed: int) -> list[dict[str, Any
 
 
 def transfers(tile: MMATile, operands: dict[str, Any], rng: random.Random) -> list[dict[str, int]]:
-    """The values of the input ports at each step; where c is not read, it is noise."""
-    i, operation = tile.instruction, tile.instruction.operation
-    found = []
-    for step in range(tile.steps):
-        ks = tile.shape.products(step)
+    """The values of the input ports at each transfer; what is not read is noise. Of an array whose weights stay, the rows of
+    A one after the other for each step, which takes `rows` times L products."""
+    i, operation, array = tile.instruction, tile.instruction.operation, tile.array
+    at_once = array.rows if array.keeps_weights else 1
+    length, found = at_once * operation.length, []
+    order = i.chain.order_over(i.k)
+    for number in range(tile.steps * (i.m if array.keeps_weights else 1)):
+        step, m = divmod(number, i.m) if array.keeps_weights else (number, 0)
+        rows = slice(m, m + 1) if array.keeps_weights else slice(None)
+        ks = order[step * length : (step + 1) * length]
         row = {
-            "a": packed(operands["A"][:, ks].reshape(-1).tolist(), i.a.width),
+            "a": packed(operands["A"][rows, ks].reshape(-1).tolist(), i.a.width),
             "b": packed(operands["B"].T[:, ks].reshape(-1).tolist(), i.b.width),
-            "c": rng.getrandbits(i.m * i.n * i.c.width),
+            "c": packed(operands["C"].reshape(-1).tolist(), i.c.width),
         }
-        if step == tile.shape.c_step:
-            row["c"] = packed(operands["C"].reshape(-1).tolist(), i.c.width)
         if i.scale is not None and i.block_size is not None:
-            start = step * operation.length // i.block_size
-            blocks = slice(start, start + operation.scales_per_step)
-            row["scale_a"] = packed(operands["scale_a"][:, blocks].reshape(-1).tolist(), i.scale.width)
+            starts = [part * operation.length // i.block_size for part in range(step * at_once, (step + 1) * at_once)]
+            blocks = [start + place for start in starts for place in range(operation.scales_per_step)]
+            row["scale_a"] = packed(operands["scale_a"][rows, blocks].reshape(-1).tolist(), i.scale.width)
             row["scale_b"] = packed(operands["scale_b"].T[:, blocks].reshape(-1).tolist(), i.scale.width)
+        unread = [] if step == tile.shape.c_step and m == 0 else ["c"]
+        for name in unread + ([name for name in row if name.endswith("b")] if m else []):
+            row[name] = rng.getrandbits(len(getattr(tile, name)))
         found.append(row)
     return found
 
@@ -83,7 +91,7 @@ def check(
     """Send tiles, compare every element; returns the cycles that took, and the tile's latency."""
     made = tiles(instruction, count, seed=implementation.stages)
     expected = [instruction(**operands) for operands in made]
-    tile = MMATile(instruction, implementation, array)
+    tile = (WeightArray if array is not None and array.keeps_weights else MMATile)(instruction, implementation, array)
     rng = random.Random(7)
     rows = [row for operands in made for row in transfers(tile, operands, rng)]
     shown = [ports_shown(tile, row) for row in rows]
@@ -176,15 +184,68 @@ def test_array_equals_golden_with_and_without_stalls(
     check_array(unit, 0.0, 0.0)
 
 
+@pytest.mark.slow
+@pytest.mark.costly(4)
+@pytest.mark.parametrize(
+    ("feed", "decoders", "double_buffer", "rows", "columns", "stages", "steps", "depth"),
+    [
+        ("systolic", "edge", False, 2, 3, 1, 2, 3),
+        ("systolic", "each", True, 3, 2, 1, 2, 7),
+        ("broadcast", "edge", True, 2, 2, 2, 3, 2),
+        ("broadcast", "each", False, 1, 1, 1, 1, 1),
+        ("systolic", "edge", True, 2, 2, 3, 2, 1),
+    ],
+)
+def test_array_whose_weights_stay_equals_golden(
+    feed: str, decoders: str, double_buffer: bool, rows: int, columns: int, stages: int, steps: int, depth: int
+) -> None:
+    keys: dict[str, Any] = {"rows": rows, "columns": columns, "steps": steps, "feed": feed, "decoders": decoders}
+    unit = an_array(stages, **keys, double_buffer=double_buffer, stationary="weights", depth=depth)
+    check_array(unit, 0.3, 0.4)
+    cycles, latency = check_array(unit, 0.0, 0.0)
+    assert cycles == 5 * latency + 1
+
+
+def test_ports_of_an_array_whose_weights_stay_hold_one_row_of_a_and_all_weights() -> None:
+    unit = an_array(rows=4, columns=3, steps=2, stationary="weights", depth=5)
+    text = to_verilog(TileDesign.of_unit(unit))
+    assert "\n//   input  a           64  8 x e4m3 (w = 8) of a row\n" in text
+    assert "\n//   input  b          192  8 x e5m2 (w = 8) of each column, read with the first row of each step\n" in text
+    assert "\n//   input  c          480  5 rows of 3 x fp32 (w = 32), read with step 0\n" in text
+
+
+@pytest.mark.attack("datapath of the generator")
+@pytest.mark.slow
+@pytest.mark.costly(3)
+@pytest.mark.parametrize("fault", ["weights too early", "sum not there yet", "no delay from row to row"])
+def test_a_wrong_array_whose_weights_stay_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    double_buffer = fault == "sum not there yet"
+    shape: dict[str, Any] = {"rows": 3, "columns": 2, "steps": 3, "depth": 4, "double_buffer": double_buffer}
+    unit = an_array(2, feed="systolic", stationary="weights", **shape)
+    if fault == "weights too early":
+        monkeypatch.setattr(WeightArray, "_in_use", lambda self, m, since: Const(0, 1))
+    elif fault == "sum not there yet":
+        monkeypatch.setattr(WeightArray, "_is_there", lambda self, in_flight, returns: Const(1, 1))
+    else:
+        passing = WeightArray._passing
+        monkeypatch.setattr(WeightArray, "_passing", lambda self, m, lines: [passing(self, m, [line])[0] for line in lines])
+    with pytest.raises(AssertionError, match="element"):
+        check_array(unit, 0.0, 0.0)
+
+
 FP4: dict[str, Any] = {"a": "e2m1", "b": "e2m1", "c": "fp32", "scale": "ue4m3", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
 SCALES = GSTFDPA(L=16, G=16, K_block=16, **FP4)
 NAN_OF_OPERANDS = FMA(a=FP16, b=FP16, c=FP16, nan="first")
 
 
 @pytest.mark.slow
+@pytest.mark.costly(4)
+@pytest.mark.parametrize("stays", [{}, {"stationary": "weights", "depth": 3}], ids=["outputs", "weights"])
 @pytest.mark.parametrize("operation", [SCALES, NAN_OF_OPERANDS], ids=["scales", "codes of NaN"])
-def test_decoders_at_the_edge_serve_operations_that_read_more_than_elements(operation: golden.Operation) -> None:
-    check_array(an_array(1, operation, rows=2, columns=2, steps=2, feed="systolic", decoders="edge"), 0.3, 0.4)
+def test_decoders_at_the_edge_serve_operations_that_read_more_than_elements(
+    operation: golden.Operation, stays: dict[str, Any]
+) -> None:
+    check_array(an_array(1, operation, rows=2, columns=2, steps=2, feed="systolic", decoders="edge", **stays), 0.3, 0.4)
 
 
 def test_elements_of_an_array_with_decoders_at_its_edge_have_none_of_their_own() -> None:
