@@ -209,7 +209,8 @@ def covergroups(model: Model) -> tuple[Covergroup, ...]:
         from cosim.coverage.idpa import integer_groups  # floats do without
 
         return tuple(integer_groups(operation, steps))
-    operands = [*operand_groups(operation, steps), *special_groups(operation)]
+    a, b = model.operation.a, model.operation.b
+    operands = [*operand_groups(operation, steps, a, b), *special_groups(operation)]
     further = multiply_add_groups(operation) if operation.structure.widened is not None else []
     if isinstance(operation, ExactSum) and operation.flags:
         further.append(flag_group(operation))

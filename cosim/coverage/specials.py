@@ -28,12 +28,16 @@ from golden.arithmetic.formats import Format
 from golden.operations.blocks import SCALES
 
 
-def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
-    """The covergroups of the inputs: class of each operand in each place, extremes of scales, c at each kind of step."""
+def operand_groups(operation: Operation, steps: int, a: Format, b: Format) -> list[Covergroup]:
+    """The covergroups of the inputs: class of each operand in each place, extremes of scales, c at each kind of step.
+
+    Args:
+        a, b: the formats of elements, whose carriers the operation multiplies.
+    """
     L = operation.length
-    groups = [class_group("a", operation.a, L, lambda seen: seen.a)]
+    groups = [class_group("a", operation.a, L, lambda seen: seen.a, not_carried(a))]
     if "b" in operation.operands:
-        groups.append(class_group("b", operation.b, L, lambda seen: seen.b))
+        groups.append(class_group("b", operation.b, L, lambda seen: seen.b, not_carried(b)))
     if "c" in operation.operands:
         groups.append(class_group("c", operation.c, 1, lambda seen: seen.c[:, :1, None]))
     if operation.scale_format is not None:
@@ -41,6 +45,15 @@ def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
     if steps > 1:
         groups.append(step_group(operation, steps))
     return groups
+
+
+def not_carried(operand: Format) -> Callable[[str], Reason]:
+    """The reason if no code of a format without fields is carried by one of a class."""
+    if operand.carried_by is operand:
+        return reachable
+    codes = operand.carried_codes(np.arange(operand.codes))
+    there = {CLASSES[number] for number in classes(operand.carried_by, codes)}
+    return lambda cls: None if cls in there else f"no code of {operand} is {cls} in its carrier"
 
 
 def class_group(

@@ -187,8 +187,6 @@ class Dut:
     def _check_sequence(self) -> None:
         if self.hold_operands and self.protocol != START_DONE:
             raise ValueError(f"hold_operands goes with protocol {START_DONE!r}, got {self.protocol!r}")
-        if self.has_inner_operands and self.is_vhdl:
-            raise ValueError(f"[beats], [matrix] and protocols {START_DONE!r} and {EACH!r} are for designs in Verilog alone")
         if self.products is not None:
             check_int("products", self.products, 1, MAX_PRODUCTS)
         if self.has_product and self.results != 1:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cosim.dut.adapter import adapter, inner_operands
 from cosim.dut.connection import (
     Connection,
     Operand,
@@ -24,6 +25,7 @@ from cosim.dut.description import Dut
 from cosim.dut.elaborate import INSTANCE, Port, Range
 from cosim.dut.files_read import FileRead, state_of
 from cosim.dut.tool_log import ElaborationError
+from cosim.dut.vhdl_adapter import HELPERS, Translation
 from golden.checks import listed, near
 from golden.files import temporary_folder
 from golden.processes import run_tool
@@ -334,19 +336,26 @@ def _leaf(
     return Leaf(port, tuple(map(len, around)), inwards, outwards, bits is None)
 
 
-def wrapped(name: str, design: Design, dut: Dut) -> tuple[str, list[Operand], Connection]:
+def wrapped(name: str, design: Design, dut: Dut, with_pauses: bool = True) -> tuple[str, list[Operand], Connection]:
     """The text of an entity `name` around a design in VHDL, and what it connects.
+
+    Args:
+        with_pauses: whether the adapter of a protocol pauses.
 
     Raises:
         PortMismatch: the ports do not fit the description; and as `entity_of`.
     """
     dut, entity = lower_case(dut), entity_of(dut)
     operands = operands_of(design, dut.widths)
-    connection = connect(dut, operands, entity.ports, narrower_results(design, dut.widths))
-    return wrapper(name, dut, operands, connection, entity), operands, connection
+    inner = inner_operands(dut, operands) if dut.has_inner_operands else operands
+    connection = connect(dut, inner, entity.ports, narrower_results(design, dut.widths))
+    return wrapper(name, dut, operands, inner, connection, entity, with_pauses), operands, connection
 
 
-def wrapper(name: str, dut: Dut, operands: Sequence[Operand], connection: Connection, entity: Entity) -> str:
+def wrapper(
+    name: str, dut: Dut, operands: Sequence[Operand], inner: Sequence[Operand], connection: Connection, entity: Entity,
+    with_pauses: bool = True,
+) -> str:  # fmt: skip
     """The text of an entity `name` with the ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and
     handshake.
 
@@ -356,7 +365,12 @@ def wrapper(name: str, dut: Dut, operands: Sequence[Operand], connection: Connec
     ways = {"input": "in", "output": "out"}
     around = ports_around(operands, dut.results)
     ports = [f"{port} : {ways[direction]} {_vector(width)}" for port, (direction, width) in around.items()]
-    ports += [f"{control} : {ways[place.port.direction]} std_logic" for control, place in connection.controls.items()]
+    controls = {control: place.port.direction for control, place in connection.controls.items()}
+    if dut.is_adapted:
+        controls = {
+            control: "output" if control in ("in_ready", "out_valid") else "input" for control in dut.timing.controls
+        }
+    ports += [f"{control} : {ways[direction]} std_logic" for control, direction in controls.items()]
     signals = [f"signal port_{port} : {kind};" for port, kind in entity.declared.items()]
     lines = list[str]()
     for leaf in entity.leaves:
@@ -368,19 +382,28 @@ def wrapper(name: str, dut: Dut, operands: Sequence[Operand], connection: Connec
                 lines.append(f"{element} <= {leaf.inwards.format(bits)};")
             else:
                 lines.append(f"{bits} <= {leaf.outwards.format(element)};")
-    for operand in operands:
+    helpers = ""
+    if dut.is_adapted:
+        made = Translation(adapter(dut, operands, inner, with_pauses), around, controls.items())
+        signals += made.signals
+        lines += made.statements
+        helpers = f"{HELPERS}\n"
+    for operand in inner:
         for k, place in enumerate(connection.elements[operand.name]):
             if operand.values:
                 raise ValueError(
                     f"[controls] {operand.name} of a design in VHDL must have numbers, got {operand.values[0]!r}"
                 )
-            port, low = operand.outside(k, operand.pitch)
+            port, low = operand.outside(k, operand.width if dut.is_adapted else operand.pitch)
             outside = f"{port}({low + operand.width - 1} downto {low})"
+            if dut.is_adapted:
+                outside = f"std_logic_vector(n_inner_{outside})" if operand.direction == "input" else f"n_inner_{outside}"
             lines.append(_assigned(number, place, outside, operand.direction == "input"))
     for control, place in connection.controls.items():
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"
         (bit,) = place.bits
-        ends = f"{number[place.port.name]}({bit})", f"{'not ' if inverted else ''}{control}"
+        outside = f"n_inner_{control}(0)" if dut.is_adapted and control in dut.signals else control
+        ends = f"{number[place.port.name]}({bit})", f"{'not ' if inverted else ''}{outside}"
         lines.append("{} <= {};".format(*ends if place.port.direction == "input" else reversed(ends)))
     for place, value in connection.ties:
         if isinstance(value, str):
@@ -396,7 +419,7 @@ def wrapper(name: str, dut: Dut, operands: Sequence[Operand], connection: Connec
             ";\n".join(f"  {port}" for port in ports),
             f"); end entity;\narchitecture around of {name} is",
             *(f"  {signal}" for signal in signals),
-            "begin",
+            f"{helpers}begin",
             *(f"  {line}" for line in lines),
             f"  {INSTANCE} : entity work.{dut.top}{f' generic map ({generics})' if generics else ''} port map ({links});",
             "end architecture;",
@@ -412,4 +435,6 @@ def _vector(width: int) -> str:
 def _assigned(number: Mapping[str, str], place: Place, outside: str, inwards: bool) -> str:
     low = min(place.bits)
     bits = f"{number[place.port.name]}({low + place.width - 1} downto {low})"
-    return f"{bits} <= {outside};" if inwards else f"{outside} <= {bits};"
+    if inwards:
+        return f"{bits} <= {outside};"
+    return f"{outside} <= {f'unsigned({bits})' if outside.startswith('n_inner_') else bits};"

@@ -35,11 +35,17 @@ def circuit_of(design: Design, dut: "Dut", folder: Path) -> "Dut":
         folder: where the circuit is written.
 
     Raises:
+        ValueError: a protocol that an adapter turns into another one, or matrices.
         ElaborationError: the circuit is not that of the source, or GHDL cannot synthesise it. MissingTool, PortMismatch,
             SimulationError: as for a simulation.
     """
     if not dut.is_vhdl:
         return dut
+    if dut.has_inner_operands:
+        raise ValueError(
+            "volume mode and proofs take [beats], [matrix] and protocols 'start-done' and 'operand-handshakes' of designs "
+            "in Verilog alone: leave --mode volume out, and GHDL simulates the design itself"
+        )
     from cosim.dut.vhdl import files_of, lower_case, run_ghdl, wrapped  # Verilog does without
 
     check_tools("verilator", user_design=True)

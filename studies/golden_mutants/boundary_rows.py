@@ -40,6 +40,8 @@ _CHOSEN: tuple[Mapping[str, Any], ...] = (
     {"operation": "ST-FDPA", "a": "e4m3", "b": "e2m3", "c": "fp32", "L": 4, "F": 25, "rho": "RZ-FP32", "e_zero": -133,
      "K_block": 2},
     {"operation": "ST-FDPA", "a": "e5m2", "b": "e5m2", "c": "fp32", "L": 2, "F": 25, "rho": "RZ-FP32", "e_zero": -133},
+    {"operation": "ST-FDPA", "a": "e4m3", "b": "e2m3", "c": "fp32", "L": 2, "F": 25, "rho": "RZ-FP32", "e_zero": -133,
+     "K_block": 2, "scale": "ue4m3"},
     {"operation": "GST-FDPA", "a": "e2m1", "b": "e2m1", "c": "fp32", "L": 8, "F": 35, "rho": "RZ-FP32", "e_zero": -139,
      "G": 2, "K_block": 4, "scale": "ue4m3"},
     {"operation": "GST-FDPA", "a": "e2m1", "b": "e2m1", "c": "fp32", "L": 4, "F": 35, "rho": "RZ-FP32", "e_zero": -139,

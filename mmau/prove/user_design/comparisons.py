@@ -3,7 +3,7 @@ simultaneous result; exception flags likewise; and outputs that return an input 
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import product
 from random import Random
 from typing import Any
@@ -208,18 +208,18 @@ def _products(
     """The comparisons of the elements of a matrix, or of one dot product, each over all of its steps, for a choice.
 
     Raises:
-        NotCompared: dot products of several lengths, with flags or a mask, or of other steps than those of the operation, in
-            order.
+        NotCompared: dot products of several lengths, or of other steps than those of the operation, in order.
     """
     unit, (K, *others) = choice.unit, design.lengths
     operation = unit.operation
-    if dut.flags or design.mask:
-        raise NotCompared("[flags] and masks of a dot product of several transfers, or of a matrix, are not proved")
     steps, rest = divmod(K, operation.length)
     plain = unit.sums is None and not rest and (steps == 1 or unit.chain_over(K) == Chain(operation))
     if others or not plain or operation.scale_format is not None or (unit.a, unit.b) != (operation.a, operation.b):
         raise NotCompared("dot products of several lengths, with scales, or with a table [chain] or [sums] are not proved")
     differs = Agreement(terms, operation, dut.compare).differs
+    flagged = [echo for echo in design.echoes if echo.flags]
+    raised: dict[str, list[Bits]] = {echo.name: [] for echo in flagged}  # by each step of each element
+    assumed = list[Term]()
 
     for i, j in product(range(design.m), range(design.n)):
         place = i * design.n + j
@@ -239,13 +239,23 @@ def _products(
             for name in "ab":
                 width = getattr(unit, name).width
                 mine[name] = terms.part(given[name], high * width - 1, low * width)
-            specified, cases, _ = specified_result(terms, unit, mine)
+            counted = masked(terms, design, operation, mine, ports, step)
+            for echo in flagged if low >= (K - design.last_flags if design.last_flags else 0) else ():
+                raised[echo.name].append(_flags(terms, unit, counted, echo.flags)[0])
+            specified, cases, _ = specified_result(terms, _without_flags(unit), counted)
             mine["c"] = specified
         taken = _taken(terms, operation, dut.widths.assumed, given, specified)
         part = terms.part(got, (place + 1) * operation.d.width - 1, place * operation.d.width)
         known = _with_free(rows, variables([part.term, specified.term]))
         named = choice.name, place_in_matrix(i, j, design.m * design.n)
+        assumed += taken
         yield named, Comparison(terms, part, specified, partial(_differs_within, terms, taken, differs), cases, known)
+    for echo in flagged:
+        part = terms.part(got, echo.low + echo.width - 1, echo.low)
+        wanted = reduce(lambda x, y: terms.apply(Kind.BV_OR, [x, y], echo.width), raised[echo.name])
+        known = _with_free(rows, variables([part.term, wanted.term]))
+        flags_differ = partial(_differs_within, terms, assumed, terms.differs)
+        yield (choice.name, echo.name), Comparison(terms, part, wanted, flags_differ, [Case("all operands")], known)
 
 
 def _differs_within(terms: Terms, taken: Sequence[Term], differs: Differs, got: Bits, expected: Bits) -> Term:

@@ -20,6 +20,7 @@ from studies.coverage_table import ARGUED_ALONE
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of, missed, operands, wrongly_unreachable
 from tests.golden.native.native_rows import needs_native
 from tests.golden.strategies import operations, products
+from tests.golden.units.own_formats import own_unit
 
 pytestmark = needs_native
 
@@ -228,6 +229,13 @@ def test_a_model_without_a_step_shows_none_of_its_bins(monkeypatch: pytest.Monke
     assert {name for name, hit in found.items() if not hit} == {
         "result: what is cut off", "result: direction of rounding", "result: outcome", "overflow",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["weights under fp16", "mxint8", "tables"])
+def test_classes_that_no_code_of_an_element_has_are_no_bins(name: str) -> None:
+    counts = counts_of(own_unit(name).operation, ((4000, 0),))
+    classes = [each for each in results(counts) if each.name in ("class of a", "class of b")]
+    assert [(each.missed, each.contradicted) for each in classes] == [((), ()), ((), ())]
 
 
 def test_chains_show_what_c_is_at_each_step() -> None:

@@ -18,6 +18,7 @@ class Sequence:
         text: its Verilog. described: its `dut.toml` without top, sources, clock and reset.
         faults: for each wrong copy, a part of the text and what stands in its place.
         unit: its `unit.toml`. inside: a unit whose generated circuit it has, the module `fma`.
+        file: its name; one that ends in .vhd is VHDL.
         vectors: number of vectors that show each fault; the default number is sent in volume mode, whose first vectors are
             those of a testbench in Python.
     """
@@ -28,6 +29,7 @@ class Sequence:
     unit: str = UNIT
     inside: str = ""
     vectors: int = 1000
+    file: str = "dut.sv"
 
     def files(self, fault: str | None = None) -> dict[str, str]:
         """The files of the right design, or of a copy with a fault."""
@@ -38,8 +40,8 @@ class Sequence:
             text = text.replace(before, after)
         text += to_verilog(unit_from_table(loads(self.inside)), "fma") if self.inside else ""
         reset = 'reset = {name = "rst_n", active = "low", asynchronous = true}'
-        toml = f'top = "dut"\nsources = ["dut.sv"]\nclock = "clk"\n{reset}\n{self.described}'
-        return {"dut.sv": text, "dut.toml": toml, "unit.toml": self.unit}
+        toml = f'top = "dut"\nsources = ["{self.file}"]\nclock = "clk"\n{reset}\n{self.described}'
+        return {self.file: text, "dut.toml": toml, "unit.toml": self.unit}
 
 
 PRODUCTS = "function automatic logic [31:0] dot(input logic [15:0] x, input logic [15:0] y);\n" + (

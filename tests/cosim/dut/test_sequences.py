@@ -11,7 +11,10 @@ from golden.arithmetic.formats import FP32
 from golden.operations import ADD, MUL
 from rtl.designs.product_design import ProductDesign
 from rtl.verilog.emit import to_verilog
-from tests.cosim.dut.sequence_designs import EXACT_SUM, SEQUENCES
+from tests.cosim.dut.sequence_designs import SEQUENCES
+from tests.cosim.dut.vhdl_sequences import VHDL_SEQUENCES
+
+DESIGNS = {**SEQUENCES, **{f"{name}, in VHDL": design for name, design in VHDL_SEQUENCES.items()}}
 
 FAULTS = [
     (name, fault, mode)
@@ -23,7 +26,7 @@ FAULTS = [
 
 def report_of(folder: Path, name: str, fault: str | None = None, **request: object) -> cosim.Report:
     """The report on a design, or on a copy of it with a fault. The wrapper's text must be clear to other tools too."""
-    for file, text in SEQUENCES[name].files(fault).items():
+    for file, text in DESIGNS[name].files(fault).items():
         (folder / file).write_text(text, encoding="utf-8")
     unit, dut = load_unit(folder / "unit.toml"), load_dut(folder / "dut.toml")
     return cosim.run(unit, dut=dut, **{"vectors": 1000, **request})  # type: ignore[arg-type]
@@ -39,8 +42,33 @@ def test_right_design_passes(name: str, mode: str, tmp_path: Path) -> None:
     assert [line for line in report.other_readings if "mmau_dut" in line] == []
 
 
-ICARUS = [name for name, design in SEQUENCES.items() if not ("matrix" in design.described or EXACT_SUM in design.text)]
-"""The designs that Icarus 11 reads: without packed arrays of several dimensions."""
+@pytest.mark.slow
+@pytest.mark.needs("ghdl")
+@pytest.mark.parametrize("name", VHDL_SEQUENCES)
+def test_right_design_in_vhdl_passes(name: str, tmp_path: Path) -> None:
+    report = report_of(tmp_path, f"{name}, in VHDL", vectors=500)
+    assert report.failures == ()
+    assert report.received == report.vectors
+
+
+@pytest.mark.costly
+@pytest.mark.needs("ghdl")
+@pytest.mark.attack("wrong designs of one's own")
+@pytest.mark.parametrize(
+    ("name", "fault"), [(name, fault) for name, design in VHDL_SEQUENCES.items() for fault in design.faults]
+)
+def test_wrong_design_in_vhdl_fails(name: str, fault: str, tmp_path: Path) -> None:
+    assert report_of(tmp_path, f"{name}, in VHDL", fault, vectors=500).failures
+
+
+@pytest.mark.needs("ghdl")
+def test_protocol_in_vhdl_is_refused_in_volume_mode(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^volume mode and proofs take \[beats\], \[matrix\] and protocols"):
+        report_of(tmp_path, "accumulator, in VHDL", mode="volume", vectors=500)
+
+
+ICARUS = [name for name, design in SEQUENCES.items() if "for (int" not in design.text]
+"""The designs that Icarus 11 reads: without loops over packed arrays of several dimensions."""
 
 
 @pytest.mark.costly

@@ -248,6 +248,42 @@ WIDE = {
 """Products under scales of fp32: sums wider than the library's widest integer."""
 
 
+INCLUDING = 'name = "x"\noperation = "E-FDPA"\nL = 2\na = "{0}"\nb = "e5m2"\nc = "fp32"\ninclude = {1}\n'
+
+E3M4 = 'exp_bits = 3\nman_bits = 4\nbias = 3\nspecials = "ieee"\n'
+
+ALONE = "include must be a file with tables [formats.NAME] alone; f.toml has "
+
+
+def test_formats_of_a_file_beside_the_unit(tmp_path: Path) -> None:
+    """As if they stood in the unit's file, which may have others; a table of values is read from the unit's folder too."""
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "formats.toml").write_text(f'[formats.e3m4]\n{E3M4}[formats.few]\ntable = "few.csv"\n')
+    (tmp_path / "few.csv").write_text("0,0\n1,1\n2,1.5\n3,-1\n")
+    own = "[formats.i3]\nbits = 3\n"
+    for name, alone in (("e3m4", f"[formats.e3m4]\n{E3M4}"), ("few", '[formats.few]\ntable = "few.csv"\n'), ("i3", own)):
+        path, plain = tmp_path / "unit.toml", tmp_path / "plain.toml"
+        path.write_text(INCLUDING.format(name, '"more/formats.toml"') + own)
+        plain.write_text(INCLUDING.format(name, "0").replace("include = 0\n", "") + alone)
+        assert load_unit(path) == load_unit(plain)
+
+
+@pytest.mark.parametrize(
+    ("include", "other", "own", "said"),
+    [
+        ('"f.toml"', "L = 3\n[formats.e3m4]\n" + E3M4, "", ALONE + "L"),
+        ('"f.toml"', "", "", ALONE + "none"),
+        ('"f.toml"', "[formats.e3m4]\n" + E3M4, "[formats.e3m4]\n" + E3M4, "[formats.e3m4] is both"),
+        ("3", "", "", "include must be"),
+    ],
+)
+def test_file_of_formats_that_is_refused(include: str, other: str, own: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "f.toml").write_text(other)
+    (tmp_path / "unit.toml").write_text(INCLUDING.format("e3m4", include) + own)
+    with pytest.raises(ValueError, match=rf"unit.toml: {re.escape(said)}"):
+        load_unit(tmp_path / "unit.toml")
+
+
 @pytest.mark.skipif(library() is None, reason="the native library is not built")
 def test_sums_too_wide_for_the_library_are_the_references(caplog: pytest.LogCaptureFixture) -> None:
     unit = unit_from_table(WIDE)

@@ -207,6 +207,9 @@ def test_keys_vary_together() -> None:
     assert {point.name.partition(" ")[0] for point in points} == {"formats=FP8", "formats=e2m1-e2m1-2"}
     assert {(point.parameters["a"], point.parameters["b"]) for point in points} == {("e4m3", "e5m2"), ("e2m1", "e2m1")}
     assert space.swept[:3] == ("a", "b", "implementation.stages")
+    named_as_a_later_key = text.replace("formats = ", "scales = ").replace('{a = "e2m1"', '{name = "FP4", a = "e2m1"')
+    named = {point.name.partition(" ")[0] for point in space_of(named_as_a_later_key + MEASURED).points()}
+    assert named == {"scales=FP8", "scales=FP4"}
     for wrong, message in {
         "formats = [{}]": r"\[sweep.formats\] must set a key of the unit in each table, got \{\}",
         "formats = [{F = 4}]": r"the keys of \[sweep\] must have each value once, got 'F' twice",

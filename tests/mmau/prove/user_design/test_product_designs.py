@@ -12,6 +12,7 @@ from golden.operations import IDPA
 from mmau.cli.main import main
 from mmau.prove.decision import PROVED, REFUTED
 from mmau.prove.user_design.proof import decided_by_solvers, prove_user_design
+from rtl.verilog.emit import to_verilog
 from tests.cosim.dut.sequence_designs import SEQUENCES
 
 pytestmark = pytest.mark.slow
@@ -93,6 +94,145 @@ def test_elements_of_several_steps(first: str, verdict: str, tmp_path: Path) -> 
     assert found.verdict == verdict, found.reason
     if verdict == PROVED:
         assert {line.partition(":")[0] for line in found.decided} == {"element [0][0]", "element [1][0]"}
+
+
+MASKED = """module masked(input [7:0] a, b, input [31:0] c, input [1:0] mask_i, output [31:0] d);
+  wire signed [31:0] a0 = $signed(a[3:0]), a1 = $signed(a[7:4]), b0 = $signed(b[3:0]), b1 = $signed(b[7:4]);
+  assign d = c + (FIRST ? a0 * b0 : 0) + (SECOND ? a1 * b1 : 0);
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ("mask_i[0]", "mask_i[1]", PROVED),
+        pytest.param("mask_i[1]", "mask_i[0]", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly]),
+        pytest.param("mask_i[0]", "1'b1", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly]),
+    ],
+)
+def test_mask_of_several_steps(first: str, second: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "masked.v").write_text(MASKED.replace("FIRST", first).replace("SECOND", second), encoding="utf-8")
+    unit = Unit(name="masked", operation=IDPA(a="int4", b="int4", c="int32", L=1, overflow="wrap"))  # type: ignore[arg-type]
+    table = {
+        "top": "masked", "sources": ["masked.v"], "products": 2, "controls": {"mask_i": {"key": "mask"}},
+        "verilator_args": ["-Wno-WIDTHEXPAND"],
+    }  # fmt: skip
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 300)
+    assert found.verdict == verdict, found.reason
+
+
+FLAGGED = """module flagged(input [11:0] a, b, input [5:0] c, output [5:0] d, output [4:0] flags_o);
+  wire [5:0] sum;
+  wire [4:0] of_first, of_last;
+  fma f0(.a(a[5:0]), .b(b[5:0]), .c(c), .d(sum), .flags(of_first));
+  fma f1(.a(a[11:6]), .b(b[11:6]), .c(sum), .d(d), .flags(of_last));
+  assign flags_o = RAISED;
+endmodule
+"""
+"""Two multiply-adds, one after the other, and what they raise together."""
+
+TINY = """name = "tiny"
+operation = "FMA"
+a = "tiny"
+b = "tiny"
+c = "tiny"
+rho = "RNE-tiny"
+flags = true
+
+[formats.tiny]
+exp_bits = 3
+man_bits = 2
+bias = 3
+specials = "ieee"
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "verdict"),
+    [
+        ("of_first | of_last", PROVED),
+        pytest.param("of_last", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly]),
+        pytest.param("of_first | of_last & 5'b11101", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly]),
+    ],
+)
+def test_flags_of_several_steps(raised: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "unit.toml").write_text(TINY, encoding="utf-8")
+    unit = load_unit(tmp_path / "unit.toml")
+    text = FLAGGED.replace("RAISED", raised) + to_verilog(unit, "fma")
+    (tmp_path / "flagged.v").write_text(text, encoding="utf-8")
+    names = ["NX", "UF", "OF", "DZ", "NV"]
+    table = {"top": "flagged", "sources": ["flagged.v"], "products": 2, "flags": {"flags_o": names}}
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 300)
+    assert found.verdict == verdict, found.reason
+    if verdict == PROVED:
+        assert any(line.startswith("flags_o") for line in found.decided), found.decided
+
+
+FLAGGED_COLUMN = """module flagged(input [11:0] a, input [5:0] b, input [11:0] c, output [11:0] d, output [4:0] flags_o);
+  wire [4:0] of_first, of_last;
+  fma f0(.a(a[5:0]), .b(b), .c(c[5:0]), .d(d[5:0]), .flags(of_first));
+  fma f1(.a(a[11:6]), .b(b), .c(c[11:6]), .d(d[11:6]), .flags(of_last));
+  assign flags_o = RAISED;
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "verdict"),
+    [
+        ("of_first | of_last", PROVED),
+        pytest.param("of_first", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly]),
+    ],
+)
+def test_flags_of_a_matrix(raised: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "unit.toml").write_text(TINY, encoding="utf-8")
+    unit = load_unit(tmp_path / "unit.toml")
+    text = FLAGGED_COLUMN.replace("RAISED", raised) + to_verilog(unit, "fma")
+    (tmp_path / "flagged.v").write_text(text, encoding="utf-8")
+    table = {
+        "top": "flagged", "sources": ["flagged.v"], "matrix": {"rows": 2, "columns": 1},
+        "flags": {"flags_o": ["NX", "UF", "OF", "DZ", "NV"]},
+    }  # fmt: skip
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 300)
+    assert found.verdict == verdict, found.reason
+
+
+LAST_FLAGS = """module last_flags(input clk, rst_n, input [5:0] a, b, c, input in_valid, first, last,
+  output reg out_valid, output reg [5:0] d, output reg [4:0] flags_o);
+  wire [5:0] sum;
+  wire [4:0] raised;
+  fma f0(.a(a), .b(b), .c(first ? c : d), .d(sum), .flags(raised));
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin out_valid <= 0; d <= 0; flags_o <= 0; end
+    else begin
+      out_valid <= in_valid & last;
+      if (in_valid) begin d <= sum; flags_o <= RAISED; end
+    end
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "verdict"),
+    [
+        ("raised", PROVED),
+        pytest.param("first ? raised : raised | flags_o", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly]),
+    ],
+)
+def test_flags_of_the_last_step(raised: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "unit.toml").write_text(TINY, encoding="utf-8")
+    unit = load_unit(tmp_path / "unit.toml")
+    text = LAST_FLAGS.replace("RAISED", raised) + to_verilog(unit, "fma")
+    (tmp_path / "last_flags.v").write_text(text, encoding="utf-8")
+    table = {
+        "top": "last_flags", "sources": ["last_flags.v"], "clock": "clk", "protocol": "valid",
+        "reset": {"name": "rst_n", "active": "low", "asynchronous": True},
+        "beats": {"count": 2, "first": "first", "last": "last", "flags": "last"},
+        "flags": {"flags_o": ["NX", "UF", "OF", "DZ", "NV"]},
+    }  # fmt: skip
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 300)
+    assert found.verdict == verdict, found.reason
 
 
 def test_several_lengths_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
