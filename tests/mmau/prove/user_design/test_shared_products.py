@@ -266,6 +266,45 @@ def test_the_other_forms_of_a_specification_give_its_codes(shape: tuple[str, str
 
 
 @pytest.mark.slow
+@pytest.mark.costly(2)
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"zero": "ieee", "rho": "RD-E5M2", "flags": True},
+        {},
+        {"zero": "ieee", "rho": "RU-E5M2"},
+        {
+            "a": "e5m2",
+            "b": "e4m3",
+            "c": "e4m3ieee",
+            "rho": "RNE-E4M3IEEE",
+            "zero": "ieee",
+            "flags": True,
+            "tininess": "before",
+        },
+        {"c": "fp16", "rho": "RZ-FP16", "flush_inputs": True, "flush_results": True},
+    ],
+    ids=str,
+)
+def test_a_sum_of_one_product_and_c_has_its_codes_on_the_gap(keys: dict[str, Any]) -> None:
+    """Proved for all operands, in ranges of distances, flags among the codes."""
+    small = {"a": "e3m2", "b": "e2m3", "c": "e5m2", "rho": "RNE-E5M2", "overflow": "by-mode", "L": 1}
+    operation = operations.EFDPA(**small | keys)
+    with deep_stack() as manager:
+        terms = Terms(manager)
+        ports = {name: terms.free(name, getattr(operation, name).width) for name in "abc"}
+        wanted, cases, anew = specified_result(terms, Unit(name="one", operation=operation), ports)
+        assert anew is not None
+        whole = cases[-1]
+        for low, high in ((whole.low, -6), (-5, 0), (1, 5), (6, whole.high)):
+            form = Form(gap=(low, high))
+            asked = [terms.differs(anew(form), wanted), *whole.part(low, high).assumptions]
+            assert form.read is not None
+            assert ask(manager, asked, limits()).verdict == "never"
+            assert ask(manager, asked[1:], limits()).verdict == "sometimes"
+
+
+@pytest.mark.slow
 @pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("wrong", ["one place too few", "an exponent one too high", "a gap that does not hold"])
 @pytest.mark.attack("designs by hand, in prove")
