@@ -87,7 +87,9 @@ class WeightArray(MMATile):
         m = Module()
         build, array, stages = Build(m, platform), self.array, self.implementation.stages
         down = array.rows * stages
-        in_transfer, out_transfer, in_flight = Signal(), Signal(), Signal(range(array.depth + 1))
+        in_transfer = Signal()
+        out_transfer = Signal()
+        in_flight = Signal(range(array.depth + 1))
         # 1. which row of A comes in, and what every element is told of it, later the farther away it is
         row = counter(m, "row", in_transfer, array.depth)
         step = counter(m, "step", in_transfer & (row == array.depth - 1), self.steps)
@@ -128,7 +130,8 @@ class WeightArray(MMATile):
             m.d.comb += bank.written.eq(above)
         # 3. what holds back a transfer
         m.d.sync += in_flight.eq(in_flight + in_transfer - late[1 + down]["valid"])
-        begun, full = Signal(), Signal()
+        begun = Signal()
+        full = Signal()
         m.d.sync += [
             full.eq(Mux(late[-1]["valid"] & late[-1]["ends"], 1, full & ~out_transfer)),
             begun.eq(Mux(takes_c, 1, begun & ~out_transfer)),

@@ -86,8 +86,8 @@ IEEE = {"rho": None, "nan": "quiet", **EXACT}
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "T-FDPA": TRUNCATED,
-    "ST-FDPA": {"K_block": 32, "scale": "ue8m0", **TRUNCATED},
-    "GST-FDPA": TRUNCATED,
+    "ST-FDPA": {"K_block": 32, "scale": "ue8m0", "scales": "both", **TRUNCATED},
+    "GST-FDPA": {"scales": "both", **TRUNCATED},
     "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **EXACT},
     "TR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
     "GTR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},

@@ -28,7 +28,7 @@ ONE_CHOICE = {"FMA": {"nan"}, "IDPA": {"combination"}}
 """Keys that have one valid value with some formats: `nan` where a and c differ, `combination` but for b1."""
 
 HOPPER = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
-STATED_BY_NAMES = {"a", "b", "c", "scale", "K_block"}
+STATED_BY_NAMES = {"a", "b", "c", "scale", "scales", "K_block"}
 """Keys that an instruction's name states; they are no parameters of its rule."""
 
 OF_FLAGS = {"flags", "tininess", "beside_nan"}

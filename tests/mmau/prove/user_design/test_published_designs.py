@@ -140,6 +140,35 @@ def test_redmule_is_proved() -> None:
     assert proved(prove_user_design(unit(), redmule(), SECONDS))
 
 
+AROUND = Path(__file__).parent / "designs" / "hardfloat" / "around.sv"
+"""HardFloat's multiply-add with ports in IEEE formats."""
+
+
+def hardfloat() -> Dut:
+    """HardFloat's multiply-add in fp16, specialised for RISC-V; it computes with normalised operands."""
+    root = unpacked("hardfloat") / "source"
+    parts = (
+        "HardFloat_primitives",
+        "HardFloat_rawFN",
+        "isSigNaNRecFN",
+        "RISCV/HardFloat_specialize",
+        "fNToRecFN",
+        "recFNToFN",
+    )
+    table = {
+        "top": "around_mul_add", "sources": [*(str(root / f"{name}.v") for name in (*parts, "mulAddRecFN")), str(AROUND)],
+        "include": [str(root), str(root / "RISCV")], "compare": {"nan": "0x7e00"},
+        "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"],
+    }  # fmt: skip
+    return dut_from_table(table, Path())
+
+
+def test_hardfloat_is_proved() -> None:
+    found = prove_user_design(unit(), hardfloat(), SECONDS)
+    assert proved(found)
+    assert any("a second term of zero" in line for line in found.decided)
+
+
 def fpu_sp(operation: str) -> Dut:
     """The whole unit of fpu-sp, one operation tied; it normalises its operands, and shifts them into two registers."""
     root = unpacked("fpu-sp") / "verilog" / "src"

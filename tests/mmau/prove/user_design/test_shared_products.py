@@ -288,7 +288,7 @@ def test_the_other_forms_of_a_specification_give_its_codes(shape: tuple[str, str
 )
 def test_a_sum_of_one_product_and_c_has_its_codes_on_the_gap(keys: dict[str, Any]) -> None:
     """Proved for all operands, in ranges of distances, flags among the codes."""
-    small = {"a": "e3m2", "b": "e2m3", "c": "e5m2", "rho": "RNE-E5M2", "overflow": "by-mode", "L": 1}
+    small: dict[str, Any] = {"a": "e3m2", "b": "e2m3", "c": "e5m2", "rho": "RNE-E5M2", "overflow": "by-mode", "L": 1}
     operation = operations.EFDPA(**small | keys)
     with deep_stack() as manager:
         terms = Terms(manager)
