@@ -380,19 +380,26 @@ class ProductSpecification:
     widths: OperandWidths = THE_UNITS
 
     def check_count(self, count: int) -> None:
-        """Raise ValueError for fewer vectors than values of K: one would be untested."""
-        if count < len(self.design.lengths):
-            raise ValueError(f"vectors must be at least the {len(self.design.lengths)} numbers of transfers, got {count}")
+        """Raise ValueError for fewer vectors than kinds of results: one would be untested."""
+        kinds = len(self.design.kinds)
+        if count < kinds:
+            of = (
+                "numbers of transfers, of each combination of values"
+                if self.design.shared_inputs
+                else "numbers of transfers"
+            )
+            raise ValueError(f"vectors must be at least the {kinds} {of}, got {count}")
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        """Generate about the same number of vectors for each K, in random order."""
-        self.check_count(count)
+        """Generate about the same number of vectors for each kind, in random order; if there are fewer, none of some."""
         design, kinds = self.design, self.design.kinds
         on_diagonal = places(design.m, design.n)
         shares = [len(range(number, count, len(kinds))) * on_diagonal for number in range(len(kinds))]
         rows = max(1, CHUNK // (len(kinds) * design.m * design.n)) * on_diagonal
         streams = [
             chunks(self.widths.shape_of(choice.unit, K), share, seed + number // len(design.lengths) * APART, rows)
+            if share
+            else iter(())
             for number, ((choice, K), share) in enumerate(zip(kinds, shares, strict=True))
         ]
         for part, of_each_kind in enumerate(zip_longest(*streams)):

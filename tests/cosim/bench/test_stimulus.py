@@ -15,10 +15,13 @@ from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.build.power_up import power_ups
-from golden import Implementation
+from golden import Implementation, Unit
+from golden.arithmetic.formats import FP16
 from golden.engines.engine import fastest_engine
+from golden.operations import FMA
 from golden.stimulus import CORNERS, OperandShape, generate
 from rtl import Design, TileDesign
+from rtl.designs.product_design import ProductDesign
 from tests.rtl.designs.test_design import formats
 
 
@@ -213,3 +216,13 @@ def test_broken_design_is_caught(design: Design, faults: dict[str, str], message
     report = cosim.run(design, vectors=1000, seed=4, dut=wrapped(design, faults))
     assert not report.passed
     assert message in " ".join(report.failures)
+
+
+def test_fewer_vectors_than_kinds_are_vectors_of_some_kinds() -> None:
+    """As a sample of a design's vectors may be; a run has one of each kind at least."""
+    unit = Unit(name="sum", operation=FMA(a=FP16, b=FP16, c=FP16))
+    specification = specification_of(ProductDesign(unit, lengths=(1, 2, 3, 4)))
+    made = [vector for chunk in specification.chunks(3, 0) for vector in chunk.vectors]
+    assert sorted(len(vector.elements[0].products.stimulus.operands.a[0]) for vector in made) == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"^vectors must be at least the 4 numbers of transfers, got 3$"):
+        specification.check_count(3)
