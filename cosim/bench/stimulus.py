@@ -383,12 +383,8 @@ class ProductSpecification:
         """Raise ValueError for fewer vectors than kinds of results: one would be untested."""
         kinds = len(self.design.kinds)
         if count < kinds:
-            of = (
-                "numbers of transfers, of each combination of values"
-                if self.design.shared_inputs
-                else "numbers of transfers"
-            )
-            raise ValueError(f"vectors must be at least the {kinds} {of}, got {count}")
+            of = ", of each combination of values" if kinds > len(self.design.lengths) else ""
+            raise ValueError(f"vectors must be at least the {kinds} numbers of transfers{of}, got {count}")
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
         """Generate about the same number of vectors for each kind, in random order; if there are fewer, none of some."""
