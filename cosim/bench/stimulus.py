@@ -150,7 +150,8 @@ def with_rare_results(products: DotProducts, runs: Sequence[Run], of_vector: int
 def repeat_in_tiles(
     tiles: Tiles, runs: Sequence[Run], products: Sequence[Sequence[int]], scales: Sequence[Sequence[int]]
 ) -> Tiles:
-    """The tiles with the operands that their runs hold: equal in every step of every tile, the first one's among them.
+    """The tiles with the operands that their runs hold: equal in every step of every tile, the first one's among them; but
+    for scales of a block that several steps share.
 
     Args:
         products: the k of each step. scales: the blocks of each step; none where unscaled.

@@ -22,7 +22,7 @@ from rtl.cost.synthesis import TOP, Mapped, map_whole
 from rtl.datapath.base import DecodedDatapath
 from rtl.designs.tile import MMATile, held
 from rtl.designs.tile_design import TileDesign
-from rtl.designs.weight_array import Bank, busy_cycles, stays
+from rtl.designs.weight_array import Bank, busy_cycles, stays, step_cycles
 from rtl.steps.component import AnyComponent, never_built
 from rtl.verilog.emit import modules
 
@@ -95,9 +95,9 @@ def array_cost(unit: Unit, cells: Library, wanted: CostRequest, delay: float) ->
         Plain JSON, each key after `array_`. macs, of all elements; area_um2, of which elements_um2, decoders_um2 (those at
         the edge), registers_um2 (between elements and in front of them) and, where weights stay, banks_um2; clock_ns, the
         shortest period; energy_pj of a cycle in which all elements work, at the wanted clock and activity of every net;
-        cycles_per_step, of a result of several steps; area_um2_per_mac, energy_pj_per_mac, tops_per_mm2 and tops_per_watt,
-        of an array that is always busy: at the wanted clock if it meets that, else at its own; utilisation of the wanted
-        layers.
+        cycles_per_step, of a result of several steps, or where weights stay of a row of A in one of several steps;
+        area_um2_per_mac, energy_pj_per_mac, tops_per_mm2 and tops_per_watt, of an array that is always busy: at the wanted
+        clock if it meets that, else at its own; utilisation of the wanted layers.
 
     Raises:
         As `rtl.cost.cost_columns.measure` does.
@@ -133,7 +133,10 @@ def array_cost(unit: Unit, cells: Library, wanted: CostRequest, delay: float) ->
     energy = 1e3 * watt * wanted.period_ns
     period = clock if wanted.clock_ns is None else max(clock, wanted.clock_ns)
     macs = array.rows * array.columns * unit.operation.length
-    per_step = 1 if array.keeps_weights or array.steps == 1 else unit.implementation.stages
+    stages = unit.implementation.stages
+    per_step: float = 1 if array.steps == 1 else stages
+    if array.keeps_weights and array.steps > 1:
+        per_step = step_cycles(array, stages) / array.depth
     figures = {
         "area_um2": area, "elements_um2": elements_area, "decoders_um2": decoders_area, "registers_um2": bits * flip_flop,
         "clock_ns": clock, "energy_pj": energy, "area_um2_per_mac": area / macs,

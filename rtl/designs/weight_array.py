@@ -1,5 +1,8 @@
 """An array whose weights stay: elements of B wait in the datapaths, rows of A pass, and sums go down from row to row."""
 
+from functools import reduce
+from operator import or_
+
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
@@ -45,11 +48,8 @@ class Bank(AnyComponent):
                 m.d.sync += register.eq(self.c.word_select(row, self._bits))
             with m.Elif(self.write & (self.write_row == row)):
                 m.d.sync += register.eq(self.written)
-        with m.Switch(self.read_row):
-            for row, register in enumerate(sums):
-                with m.Case(row):
-                    m.d.comb += self.read.eq(register)
-        m.d.comb += self.d.eq(Cat(sums))
+        chosen = [Mux(self.read_row == row, register, 0) for row, register in enumerate(sums)]
+        m.d.comb += [self.read.eq(reduce(or_, chosen)), self.d.eq(Cat(sums))]
         return m
 
 
@@ -185,8 +185,13 @@ def last_use(array: Array, stages: int) -> int:
     return (array.rows - 1) * stages + array.wave
 
 
+def step_cycles(array: Array, stages: int) -> int:
+    """Cycles from the first row of A of a step to that of the next: for all rows, until the first one's sum is back, and
+    until its weights may be replaced."""
+    weights = last_use(array, stages) + (1 if array.double_buffer else array.depth)
+    return max(array.depth, 1 + array.rows * stages, weights)
+
+
 def busy_cycles(array: Array, stages: int, steps: int) -> int:
     """Cycles from the first transfer of a tile to its result, if nothing stalls."""
-    down = array.rows * stages
-    weights = last_use(array, stages) + (1 if array.double_buffer else array.depth)
-    return (steps - 1) * max(array.depth, 1 + down, weights) + array.depth + down + array.wave + 1
+    return (steps - 1) * step_cycles(array, stages) + array.depth + array.rows * stages + array.wave + 1
