@@ -9,6 +9,7 @@ import pytest
 
 import cosim
 import golden
+from cosim.runner import in_volume
 from cosim.volume import segments
 from golden import Implementation, Unit
 from golden.arithmetic.formats import E2M3, E3M2, E4M3, E5M2, FP32
@@ -120,7 +121,8 @@ def test_element_of_a_tile_that_is_wrong_is_shown(wrapped: Wrapped) -> None:
 @pytest.mark.slow
 def test_error_for_one_code_without_fields_is_seen(wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a design that errs for one code of an integer, native vectors that have it are seen, and no others."""
-    monkeypatch.setattr(segments, "DIRECTED", 100)
+    for module in (segments, in_volume):
+        monkeypatch.setattr(module, "DIRECTED", 100)
     unit = own_unit("weights under fp16")
     wrong = wrapped(unit, {"d": "d_inside ^ (b[3:0] == 6)"})
     report = cosim.run(unit, vectors=10_000, seed=2, dut=wrong, mode="volume")
