@@ -223,6 +223,6 @@ def test_fewer_vectors_than_kinds_are_vectors_of_some_kinds() -> None:
     unit = Unit(name="sum", operation=FMA(a=FP16, b=FP16, c=FP16))
     specification = specification_of(ProductDesign(unit, lengths=(1, 2, 3, 4)))
     made = [vector for chunk in specification.chunks(3, 0) for vector in chunk.vectors]
-    assert sorted(len(vector.elements[0].products.stimulus.operands.a[0]) for vector in made) == [1, 2, 3]
+    assert sorted(len(dot_products(vector.elements[0].products).stimulus.operands.a[0]) for vector in made) == [1, 2, 3]
     with pytest.raises(ValueError, match=r"^vectors must be at least the 4 numbers of transfers, got 3$"):
         specification.check_count(3)
