@@ -227,8 +227,8 @@ def test_a_wrong_array_whose_weights_stay_is_seen(fault: str, monkeypatch: pytes
     elif fault == "sum not there yet":
         monkeypatch.setattr(WeightArray, "_is_there", lambda self, in_flight, returns: Const(1, 1))
     else:
-        passing = WeightArray._passing
-        monkeypatch.setattr(WeightArray, "_passing", lambda self, m, lines: [passing(self, m, [line])[0] for line in lines])
+        along = MMATile._along
+        monkeypatch.setattr(WeightArray, "_along", lambda *given: along(*given[:-1], [1] * len(given[-1])))
     with pytest.raises(AssertionError, match="element"):
         check_array(unit, 0.0, 0.0)
 
@@ -270,9 +270,7 @@ def test_a_wrong_systolic_array_is_seen(fault: str, monkeypatch: pytest.MonkeyPa
     unit = an_array(stages, rows=2, columns=3, steps=steps, feed="systolic")
     if fault == "no skew":
         along = MMATile._along
-        monkeypatch.setattr(
-            MMATile, "_along", lambda self, m, side, lines, count: [along(self, m, side, [x], count)[0] for x in lines]
-        )
+        monkeypatch.setattr(MMATile, "_along", lambda *given: along(*given[:-1], [0] * len(given[-1])))
     elif fault == "c of the next tile":
         monkeypatch.setattr(MMATile, "_may_start", lambda self, m, first, in_transfer: first)
     else:
