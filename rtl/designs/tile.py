@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
@@ -34,6 +35,14 @@ class Transfer:
     step: int
     takes_b: bool
     takes_c: bool
+
+
+class Share(NamedTuple):
+    """Where an operand of an element of D lies: a transfer, and a place among so many equal parts of a port."""
+
+    transfer: int
+    place: int
+    parts: int
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,24 @@ class TileShape:
             for step in range(self.steps)
             for row in range(0, m, self.rows)
         ]
+
+    @property
+    def c_transfer(self) -> int:
+        """The number of the transfer with which c is read."""
+        return next(number for number, each in enumerate(self.transfers) if each.takes_c)
+
+    def sources(self, row: int, column: int) -> list[tuple[Share, Share]]:
+        """Where the operands of an element of D lie in a and b, and their scales likewise, for each L products in turn."""
+        i, transfers, found = self.instruction, self.transfers, []
+        for step in range(self.steps):
+            those = [number for number, each in enumerate(transfers) if each.step == step]
+            of_a = next(number for number in those if transfers[number].rows.start <= row < transfers[number].rows.stop)
+            of_b = next(number for number in those if transfers[number].takes_b)
+            line = row - transfers[of_a].rows.start
+            for part in range(self.at_once):
+                a = Share(of_a, line * self.at_once + part, self.rows * self.at_once)
+                found.append((a, Share(of_b, column * self.at_once + part, i.n * self.at_once)))
+        return found
 
     def products(self, step: int) -> list[int]:
         """The indices k of the elements of A and B that a step takes, in order of their places."""
