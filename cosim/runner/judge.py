@@ -16,9 +16,8 @@ from cosim.dut.tool_log import ElaborationError
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from golden.files import temporary_folder
-from rtl.designs.design import Design
+from rtl.designs.design import Design, operand_names
 from rtl.designs.identity import design_key, verilog_digest
-from rtl.designs.ports import OPERANDS
 from rtl.designs.tile_design import TileDesign
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) 
     """The bits of the operands of one vector, of all transfers of a tile."""
     if not isinstance(design, TileDesign):
         shared = design.shared_inputs
-        known = {*OPERANDS, design.mask, design.random} - {*shared}
+        known = {*operand_names(design)} - {*shared}
         inputs = {port.name: port.width for port in design.ports if port.name in known and port.direction == "input"}
         if "c" in inputs and widths.c_bits is not None:
             inputs["c"] = widths.c_bits
