@@ -6,11 +6,19 @@ from typing import NamedTuple
 from rtl.designs.ports import Echo
 
 ORIGINS = (
-    "is that of the result before",
-    "is raised because the result before must raise it",
-    "is raised because the result before had it: it is never cleared",
+    ("is that of the result before", "is that of the result before"),
+    ("is raised because the result before must raise it", "comes after a result that must raise it"),
+    ("is raised because the result before had it: it is never cleared", "comes after a result that had it"),
 )
-"""What a wrong output may be. The last two are for exception flags. C++ counts them in this order (native/judge.cpp)."""
+"""What a wrong output may be, where no result contradicts it, and where right ones do. The last two are for exception flags.
+C++ counts them in this order (native/judge.cpp)."""
+
+COUNTS = 3
+"""Counts of each origin: wrong results that it explains, wrong results that it does not, right ones that contradict it."""
+
+NO_CHANCE = 20
+"""Wrong results that an origin must explain where right results contradict it: of flags that seven in ten results have, a
+thousandth of the sets of so many come after such results by chance."""
 
 OF = " of "
 """Between the name of a flag and that of its output."""
@@ -43,21 +51,23 @@ class Returned:
         if before is None:
             return
         for bit, name in enumerate(parts_of(echo)):
-            counts = self._counts.setdefault(name, [0] * (2 * len(ORIGINS)))
+            counts = self._counts.setdefault(name, [0] * (COUNTS * len(ORIGINS)))
             if isinstance(got, str):  # no origin explains bits that are neither 0 nor 1
-                counts[1::2] = [count + 1 for count in counts[1::2]]
+                counts[1::COUNTS] = [count + 1 for count in counts[1::COUNTS]]
                 continue
             codes = (expected, got, before.expected, before.got)
-            must, is_now, last_must, last = (code >> bit & 1 for code in codes) if echo.flags else codes
+            must, now, last_must, last = (code >> bit & 1 for code in codes) if echo.flags else codes
             for origin, guess in enumerate((last_must, must | last_must, must | last)):
-                counts[2 * origin + (guess != is_now)] += guess != is_now or must != is_now
+                counts[COUNTS * origin] += now != must and now == guess
+                counts[COUNTS * origin + 1] += now != must and now != guess
+                counts[COUNTS * origin + 2] += now == must and now != guess
 
     def reset(self) -> None:
         """Note a reset: the next result has none before it."""
         self._before.clear()
 
     def counts(self) -> dict[str, tuple[int, ...]]:
-        """By flag or output, for each of `ORIGINS`: wrong results that it explains, results that it contradicts."""
+        """By flag or output: for each of `ORIGINS` its `COUNTS`."""
         return {name: tuple(counts) for name, counts in self._counts.items()}
 
 
@@ -68,11 +78,14 @@ def summed(several: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, tuple[in
 
 
 def origins(returned: Mapping[str, Sequence[int]]) -> dict[str, str]:
-    """By flag or output, where an origin explains every wrong result and contradicts no result: that origin in words."""
+    """By flag or output, where origins explain all wrong results: the one that fewest right results contradict, in words."""
     found = {}
     for name, counts in returned.items():
-        known = [n for n in range(len(ORIGINS)) if counts[2 * n] and not counts[2 * n + 1]]
+        of = [tuple(counts[COUNTS * n :][:COUNTS]) for n in range(len(ORIGINS))]
+        known = [n for n, (wrong, others, right) in enumerate(of) if wrong >= (NO_CHANCE if right else 1) and not others]
         if known:
-            explained = f"{counts[2 * known[0]]:,} results, and no other contradicts it"
-            found[name] = f"each wrong {name} {ORIGINS[known[0]]} ({explained})"
+            best = min(known, key=lambda n: of[n][2])
+            wrong, _, right = of[best]
+            contradicted = f"{right:,} others contradict it" if right else "no other contradicts it"
+            found[name] = f"each wrong {name} {ORIGINS[best][right > 0]} ({wrong:,} results; {contradicted})"
     return found

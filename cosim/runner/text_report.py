@@ -186,7 +186,7 @@ def failures_in_full(report: Report) -> list[str]:
             lines += [f"first of group {number}: {group.first}", ""]
         first = report.groups[0].mismatches[0]
         if first.place in {name.rpartition(OF)[2] for name in origins}:
-            lines += ["the first of group 0 depends on the results before it: with --vector alone it does not differ", ""]
+            lines += ["the first of group 0 depends on the results before it; --vector sends it alone, and it agrees", ""]
         else:
             lines += [f"to repeat the first of group 0: the same command with --vector {first.vector}", ""]
     if report.first_disagreement is not None:

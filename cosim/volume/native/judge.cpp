@@ -127,8 +127,8 @@ void Judge::count(Returned& of, bool has_flags, uint64_t got, uint64_t expected)
         const uint64_t mask = has_flags ? uint64_t{1} << bit : ~uint64_t{0};
         const uint64_t origins[] = {of.expected, expected | of.expected, expected | of.got};
         for (size_t i = 0; i < std::size(origins); ++i) {
-            const bool is_right = !((origins[i] ^ got) & mask), is_wrong = (got ^ expected) & mask;
-            of.counts[bit][2 * i + !is_right] += !is_right || is_wrong;
+            const bool is_it = !((origins[i] ^ got) & mask), is_right = !((got ^ expected) & mask);
+            if (!is_it || !is_right) ++of.counts[bit][3 * i + (is_right ? 2 : !is_it)];
         }
     }
     of.has_before = true;

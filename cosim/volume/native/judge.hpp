@@ -38,8 +38,8 @@ struct Group {
 struct Returned {
     bool has_before = false;
     uint64_t expected = 0, got = 0;  // of the result before
-    std::vector<std::array<int64_t, 6>> counts;  // of each flag, or of the whole: wrong results that each origin explains,
-                                                 // results that it contradicts
+    std::vector<std::array<int64_t, 9>> counts;  // of each flag, or of the whole: wrong results that each origin explains, wrong
+                                                 // ones that it does not, right ones that contradict it
     std::map<std::pair<int, uint64_t>, int64_t> raised;  // label, expected code → results
 };
 
