@@ -11,6 +11,7 @@ import copy
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +90,12 @@ def compared(unit: Unit, table: Mapping[str, Any], count: int, seed: int) -> dic
     learn(table)
     operation, K = unit.operation, unit.usual_K
     rows = generate(OperandShape.of(unit, K), count, seed).operands
-    random, differ, first = random_bits(unit, count, seed), 0, ""
-    for row, got in enumerate(results(unit, rows, random).tolist()):
+    inputs, differ, first = drawn_inputs(unit, rows, seed), 0, ""
+    for row, got in enumerate(results(unit, rows, inputs).tolist()):
         a, b, c = rows.a[row].tolist(), rows.b[row].tolist(), int(rows.c[row])
         scales = [() if x is None else x[row].tolist() for x in (rows.scale_a, rows.scale_b)]
         if unit.random is not None and unit.random.random is not None:
-            variant, drawn = stochastic_twin.variant_of(operation, unit.random.random.half), int(random["random"][row])
+            variant, drawn = stochastic_twin.variant_of(operation, unit.random.random.half), int(inputs["random"][row])
             expected = stochastic_twin.dot(operation, variant, unit.random.width, drawn, a, b, c, *scales)
         elif unit.sums is None:
             expected = twin.dot(operation, a, b, c, *scales)
@@ -106,17 +107,15 @@ def compared(unit: Unit, table: Mapping[str, Any], count: int, seed: int) -> dic
     return {"rows": count, "differ": differ, "first": first}
 
 
-def random_bits(unit: Unit, count: int, seed: int) -> dict[str, Any]:
-    """The further operand of a unit with random bits, for rows."""
-    if unit.random is None:
-        return {}
-    return {"random": np.random.default_rng(seed).integers(0, 1 << unit.random.width, count, np.uint64)}
+def drawn_inputs(unit: Unit, rows: Operands, seed: int) -> dict[str, Any]:
+    """The operands that `[controls]` add, for rows; and a longer b where metadata select those of the rows from it."""
+    return unit.drawn_inputs(rows.b, np.random.default_rng(seed))
 
 
-def results(unit: Unit, rows: Operands, random: Mapping[str, Any]) -> Any:
+def results(unit: Unit, rows: Operands, inputs: Mapping[str, Any]) -> Any:
     """The model's results for rows."""
     c = rows.c if "c" in unit.operation.operands else None
-    return unit.dot(rows.a, rows.b, c, rows.scale_a, rows.scale_b, **random)
+    return unit.dot(**{**rows._asdict(), "c": c, **inputs})
 
 
 def wrong_tables(table: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -153,13 +152,13 @@ def found_wrong(unit: Unit, table: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: there is none.
     """
     rows = generate(OperandShape.of(unit, unit.usual_K), WRONG_VECTORS, SEED).operands
-    random = random_bits(unit, WRONG_VECTORS, SEED)
-    d = results(unit, rows, random)
+    inputs = drawn_inputs(unit, rows, SEED)
+    d = results(unit, rows, inputs)
     near = [(words, unit_from_table(changed).step) for words, changed in wrong_tables(table)]
     if not near:
-        near = [(words, Unit(name=unit.name, operation=other)) for words, other in one_off(unit.operation)]
+        near = [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
     for words, wrong in near:
-        if wrong.operation.d == unit.operation.d and (results(wrong, rows, random) != d).any():
+        if wrong.operation.d == unit.operation.d and (results(wrong, rows, inputs) != d).any():
             with temporary_folder("mmau-own-units-") as folder:
                 design = as_design(unit)
                 source = write_generated(as_design(wrong), Path(folder))

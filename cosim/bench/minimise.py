@@ -18,6 +18,7 @@ from golden import Unit
 from golden.stimulus import OperandShape, Row, Stimulus, operands_of
 from golden.stimulus.shrink import MAX_ASKED, cost, search
 from golden.units.controls import Source
+from golden.units.selection import CODE_BITS
 from rtl.designs.ports import step_operands
 
 Ask = Callable[[Sequence[Vector]], Awaitable[Sequence[int | str]]]
@@ -129,7 +130,10 @@ class _Search:
         random = self._products.random and self._products.alone(self._row).random
         if random is not None:
             random = random._replace(bits=random.bits.repeat(len(rows)))
-        asked = replace(self._products, stimulus=stimulus, mask=mask, random=random)
+        selected = self._products.selected and self._products.alone(self._row).selected
+        if selected is not None:
+            selected = selected.rows(np.zeros(len(rows), np.int64))
+        asked = replace(self._products, stimulus=stimulus, mask=mask, random=random, selected=selected)
         return replace(asked, expected=asked.computed())
 
     def _vector_of(self, products: DotProducts, row: int) -> Vector:
@@ -140,6 +144,9 @@ class _Search:
             widths[products.mask.port] = products.mask.bits.shape[1]
         if products.random is not None:
             widths[products.random.port] = products.random.width
+        if products.selected is not None:
+            widths[products.selected.port] = products.selected.codes.shape[1] * CODE_BITS
+            widths["b"] *= 2
         (transfer,) = unit_transfers(replace(products.alone(row)))
         placed = {port: value << self._place * widths[port] for port, value in transfer.items()}
         (sent,) = self._vector.transfers
@@ -163,9 +170,15 @@ class _Search:
     def result(self) -> Minimised:
         """The smallest row found, with the result of the design."""
         row, (got, expected) = self.smallest, self._found[self.smallest]
-        scaled = self._shape.scale is not None
+        scaled, beside, selected = self._shape.scale is not None, dict(self._original.ports), self._products.selected
+        if selected is not None:
+            one = replace(
+                self._products.alone(self._row),
+                stimulus=Stimulus(operands_of([row], self._shape), np.zeros(1, np.uint8), ("",)),
+            )
+            beside["b"] = tuple(map(int, one.sent.b[0].tolist()))
         compared = replace(
-            self._original, a=row.a, b=row.b, c=row.c, scale_a=row.scale_a if scaled else None,
+            self._original, ports=beside, a=row.a, b=row.b, c=row.c, scale_a=row.scale_a if scaled else None,
             scale_b=row.scale_b if scaled else None, got=got, expected=expected,
         )  # fmt: skip
         before, terms = (cost(each, self._shape)[0] for each in (self.row_of(self._original), row))

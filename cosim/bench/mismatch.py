@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from cosim.bench.operand_widths import FixedPoint
-from cosim.bench.products import Bits, Element, Raised, Returned, heading
+from cosim.bench.products import Bits, DotProducts, Element, Raised, Returned, heading
 from golden import Cls, Format
 
 UNDEFINED = "undefined"
@@ -41,7 +41,8 @@ class ComparedRow:
         a, b: codes [K]. c: code. scale_a, scale_b: codes [K/K_block], None where unscaled.
         got: code of d from the design, or its bits as text where some are neither 0 nor 1. expected: golden's code.
         cycle, time: as in `Arrival`.
-        ports: codes that a user's specification sends, by port; a and b are then empty and c is 0.
+        ports: codes that a user's specification sends, by port; a and b are then empty and c is 0. Of a unit those of
+            operands that [controls] adds; with metadata also all elements of b, of which the row's are the selected ones.
     """
 
     vector: int
@@ -338,6 +339,9 @@ def compared_row(vector: int, element: Element, code: int | str, arrival: Arriva
     """The `ComparedRow` of an element."""
     products, row = element.products, element.row
     codes = products.codes_by_name(row)
+    beside = {name: value for name, value in codes.items() if name not in OPERANDS}
+    if isinstance(products, DotProducts) and products.selected is not None:
+        beside["b"] = tuple(map(int, products.sent.b[row].tolist()))
     return ComparedRow(
         vector=vector,
         place=element.place,
@@ -352,7 +356,7 @@ def compared_row(vector: int, element: Element, code: int | str, arrival: Arriva
         expected=int(products.expected[row]),
         cycle=arrival.cycle,
         time=arrival.time,
-        ports={name: value for name, value in codes.items() if name not in OPERANDS},
+        ports=beside,
     )
 
 

@@ -19,6 +19,7 @@ from golden.checks import check_int
 from golden.comparison import differing
 from golden.stimulus import Operands, Stimulus
 from golden.units.controls import Source
+from golden.units.selection import CODE_BITS, scattered
 from rtl.designs.ports import Echo
 
 
@@ -161,6 +162,19 @@ class Random(NamedTuple):
     width: int
 
 
+class Selected(NamedTuple):
+    """The metadata of each row, [rows, K/2], and the port that has them; and the elements of b at all places, [rows, 2K], of
+    which those that the metadata select are the row's own."""
+
+    port: str
+    codes: npt.NDArray[Any]
+    others: npt.NDArray[Any]
+
+    def rows(self, order: npt.NDArray[Any] | slice) -> Self:
+        """Those of rows, in this order."""
+        return self._replace(codes=self.codes[order].copy(), others=self.others[order].copy())
+
+
 @dataclass(frozen=True)
 class DotProducts:
     """Rows of operands of one operation, or of a chain of it, and golden's results.
@@ -176,6 +190,7 @@ class DotProducts:
         has_steps: whether the model is steps of the operation, and not a program of additions.
         places: the ports that operands come from, where these have other names. mask: the products that count, if not all.
         assumed: the operands that the design must take. random: random bits, if the model takes them.
+        selected: metadata that select b of the stimulus from a longer one, if the design takes such.
     """
 
     name: str
@@ -190,6 +205,7 @@ class DotProducts:
     mask: Mask | None = None
     assumed: Assumed = ALL
     random: Random | None = None
+    selected: Selected | None = None
 
     @cached_property
     def result(self) -> Format:
@@ -200,6 +216,14 @@ class DotProducts:
     def counted(self) -> Operands:
         """The operands with +0 · +0 in the place of each idle product, as the model takes them."""
         return self.stimulus.operands if self.mask is None else without_idle(self.stimulus.operands, self.mask.bits)
+
+    @property
+    def sent(self) -> Operands:
+        """The operands as they are sent: b with the elements that are not selected."""
+        operands, selected = self.stimulus.operands, self.selected
+        if selected is None:
+            return operands
+        return operands._replace(b=scattered(operands.b, selected.others, selected.codes))
 
     @property
     def label(self) -> npt.NDArray[Any]:
@@ -245,9 +269,10 @@ class DotProducts:
         return [*((int(code), fmt) for code, fmt in pairs), *c]
 
     def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
-        """The codes of a row by operand: a, b, c and, where they exist, scale_a, scale_b, a mask and random bits."""
+        """The codes of a row by operand: a, b, c and, where they exist, scales, a mask, random bits and metadata."""
         named = [*self.stimulus.operands._asdict().items(), *([] if self.mask is None else [self.mask])]
         named += [] if self.random is None else [(self.random.port, self.random.bits)]
+        named += [] if self.selected is None else [(self.selected.port, self.selected.codes)]
         return {name: tuple(map(int, codes[row].reshape(-1).tolist())) for name, codes in named if codes is not None}
 
     def made_by(self, row: int) -> str:
@@ -264,7 +289,7 @@ class DotProducts:
 
     def inputs(self, row: int) -> list[str]:
         """The inputs of a row as lines of text."""
-        operation, operands = self.operation, self.stimulus.operands
+        operation, operands = self.operation, self.sent
         a, b = self.formats
         vectors = [each for each in (("a", operands.a, a), ("b", operands.b, b)) if each[0] in operation.operands]
         scale, every = operation.scale_format, operands._asdict()
@@ -272,6 +297,8 @@ class DotProducts:
         lines = [line for name, codes, kind in vectors for line in operand_lines(name, codes[row].tolist(), kind, True)]
         if self.mask is not None:
             lines = operand_lines(self.mask.port, self.mask.bits[row].tolist(), Bits(1), True) + lines
+        if self.selected is not None:
+            lines = operand_lines(self.selected.port, self.selected.codes[row].tolist(), Bits(CODE_BITS), True) + lines
         if self.random is not None:
             lines = operand_lines(self.random.port, [int(self.random.bits[row])], Bits(self.random.width), False) + lines
         has_c = "c" in operation.operands
@@ -281,8 +308,10 @@ class DotProducts:
         """These rows, in this order."""
         mask = self.mask and self.mask._replace(bits=self.mask.bits[order])
         random = self.random and self.random._replace(bits=self.random.bits[order])
+        selected = self.selected and self.selected.rows(order)
         expected = [self.expected[row] for row in order.tolist()]
-        return replace(self, stimulus=self.stimulus.rows(order), expected=expected, mask=mask, random=random)
+        stimulus = self.stimulus.rows(order)
+        return replace(self, stimulus=stimulus, expected=expected, mask=mask, random=random, selected=selected)
 
     def alone(self, row: int) -> Self:
         """A copy of one row, so that the others need not stay in memory."""
@@ -291,7 +320,9 @@ class DotProducts:
         stimulus = Stimulus(Operands(*codes), self.label[one].copy(), self.stimulus.names)  # type: ignore[arg-type]
         mask = self.mask and self.mask._replace(bits=self.mask.bits[one].copy())
         random = self.random and self.random._replace(bits=self.random.bits[one].copy())
-        return replace(self, stimulus=stimulus, expected=[self.expected[row]], mask=mask, random=random)
+        selected = self.selected and self.selected.rows(one)
+        expected = [self.expected[row]]
+        return replace(self, stimulus=stimulus, expected=expected, mask=mask, random=random, selected=selected)
 
     def recomputed(self, row: int) -> int:
         """The row's result, computed by the reference engine."""

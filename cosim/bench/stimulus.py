@@ -15,7 +15,7 @@ import numpy as np
 import golden
 from cosim.bench.coverage import with_pairs
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths, with_fixed_results
-from cosim.bench.products import Bits, Chunk, DotProducts, Element, Mask, Random, Vector, packed
+from cosim.bench.products import Bits, Chunk, DotProducts, Element, Mask, Random, Selected, Vector, packed
 from cosim.bench.waits import class_numbers
 from golden import Format, Instruction, Unit
 from golden.arithmetic.flags import selected
@@ -25,11 +25,13 @@ from golden.operations import FMA
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
 from golden.stimulus.codes import uniform_codes
 from golden.units.controls import Source
+from golden.units.operand_inputs import drawn_mask, drawn_metadata
+from golden.units.selection import CODE_BITS
 from golden.units.unit import Choice
 from rtl.designs.controlled_design import ControlledDesign
-from rtl.designs.design import Design
+from rtl.designs.design import Design, operand_names
 from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.ports import OPERANDS, step_operands
+from rtl.designs.ports import step_operands
 from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
@@ -318,6 +320,9 @@ class StepSpecification:
         operands = self.widths.taken(stimulus.operands, operation, assumed, formats)
         products = masked_products(choice, replace(stimulus, operands=operands), self.design.mask, engine, noise, formats)
         products = replace(products, assumed=assumed)
+        if self.design.metadata:
+            rng = np.random.default_rng(noise.getrandbits(64))
+            products = replace(products, selected=Selected(self.design.metadata, *drawn_metadata(operands.b, rng)))
         if self.widths.c_bits == 0 and isinstance(operation, FMA):
             products = replace(products, covered=operation.without_c())
         return with_fixed_results(products, self.widths.d)
@@ -344,9 +349,7 @@ class StepSpecification:
         """The width of each input that a result does not share with others (bits)."""
         shared = self.design.shared_inputs
         inputs = [
-            port
-            for port in self.design.ports
-            if port.direction == "input" and port.name in (*OPERANDS, self.design.mask, self.design.random)
+            port for port in self.design.ports if port.direction == "input" and port.name in operand_names(self.design)
         ]
         return {port.name: port.width for port in inputs if port.name not in shared}
 
@@ -563,8 +566,7 @@ def masked_products(
     row all products count; and with random bits where the unit takes some."""
     unit, operands, bits, random = choice.unit, stimulus.operands, None, None
     if mask:
-        rng = np.random.default_rng(noise.getrandbits(64))
-        bits = rng.integers(0, 2, operands.a.shape, np.uint8) | rng.integers(0, 2, (len(operands.a), 1), np.uint8)
+        bits = drawn_mask(operands.a.shape, np.random.default_rng(noise.getrandbits(64)))
     if unit.random is not None:
         rng, port, width = np.random.default_rng(noise.getrandbits(64)), unit.random.port, unit.random.width
         drawn = rng.integers(0, 1 << width, len(operands.a), np.uint64)
@@ -597,16 +599,18 @@ def dot_products(
 
 def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
     """The values of a datapath's operand ports for each row."""
-    columns = {}
+    columns, sent = {}, products.sent
     for name, elements in step_operands(products.operation).items():
         if name != "d":
             port, is_negated = products.places.get(name, Source(name))
-            codes = getattr(products.stimulus.operands, name)
+            codes = getattr(sent, name)
             columns[port] = packed_codes(codes ^ elements.format.negative_zero if is_negated else codes, elements.format)
     if products.mask is not None:
         columns[products.mask.port] = packed(products.mask.bits, Bits(1))
     if products.random is not None:
         columns[products.random.port] = products.random.bits.tolist()
+    if products.selected is not None:
+        columns[products.selected.port] = packed(products.selected.codes, Bits(CODE_BITS))
     return _transposed(columns)
 
 

@@ -10,8 +10,7 @@ from cosim.dut.elaborate import Port, Range
 from golden import Format
 from golden.checks import listed, unknown
 from rtl.designs.controlled_design import ControlledDesign
-from rtl.designs.design import Design
-from rtl.designs.ports import OPERANDS
+from rtl.designs.design import Design, operand_names
 from rtl.designs.product_design import ProductDesign
 
 BETWEEN = "before the last transfer"
@@ -107,7 +106,7 @@ def operands_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Opera
     constants = {each.port: tuple(value.name for value in each.values) for each in controls if each.has_constants}
     found = []
     for port in design.ports:
-        if port.name in (*OPERANDS, design.mask, design.random) or port.name in design.shared_inputs:
+        if port.name in operand_names(design) or port.name in design.shared_inputs:
             width = pitch = port.width // port.count
             if port.name == "c" and widths.c_bits is not None:
                 width = widths.c_bits

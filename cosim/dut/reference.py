@@ -10,7 +10,8 @@ from cosim.dut.elaborate import Port, elaborated
 from cosim.dut.vhdl import entity_of, lower_case
 from golden.chains.chain import Chain
 from golden.checks import listed, unknown
-from golden.units.controls import MASK, OPERANDS, RANDOM, Control
+from golden.units.controls import MASK, METADATA, OPERANDS, RANDOM, Control
+from golden.units.selection import CODE_BITS
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.ports import Echo
@@ -112,6 +113,11 @@ class _Finder:
             fits = width == length * self._dut.results
             self.check(f"{what} must have one bit for each product, {length * self._dut.results}; it has {width}", fits)
             return length * transfers
+        if control.key == METADATA:
+            wanted = length // 2 * CODE_BITS
+            fits = width == wanted * self._dut.results
+            self.check(f"{what} must have 2 bits for each product, {wanted * self._dut.results}; it has {width}", fits)
+            return wanted
         if control.key == RANDOM:
             wanted = control.width * self._dut.results
             self.check(f"{what} must have the random bits of each result, {wanted}; it has {width}", width == wanted)

@@ -64,6 +64,7 @@ CONTROLS = {
     r"neg_?(p|prod(uct)?|[abxy])": '{key = "operation", values = {0 = {}, 1 = {a = "-a"}}}',
     r"(src_|dst_)?(fmt|format)": '{key = "formats", values = {0 = "?", 1 = "?"}}',
     r"((simd|lane|vec)_)?mask": '{key = "mask"}',
+    r"((sp|sparse|sparsity)_?)?meta(data)?": '{key = "metadata"}',
 }
 """Patterns of the names of inputs that choose the arithmetic, and what each may be; a `?` is to be replaced."""
 

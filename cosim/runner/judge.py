@@ -16,10 +16,9 @@ from cosim.dut.tool_log import ElaborationError
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from golden.files import temporary_folder
-from golden.units.controls import MASK
-from rtl.designs.design import Design
+from golden.units.controls import MASK, METADATA
+from rtl.designs.design import Design, operand_names
 from rtl.designs.identity import design_key, verilog_digest
-from rtl.designs.ports import OPERANDS
 from rtl.designs.tile_design import TileDesign
 
 if TYPE_CHECKING:
@@ -76,14 +75,14 @@ def steady_inputs(design: Design, dut: "Dut") -> tuple[str, ...]:
     unit = getattr(design, "unit", None)
     if unit is None or dut.beats is None or max(dut.beats.counts) == 1:
         return ()
-    return tuple(control.port for control in unit.controls if control.key != MASK)
+    return tuple(control.port for control in unit.controls if control.key not in (MASK, METADATA))
 
 
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:
     """The bits of the operands of one vector, of all transfers of a tile."""
     if not isinstance(design, TileDesign):
         shared = design.shared_inputs
-        known = {*OPERANDS, design.mask, design.random} - {*shared}
+        known = {*operand_names(design)} - {*shared}
         inputs = {port.name: port.width for port in design.ports if port.name in known and port.direction == "input"}
         if "c" in inputs and widths.c_bits is not None:
             inputs["c"] = widths.c_bits

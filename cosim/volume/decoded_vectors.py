@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from cosim.bench.mismatch import Arrival, ComparedRow, compared_row
-from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Mask, Random, Vector
+from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Mask, Random, Selected, Vector
 from cosim.bench.stimulus import place, place_in_matrix
 from cosim.volume.design_plan import Product, products_of
 from golden import Format
 from golden.arrays import bits_dtype
 from golden.stimulus import Operands, Stimulus
+from golden.units.selection import CODE_BITS, PAIRS_OF_FOUR
 from rtl.designs.design import Design
 from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile_design import TileDesign
@@ -32,10 +33,13 @@ class Codes:
     scale_b: tuple[int, ...] | None
     mask: tuple[int, ...] | None = None
     random: int | None = None
+    metadata: tuple[int, ...] | None = None
+    sent_b: tuple[int, ...] = ()
 
     def ports(self, design: Design) -> dict[str, tuple[int, ...]]:
-        """The codes of a design's mask and random bits, by port."""
+        """The codes of a design's mask, metadata with the b that they select from, and random bits, by port."""
         found = {} if self.mask is None else {design.mask: self.mask}
+        found |= {} if self.metadata is None else {design.metadata: self.metadata, "b": self.sent_b}
         return found if self.random is None else found | {design.random: (self.random,)}
 
 
@@ -117,9 +121,19 @@ class Decoder:
 
         L, mask = p.products_per_step, self._design.mask
         width = None if p.random is None or p.random.random is None else p.random.random.width
+        metadata: tuple[int, ...] | None = None
+        sent_b: tuple[int, ...] = ()
+        if not self._design.metadata:
+            b = _in_order(p, [part("b", p.b, t, j * L, L) for t in of_b])
+        else:
+            metadata = _codes(transfers[0][self._design.metadata], CODE_BITS, element * L // 2, L // 2)
+            sent_b = part("b", p.b, transfers[0], element * 2 * L, 2 * L)
+            b = tuple(sent_b[4 * group + place] for group, code in enumerate(metadata) for place in PAIRS_OF_FOUR[code])
         return Codes(
             a=_in_order(p, [part("a", p.a, t, i * L, L) for t in of_a]),
-            b=_in_order(p, [part("b", p.b, t, j * L, L) for t in of_b]),
+            b=b,
+            metadata=metadata,
+            sent_b=sent_b,
             c=part("c", p.operation.c, of_b[p.c_step], element, 1)[0],
             mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
             random=None if width is None else _codes(transfers[0][self._design.random], width, element, 1)[0],
@@ -157,7 +171,11 @@ class Decoder:
             control, bits = product.random.random, np.array([each.random for each in codes], np.uint64)
             random = Random(control.port, bits, control.width)
         named = (product.name, product.operation, stimulus, dot, expected, formats)
-        return DotProducts(*named, places=product.places, mask=mask, random=random)
+        selected = None
+        if self._design.metadata:
+            of_rows = np.array([each.metadata for each in codes], np.uint8), np.array([each.sent_b for each in codes])
+            selected = Selected(self._design.metadata, of_rows[0], of_rows[1].astype(bits_dtype(product.b)))
+        return DotProducts(*named, places=product.places, mask=mask, random=random, selected=selected)
 
     def result(self, row: Row) -> Format | Bits:
         """The format of the row's result."""

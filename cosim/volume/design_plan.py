@@ -22,8 +22,9 @@ from golden.native.parameters import flag_rules, format_number, parameters
 from golden.stimulus import OperandShape
 from golden.units.controls import Source
 from golden.units.random_dot import with_random_step
+from golden.units.selection import PAIRS_OF_FOUR
 from golden.units.unit import Unit
-from rtl.designs.design import Design
+from rtl.designs.design import Design, operand_names
 from rtl.designs.ports import OPERANDS
 from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile_design import TileDesign
@@ -156,7 +157,7 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
 
 def operand_ports(design: Design) -> list[str]:
     """The inputs that vectors drive, in the order in which a transfer holds them."""
-    known = (*OPERANDS, design.mask, design.random, *design.shared_inputs)
+    known = (*operand_names(design), *design.shared_inputs)
     return [port.name for port in design.ports if port.name in known and port.direction == "input"]
 
 
@@ -201,6 +202,7 @@ def write_plan(
         f"library {library()}",
         *(f"echo {echo.port} {echo.width} {echo.low} {int(bool(echo.flags))}" for echo in design.echoes),
         *([f"mask {design.mask}"] if design.mask else []),
+        *([f"metadata {design.metadata} {_listed(tuple(PAIRS_OF_FOUR))}"] if design.metadata else []),
     ]
     if widths.c_bits is not None:
         lines.append(f"c_bits {widths.c_bits} {widths.no_c(design.operation)}")

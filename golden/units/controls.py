@@ -16,10 +16,13 @@ from golden.operations import OPERATIONS, Operation
 MASK = "mask"
 """The key of an input with one bit for each product: an idle product counts as +0 · +0."""
 
+METADATA = "metadata"
+"""The key of an input that says which elements of b, two of each four, are multiplied (`golden.units.selection`)."""
+
 RANDOM = "random"
 """The key of an input with the random bits of a result, which is then rounded stochastically."""
 
-OPERANDS = (MASK, RANDOM)
+OPERANDS = (MASK, METADATA, RANDOM)
 """The keys of inputs that are operands: they have no values to choose among."""
 
 MOST_CHOICES = 256
@@ -106,7 +109,7 @@ class Control:
         """The control as the file has it."""
         if self.random is not None:
             return {"key": self.key, "bits": self.random.bits} | ({"half": True} if self.random.half else {})
-        if self.key == MASK:
+        if self.key in OPERANDS:
             return {"key": self.key}
         return {"key": self.key, "values": {value.name: _given(self.key, value) for value in self.values}}
 
@@ -145,9 +148,10 @@ def _control(port: str, given: Any) -> Control:
         if "bits" not in given:
             raise ValueError(f'[controls] {port} must have bits, like {{key = "random", bits = 8}}; got {given!r}')
         return Control(port, key, random=RandomBits(given["bits"], given.get("half", False)))
-    if key == MASK:
+    if key in OPERANDS:
         if values is not None:
-            raise ValueError(f"[controls] {port}: a mask has no values, one bit for each product; got {values!r}")
+            what = "a mask has no values, one bit for each product" if key == MASK else "metadata have no values"
+            raise ValueError(f"[controls] {port}: {what}; got {values!r}")
         return Control(port, key)
     if not isinstance(values, dict) or not values:
         raise ValueError(f'[controls] {port} must have values, like values = {{0 = "RNE-FP16"}}; got {values!r}')

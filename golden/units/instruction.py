@@ -1,64 +1,21 @@
 """An instruction of the catalogue: its shape, its formats, its operation, and the evidence for its model."""
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from golden.arithmetic.formats import TF32, Format
-from golden.arrays import BitArray, check_shape, is_device_array, is_tensor, to_bits
+from golden.arrays import check_shape, to_bits
 from golden.chains.chain import PAIRED, Chain, ChainTable, Order
 from golden.checks import check_choice, check_int, check_name, check_type
 from golden.engines.batched_dot import matrix_product
 from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
 from golden.units.model import Model
+from golden.units.selection import ONE_OF_TWO, PAIRS_OF_FOUR, Selections, selected
 
 if TYPE_CHECKING:
     from golden.trace import Trace
-
-Selections = dict[int, tuple[int, ...]]
-"""Code of the metadata of a group to the positions in it whose elements are stored, ascending."""
-
-PAIRS_OF_FOUR: Selections = {0x4: (0, 1), 0x8: (0, 2), 0xC: (0, 3), 0x9: (1, 2), 0xD: (1, 3), 0xE: (2, 3)}
-"""Selections of two elements of four: the low two bits of a code are the position of the first, the high two that of the
-second."""
-
-ONE_OF_TWO: Selections = {0x4: (0,), 0xE: (1,)}
-"""Selections of one element of two (tf32): a code names the two halves of the element, as pairs of four."""
-
-
-def selected(name: str, b: BitArray, metadata: Any, selections: Selections, k: int) -> BitArray:
-    """The elements of b that the metadata pairs with the stored elements of a: [..., 2k] → [..., k].
-
-    Args:
-        name: the instruction's, for messages. metadata: codes [..., groups], with the axes of b before the last one, or
-            axes of length 1 on either side.
-
-    Raises:
-        TypeError: metadata that are no integers. ValueError: a wrong shape, or a code that selects nothing.
-    """
-    stored = len(next(iter(selections.values())))
-    groups, size = k // stored, 2 * stored
-    if not is_device_array(metadata):
-        metadata = np.asarray(metadata.cpu() if is_tensor(metadata) else metadata)
-    if metadata.dtype.kind not in "ui":
-        raise TypeError(f"metadata of {name} must be an array of integers, got {metadata.dtype}")
-    check_shape("b", b, (*b.shape[:-1], 2 * k), f"twice the k of {name}")
-    check_shape("metadata", metadata, (*metadata.shape[:-1], groups), f"one for every {size} elements of b of {name}")
-    xp = sys.modules["cupy"] if is_device_array(metadata) else np
-    is_code = xp.isin(metadata, xp.asarray(list(selections)))
-    if not bool(is_code.all()):
-        codes = ", ".join(map(str, sorted(selections)))
-        raise ValueError(f"metadata of {name} must be one of {codes}, got {int(metadata[~is_code].reshape(-1)[0])}")
-    table = np.zeros((16, stored), np.int64)
-    for code, positions in selections.items():
-        table[code] = positions
-    places = xp.asarray(table)[metadata] + size * xp.arange(groups)[:, None]
-    return np.take_along_axis(b, places.reshape(*metadata.shape[:-1], k), axis=-1)
-
 
 EVIDENCE: dict[str, str] = {
     "recorded": "this project's own run on that silicon, kept in the project",
@@ -243,7 +200,7 @@ class Instruction(Model):
         """The elements of b that are multiplied: all, or those that the metadata of a sparse instruction select.
 
         Raises:
-            TypeError, ValueError: as `golden.units.instruction.selected`, or metadata of a dense instruction.
+            TypeError, ValueError: as `golden.units.selection.selected`, or metadata of a dense instruction.
         """
         if metadata is None:
             if self.sparse and getattr(b, "shape", ())[-1:] == (self.b_k,):

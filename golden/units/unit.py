@@ -5,17 +5,24 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import lcm
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from golden.arithmetic.formats import Format
-from golden.arrays import to_bits
+from golden.arrays import BitArray, to_bits
 from golden.chains.chain import Chain, ChainTable, chain_of
 from golden.chains.sum_chain import SumTable, check_sums
 from golden.checks import check_choice, check_clock, check_int, check_name, check_type, listed, named_registers
 from golden.operations import Operation
-from golden.units.controls import MASK, MOST_CHOICES, OPERANDS, Control, Source, arithmetic, check_places
+from golden.units.controls import MASK, METADATA, MOST_CHOICES, OPERANDS, RANDOM, Control, Source, arithmetic, check_places
 from golden.units.model import Model
+from golden.units.operand_inputs import check_given, drawn_mask, drawn_metadata, selected_from, without_idle
 from golden.units.random_dot import random_dot, with_random_step
+from golden.units.selection import scattered
+
+if TYPE_CHECKING:
+    from golden.trace import Trace
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 """Values of `encoding`: how negative numbers are represented inside the aligned sum. The choice never changes a result."""
@@ -235,7 +242,7 @@ class Unit(Model):
         converted: formats of a and b before `chain` converts them to fp16; None if it does not convert.
         sums: the program of sums that the unit computes in place of its operation, which names the formats; or None.
         controls: inputs of its circuit that choose the arithmetic. Such a unit has no `dot`: each of its `choices` has.
-            Random bits alone, which are an operand, choose nothing.
+            Random bits, metadata and a mask, which are operands, choose nothing.
         array: the array of such datapaths that its circuit is; None for one datapath.
     """
 
@@ -279,6 +286,17 @@ class Unit(Model):
                         f"{self.name}: [controls] {self.mask} masks products of a and b whose code 0 is +0, as an idle one "
                         f"counts; got {operation.name} with a = {operation.a}, b = {operation.b}: leave the mask out"
                     )
+            for choice in self.choices if self.metadata else ():
+                operation = choice.unit.operation
+                multiplies = {"a", "b"} <= {*operation.operands} and not operation.structure.adds_elements
+                moves = any(source.port != name for name, source in choice.places.items())
+                if not multiplies or moves or operation.length % 2 or operation.scale_format is not None:
+                    raise ValueError(
+                        f"{self.name}: [controls] {self.metadata} selects two of each four elements of b, which goes with "
+                        "an even number of products, without scales, of operands at their own ports; got "
+                        f"{operation.name} with L = {operation.length}, scale = {operation.scale_format}"
+                        f"{choice.name and ', '}{choice.name}"
+                    )
             if self.random is not None and len(self.controls) == 1:  # each choice is such a unit
                 with_random_step(self)
 
@@ -294,25 +312,44 @@ class Unit(Model):
     @property
     def mask(self) -> str:
         """The port of its control that masks products; empty if it has none."""
-        return next((control.port for control in self.controls if control.key == MASK), "")
+        return self._port_of(MASK)
+
+    @property
+    def metadata(self) -> str:
+        """The port of its control that selects elements of b; empty if it has none."""
+        return self._port_of(METADATA)
+
+    def _port_of(self, key: str) -> str:
+        return next((control.port for control in self.controls if control.key == key), "")
 
     @property
     def random(self) -> Control | None:
         """Its control with random bits, if it has one."""
         return next((control for control in self.controls if control.random is not None), None)
 
-    def _check_chosen(self, takes_random: bool = False) -> None:
-        """Raise ValueError where controls choose the arithmetic, and where there are random bits, unless they are taken."""
-        if self.random is not None and len(self.controls) == 1:
-            if not takes_random:
-                raise ValueError(
-                    f"{self.name} rounds by random bits, its [controls] {self.random.port}: dot takes them, as random, for "
-                    "one step; explain, chains, arrays and products of matrices do not"
-                )
-            return
-        if self.controls:
-            ports = listed(control.port for control in self.controls)
+    def _check_chosen(self, takes_inputs: bool = False) -> None:
+        """Raise ValueError where controls choose the arithmetic, and where they are operands, unless these are taken."""
+        ports = listed(control.port for control in self.controls)
+        if any(control.key not in OPERANDS for control in self.controls):
             raise ValueError(f"{self.name} has [controls], {ports} choose its arithmetic: take one of its `choices`")
+        if not self.controls or takes_inputs:
+            return
+        if self.random is not None:
+            raise ValueError(
+                f"{self.name} rounds by random bits, its [controls] {self.random.port}: dot takes them, as random, for "
+                "one step; explain, chains, arrays and products of matrices do not"
+            )
+        keys = listed(control.key for control in self.controls)
+        raise ValueError(f"{self.name} has [controls] {ports}: dot and explain take {keys}, products of matrices do not")
+
+    def _products(self, a: Any, b: Any, given: dict[str, Any]) -> tuple[Any, Any]:
+        """a and b of the products that are computed: those of b that metadata select, and +0 where a mask has 0."""
+        check_given(self.name, given, {control.key for control in self.controls})
+        if given[METADATA] is not None:
+            b = selected_from(self.name, a, b, self.b, given[METADATA])
+        if given[MASK] is not None:
+            a, b = (without_idle(self.name, *each, given[MASK]) for each in (("a", a, self.a), ("b", b, self.b)))
+        return a, b
 
     def dot(
         self,
@@ -325,23 +362,59 @@ class Unit(Model):
         *,
         flags: bool = False,
         random: Any = None,
+        metadata: Any = None,
+        mask: Any = None,
     ) -> Any:
-        """As `Model.dot`; of a unit with random bits one step.
+        """As `Model.dot`; of a unit with random bits one step. Of the further arguments a unit takes those that its table
+        `[controls]` has.
 
         Args:
-            random: the random bits of each row, unsigned integers [...], of a unit that has them, else None.
+            random: the random bits of each row, unsigned integers [...].
+            metadata: a code of `golden.units.selection.PAIRS_OF_FOUR` for each four elements of b, integers [..., K/2]; b is
+                then [..., 2K].
+            mask: 1 for each product that counts, 0 for each that is idle, integers [..., K].
 
         Raises:
-            ValueError: also random bits that are missing, too large, or of a unit without.
+            ValueError: also an argument that is missing, out of range, or of a unit without.
         """
-        if self.random is None:
-            if random is not None:
-                raise ValueError(f"random must be left out: {self.name} has no random bits in [controls]")
+        given = {RANDOM: random, METADATA: metadata, MASK: mask}
+        if not self.controls and all(each is None for each in given.values()):
             return super().dot(a, b, c, scale_a, scale_b, engine, flags=flags)
-        self._check_chosen(takes_random=True)
+        self._check_chosen(takes_inputs=True)
+        a, b = self._products(a, b, given)
+        if self.random is None:
+            return replace(self, controls=()).dot(a, b, c, scale_a, scale_b, engine, flags=flags)
         if flags:
             raise ValueError(f"flags must be false: {self.name} rounds by random bits, for which no flags are defined")
         return random_dot(self, (a, b, c, scale_a, scale_b), random, engine)
+
+    def explain(
+        self,
+        a: Any,
+        b: Any = None,
+        c: Any = None,
+        scale_a: Any = None,
+        scale_b: Any = None,
+        *,
+        metadata: Any = None,
+        mask: Any = None,
+    ) -> "Trace":
+        """As `Model.explain`; metadata, mask: as in `dot`."""
+        given = {RANDOM: None, METADATA: metadata, MASK: mask}
+        self._check_chosen(takes_inputs=self.random is None)
+        a, b = self._products(a, b, given)
+        return Model.explain(replace(self, controls=()), a, b, c, scale_a, scale_b)
+
+    def drawn_inputs(self, b: BitArray, rng: np.random.Generator) -> dict[str, Any]:
+        """What `dot` takes beside rows of a stimulus, drawn for its `[controls]`, by argument; and a longer b, from which
+        metadata select that of the rows. b: codes [rows, K]."""
+        found: dict[str, Any] = {}
+        if self.random is not None:
+            found[RANDOM] = rng.integers(0, 1 << self.random.width, len(b), np.uint64)
+        if self.metadata:
+            found[METADATA], others = drawn_metadata(b, rng)
+            found["b"] = scattered(b, others, found[METADATA])
+        return found | ({MASK: drawn_mask(b.shape, rng)} if self.mask else {})
 
     @property
     def a(self) -> Format:
@@ -360,7 +433,7 @@ class Unit(Model):
         Raises:
             ValueError: controls choose the arithmetic.
         """
-        self._check_chosen(takes_random=True)
+        self._check_chosen(takes_inputs=True)
         if self.chain == ChainTable() and self.array is None:
             return self
         return replace(self, chain=ChainTable(), converted=None, array=None)

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from golden.arithmetic.integer_format import integer
 from golden.arrays import bits_dtype, check_no_scales, check_shape, float_dtype, scale_codes
 from golden.files import check_output, is_stdout, write_output
 from golden.recordings.npz import ArrayHeader, npz_bytes, read_npz
+from golden.units.controls import OPERANDS
+from golden.units.selection import CODE_BITS
 from mmau import OK
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN, names_design
@@ -24,7 +27,9 @@ def print_trace(model: golden.Instruction | golden.Unit, arrays: Mapping[str, An
     Raises:
         ValueError: no such row, or several rows and none chosen by `--row`.
     """
-    trace = model.explain(**row_of(arrays, arguments.row))
+    row = row_of(arrays, arguments.row)
+    row.pop("random", None)  # a unit that takes it is refused
+    trace = model.explain(**row)
     if arguments.html is not None:
         write_output(arguments.html, trace.html().encode(), _inputs(arguments))
     if arguments.json:
@@ -70,7 +75,7 @@ def row_of(arrays: Mapping[str, Any], row: int | None) -> dict[str, Any]:
     if not 0 <= chosen < rows:
         raise ValueError(f"--row must be from 0 to {rows - 1}, got {chosen}")
     return {
-        name: array.reshape(rows)[chosen] if name == "c" else array.reshape(rows, array.shape[-1])[chosen]
+        name: array.reshape(rows)[chosen] if name in ("c", "random") else array.reshape(rows, array.shape[-1])[chosen]
         for name, array in arrays.items()
     }
 
@@ -110,13 +115,14 @@ def input_arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Na
         check_dtypes(headers, formats)
         check_shapes(headers, model)
 
-    random = ("random",) if takes_random(model) else ()
-    return read_npz(arguments.input, (*model.operation.operands, *random), ("scale_a", "scale_b"), check)
+    given = further_inputs(model)
+    return read_npz(arguments.input, (*model.operation.operands, *given), ("scale_a", "scale_b"), check)
 
 
-def takes_random(model: golden.Instruction | golden.Unit) -> bool:
-    """Whether `dot` takes random bits."""
-    return isinstance(model, golden.Unit) and model.random is not None
+def further_inputs(model: golden.Instruction | golden.Unit) -> tuple[str, ...]:
+    """The arguments of `dot` that a unit's `[controls]` add."""
+    keys = [control.key for control in model.controls] if isinstance(model, golden.Unit) else []
+    return tuple(key for key in OPERANDS if key in keys)
 
 
 def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.Unit:
@@ -139,9 +145,11 @@ def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden
     formats = {name: found[name] for name in operation.operands}
     if operation.scale_format is not None:
         formats |= dict.fromkeys(operation.scale_operands, operation.scale_format)
+    widths = {"metadata": CODE_BITS, "mask": 1}
     if isinstance(model, golden.Unit) and model.random is not None:
-        formats["random"] = integer(f"uint{model.random.width}", model.random.width, signed=False)
-    return formats
+        widths["random"] = model.random.width
+    further = further_inputs(model)
+    return formats | {name: integer(f"uint{widths[name]}", widths[name], signed=False) for name in further}
 
 
 def check_dtypes(headers: Mapping[str, ArrayHeader], formats: Mapping[str, golden.Format]) -> None:
@@ -176,13 +184,19 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     if not K:
         raise ValueError(f"a must have shape [..., K] with K at least 1, got {shape}")
     lead = shape[:-1]
-    if takes_random(model):
+    further = further_inputs(model)
+    if "random" in further:
         check_shape("random", headers["random"], lead, "that of a without K")
     else:
-        model.chain_over(K)
+        (replace(model, controls=()) if isinstance(model, golden.Unit) and further else model).chain_over(K)
     check_shape("a", headers["a"], (*lead, K), "the last axis is K")
-    if "b" in operation.operands:
+    if "metadata" in further:
+        check_shape("metadata", headers["metadata"], (*lead, K // 2), "a code for every 2 elements of a")
+        check_shape("b", headers["b"], (*lead, 2 * K), "twice that of a")
+    elif "b" in operation.operands:
         check_shape("b", headers["b"], (*lead, K), "that of a")
+    if "mask" in further:
+        check_shape("mask", headers["mask"], (*lead, K), "that of a")
     if "c" in operation.operands:
         check_shape("c", headers["c"], lead, "that of a without K")
     for name in ("scale_a", "scale_b"):

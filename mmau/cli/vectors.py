@@ -216,15 +216,12 @@ def facts(model: Instruction | Unit, shape: OperandShape, level: int | None, cou
 def with_results(
     model: Instruction | Unit, parts: Iterator[Stimulus], seed: int
 ) -> Iterator[tuple[Stimulus, dict[str, BitArray]]]:
-    """Rows, and of each d and the random bits that it took, if any."""
-    rng = np.random.default_rng([seed, 1])
+    """Rows, and of each d and what it took beside them: the operands that `[controls]` add, and a longer b."""
+    rng, formats = np.random.default_rng([seed, 1]), operand_formats(model)
     for stimulus in parts:
-        if isinstance(model, Unit) and model.random is not None:
-            bits = rng.integers(0, 1 << model.random.width, len(stimulus.operands.a), np.uint64)
-            random = bits.astype(bits_dtype(operand_formats(model)["random"]))
-            yield stimulus, {"random": random, "d": model.dot(*stimulus.operands, random=random)}
-        else:
-            yield stimulus, {"d": model.dot(*stimulus.operands)}
+        drawn = model.drawn_inputs(stimulus.operands.b, rng) if isinstance(model, Unit) else {}
+        drawn = {name: codes.astype(bits_dtype(formats[name])) for name, codes in drawn.items()}
+        yield stimulus, {**drawn, "d": model.dot(**{**stimulus.operands._asdict(), **drawn})}
 
 
 def text(
@@ -233,7 +230,7 @@ def text(
     """The text format, in chunks of bytes: header lines that begin with #, then one vector per line."""
     yield "".join(f"{line}\n" for line in header(model, about)).encode()
     formats = {**operand_formats(model), "d": model.operation.d}
-    in_order = [name for name in ("a", "b", "scale_a", "scale_b", "c", "random", "d") if name in formats]
+    in_order = [name for name in ("a", "b", "metadata", "mask", "scale_a", "scale_b", "c", "random", "d") if name in formats]
     for stimulus, further in parts:
         codes = {**stimulus.operands._asdict(), **further}
         yield TEXT.question([(codes[name], formats[name]) for name in in_order])
@@ -245,7 +242,10 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
     counts = {"a": about["K"], "b": about["K"]}
     if operation.block_size is not None:
         counts |= dict.fromkeys(operation.scale_operands, -(-about["K"] // operation.block_size))
-    order = [name for name in ("a", "b", "scale_a", "scale_b") if name in formats]
+    if "metadata" in formats:
+        counts |= {"b": 2 * about["K"], "metadata": about["K"] // 2}
+    counts |= {"mask": about["K"]}
+    order = [name for name in ("a", "b", "metadata", "mask", "scale_a", "scale_b") if name in formats]
     columns = [f"{name}[0] … {name}[{counts[name] - 1}] {formats[name]}" for name in order]
     nan = "a NaN is this one" if operation.nan_is_fixed() else "any NaN may stand for a NaN"
     columns += [f"{name} {formats[name]}" for name in ("c", "random") if name in formats]
@@ -280,12 +280,14 @@ def step_unit(model: Instruction | Unit) -> Unit:
 
 
 def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, dict[str, BitArray]]]) -> bytes:
-    """A .npz file: a, b, c [, scale_a, scale_b] [, random], d, the label of each row's class, and `metadata` in JSON."""
+    """A .npz file: a, b, c [, scale_a, scale_b] [, metadata] [, mask] [, random], d, the label of each row's class, and in
+    JSON `metadata`, or where that is an operand `about`."""
     made = list(parts)
     stimulus = concatenated([part for part, _ in made])
     read = (*model.operation.operands, *model.operation.scale_operands)
     arrays = {name: codes for name, codes in stimulus.operands._asdict().items() if codes is not None and name in read}
+    about_name = "about" if "metadata" in made[0][1] else "metadata"
     arrays |= {name: np.concatenate([further[name] for _, further in made]) for name in made[0][1]}
     arrays["label"] = stimulus.label
-    metadata = {**about, "unit_toml": unit_to_toml(step_unit(model)), "classes": stimulus.names}
-    return npz_bytes({**arrays, "metadata": np.frombuffer(json.dumps(metadata).encode(), np.uint8)})
+    described = {**about, "unit_toml": unit_to_toml(step_unit(model)), "classes": stimulus.names}
+    return npz_bytes({**arrays, about_name: np.frombuffer(json.dumps(described).encode(), np.uint8)})

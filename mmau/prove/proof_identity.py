@@ -78,7 +78,8 @@ def specification_digest(design: Design) -> str:
     if isinstance(within, MultiFormatDesign):
         return _of_formats(within)
     if isinstance(within, ControlledDesign):
-        return _digest([[dict(each.codes), _of_choice(each.unit)] for each in within.choices])
+        selects = ["metadata"] if within.metadata else []
+        return _digest([[dict(each.codes), _of_choice(each.unit), *selects] for each in within.choices])
     if isinstance(within, SumsDesign):
         specify = specification_of(within.unit)
         return _of_ports(within.operands, lambda terms, ports: specify(terms, ports, Observer()))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from golden import Unit
 from golden.stimulus import Operands
 from rtl.cost.liberty import Library
-from rtl.cost.mapped_netlist import CONSTANTS, Bits, Netlist, Simulation, cell_of, driven_inputs, width_of
+from rtl.cost.mapped_netlist import CONSTANTS, Bits, Netlist, Simulation, cell_of, driven_by, driven_inputs, width_of
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,7 @@ def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operan
     if rows < 2:
         raise ValueError(f"changes are those from one row to the next, and take two rows; got {rows}")
     everywhere = (1 << rows) - 1
-    driven = {name: values for name, values in zip(operands._fields, operands, strict=True) if values is not None}
-    ports = {name: Bits(width_of(unit, name), values).planes() for name, values in driven.items()}
+    ports = {name: Bits(width_of(unit, name), codes).planes() for name, codes in driven_by(unit, operands)[1].items()}
     ports |= {"in_valid": [everywhere], "out_ready": [everywhere]}
     simulation = Simulation(netlist, library, rows)
     if latency:

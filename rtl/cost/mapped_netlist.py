@@ -12,7 +12,8 @@ import numpy as np
 
 from golden import Unit
 from golden.comparison import differing
-from golden.stimulus import OperandShape, generate
+from golden.stimulus import Operands, OperandShape, generate
+from golden.units.selection import CODE_BITS
 from rtl.cost.liberty import Cell, Library
 from rtl.designs.ports import CLOCK, HANDSHAKE
 
@@ -279,13 +280,11 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
     """
     unit = unit.step
     operands = generate(OperandShape.of(unit, unit.usual_K), vectors, seed=0).operands
-    drawn = {} if unit.random is None else {"random": _random_bits(unit.random.width, vectors)}
-    expected = unit.dot(*operands, **drawn)
+    given, driven = driven_by(unit, operands)
+    expected = unit.dot(**given)
     groups = [np.arange(start, vectors, CYCLES) for start in range(CYCLES)] if latency else [np.arange(vectors)]
     simulation = Simulation(netlist, library, len(groups[0]))
     everywhere = (1 << len(groups[0])) - 1
-    driven = {name: values for name, values in zip(operands._fields, operands, strict=True) if values is not None}
-    driven |= {} if unit.random is None else {unit.random.port: drawn["random"]}
     if latency:
         simulation.cycle(driven_inputs(netlist, {"rst": [everywhere]}))
     for cycle in range(len(groups) + latency):
@@ -302,14 +301,20 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
             _compare(unit, _codes(found["d"], len(rows)), expected[rows], operands.rows(rows))
 
 
-def _random_bits(width: int, vectors: int) -> Any:
-    return np.random.default_rng(0).integers(0, 1 << width, vectors, np.uint64)
+def driven_by(unit: Unit, operands: Operands) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `dot` takes for rows, the operands that `[controls]` add drawn, by argument; and the same by port."""
+    given = operands._asdict() | unit.drawn_inputs(operands.b, np.random.default_rng(0))
+    ports = {control.key: control.port for control in unit.controls}
+    return given, {ports.get(name, name): codes for name, codes in given.items() if codes is not None}
 
 
 def width_of(unit: Unit, port: str) -> int:
     operation = unit.operation
-    if unit.random is not None and port == unit.random.port:
-        return unit.random.width
+    widths = {unit.mask: 1, unit.metadata: CODE_BITS} | (
+        {} if unit.random is None else {unit.random.port: unit.random.width}
+    )
+    if port in widths:
+        return widths[port]
     if port.startswith("scale"):
         assert operation.scale_format is not None
         return operation.scale_format.width

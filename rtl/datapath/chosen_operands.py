@@ -26,6 +26,7 @@ class Selection:
         ports: the operation that has the ports. usual: where the datapath's operands come from, if not from their own port.
         table: for codes of inputs, the operands that come from elsewhere. A source that is no port is a constant.
         mask: the input with a bit for each product, without which a product is +0 · +0; empty if there is none.
+        metadata: the input that selects two of each four elements of b; empty if there is none.
     """
 
     inputs: tuple[tuple[str, int], ...]
@@ -33,6 +34,7 @@ class Selection:
     usual: tuple[tuple[str, Source], ...] = ()
     table: tuple[tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Source], ...]], ...] = ()
     mask: str = ""
+    metadata: str = ""
 
 
 class ChosenOperands(Datapath):
@@ -49,7 +51,10 @@ class ChosenOperands(Datapath):
         super().__init__(datapath.operation, datapath.implementation, datapath._modes)
 
     def input_members(self, operation: Operation) -> dict[str, Member]:
-        return super().input_members(self._selection.ports) | {name: In(width) for name, width in self._selection.inputs}
+        members = super().input_members(self._selection.ports) | {name: In(width) for name, width in self._selection.inputs}
+        if self._selection.metadata:
+            members["b"] = In(2 * len(self._datapath.b))
+        return members
 
     def steps(self) -> Steps[Any, Code]:
         return self._datapath.steps()
@@ -82,6 +87,20 @@ class ChosenOperands(Datapath):
         if source.port == ZERO:
             negative = self._chosen("a")[-1] ^ self._chosen("b")[-1]
             return Const(kind.negative_zero, width) & negative.replicate(width)
-        codes: Value = getattr(self, source.port)[:width]
+        port: Value = getattr(self, source.port)
+        codes = self._selected(port, kind.width) if self._selection.metadata and source.port == "b" else port[:width]
         signs = sum(kind.negative_zero << low for low in range(0, width, kind.width))
         return codes ^ signs if source.is_negated else codes
+
+    def _selected(self, port: Value, width: int) -> Value:
+        """Two of each four elements of a port. The first is none of the places 3, the second none of 0, as places ascend:
+
+        code   second | first      first: 0, 1 or 2      second: 1, 2 or 3
+        """
+        metadata, found = getattr(self, self._selection.metadata), list[Value]()
+        for group in range(self.operation.length // 2):
+            element = [port[(4 * group + k) * width :][:width] for k in range(4)]
+            code = metadata[4 * group :][:4]
+            found.append(Mux(code[1], element[2], Mux(code[0], element[1], element[0])))
+            found.append(Mux(code[3], Mux(code[2], element[3], element[2]), element[1]))
+        return Cat(*found)

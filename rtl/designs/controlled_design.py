@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -13,8 +13,9 @@ from golden.checks import listed
 from golden.operations import ADD, EFDPA, FMA, MUL, Operation
 from golden.operations.exact_sum import ExactSum
 from golden.operations.fma import ONE, ZERO
-from golden.units.controls import OPERANDS, Source
+from golden.units.controls import METADATA, OPERANDS, RANDOM, Source
 from golden.units.random_dot import with_random_step
+from golden.units.selection import CODE_BITS, pair
 from golden.units.unit import Choice
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from rtl.datapath.base import Datapath, ModeInput, check_placed, has_flags
@@ -22,7 +23,7 @@ from rtl.datapath.chosen_operands import ChosenOperands, Selection
 from rtl.datapath.random_result import RandomResult
 from rtl.datapath.side_by_side import SideBySide
 from rtl.designs.design import VECTORS, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Port, echoes_of, inputs_of, step_operands
+from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Elements, Port, echoes_of, inputs_of, step_operands
 from rtl.designs.unit import DATAPATHS, unit_datapath
 from rtl.operations.lengths import check_range
 
@@ -44,12 +45,23 @@ class ControlledDesign(OfUnit):
     @classmethod
     def of(cls, unit: Unit) -> Self:
         """The design of a unit, each of whose controls has the bits that it needs."""
-        mask = unit.operation.length
-        return cls(unit, tuple((c.port, mask if c.port == unit.mask else c.width) for c in unit.controls))
+        L = unit.operation.length
+        widths = {unit.mask: L, unit.metadata: L // 2 * CODE_BITS}
+        return cls(unit, tuple((c.port, widths.get(c.port, c.width)) for c in unit.controls))
 
     @property
     def mask(self) -> str:
         return self.unit.mask
+
+    @property
+    def metadata(self) -> str:
+        return self.unit.metadata
+
+    @property
+    def operands(self) -> dict[str, Elements]:
+        """The operands and the result of one step; of a b from which metadata select all elements."""
+        found = super().operands
+        return found | {"b": replace(found["b"], count=2 * found["b"].count)} if self.metadata else found
 
     @property
     def random(self) -> str:
@@ -57,14 +69,12 @@ class ControlledDesign(OfUnit):
 
     @property
     def shared_inputs(self) -> Mapping[str, int]:
-        return {name: width for name, width in self.inputs if name not in (self.mask, self.random)}
+        return {name: width for name, width in self.inputs if name not in (self.mask, self.metadata, self.random)}
 
     @property
     def meanings(self) -> dict[str, str]:
-        means = {
-            control.port: f"chooses {control.key}" if control.random is None else "random bits of the result"
-            for control in self.unit.controls
-        }
+        words = {METADATA: "places of 2 elements of each 4 of b, 2 bits each", RANDOM: "random bits of the result"}
+        means = {control.port: words.get(control.key, f"chooses {control.key}") for control in self.unit.controls}
         echoed = {
             echo.port: f"expected of {echo.name}" if echo.flags else f"returned by {echo.name}" for echo in self.echoes
         }
@@ -92,8 +102,12 @@ class ControlledDesign(OfUnit):
             if name != "d":
                 source, kind = choice.source(name), elements.format
                 sign = kind.negative_zero if source.is_negated else 0
-                places = range(0, elements.width, kind.width)
-                codes[name] = [(sent[source.port] >> low & (1 << kind.width) - 1) ^ sign for low in places]
+                places = list(range(elements.count))
+                if self.metadata and name == "b":
+                    groups = [sent[self.metadata] >> CODE_BITS * k & 0xF for k in range(elements.count // 2)]
+                    places = [4 * k + place for k, group in enumerate(groups) for place in pair(group)]
+                mask = (1 << kind.width) - 1
+                codes[name] = [(sent[source.port] >> place * kind.width & mask) ^ sign for place in places]
         if self.mask:
             for name in codes.keys() & {"a", "b"}:
                 codes[name] = [code if sent[self.mask] >> k & 1 else 0 for k, code in enumerate(codes[name])]
@@ -111,7 +125,8 @@ class ControlledDesign(OfUnit):
             elif elements is not None:
                 found.append(Port("output" if name == "d" else "input", name, elements.width, meaning, elements.count))
             else:
-                found.append(Port("input", name, widths[name], meaning, widths[name] if name == self.mask else 1))
+                elements_of = {self.mask: widths[name], self.metadata: widths[name] // CODE_BITS}
+                found.append(Port("input", name, widths[name], meaning, elements_of.get(name, 1)))
         if has_flags(self.operation) and not self.echoes:  # those of a user design are echoes
             found.append(Port("output", "flags", len(FLAGS), FLAG_BITS))
         return tuple(found)
@@ -154,6 +169,9 @@ class ControlledDesign(OfUnit):
 
     def component(self) -> Datapath:
         controls, control = self.unit.controls, self.unit.random
+        for port, _ in self.inputs:
+            if hasattr(ChosenOperands, port) or hasattr(RandomResult, port):
+                raise ValueError(f"{self.name}: [controls] {port} is a word of generated circuits: name the port {port}_i")
         if control is not None and len(controls) == 1 and not self.echoes:
             wide, step = with_random_step(self.unit)
             return RandomResult(unit_datapath(wide), self.operation, control.port, step)
@@ -170,7 +188,7 @@ class ControlledDesign(OfUnit):
             raise ValueError(
                 f"{self.name}: [controls] of a datapath have numbers as values, and choose the rounding mode (one port) of "
                 "FMA, MUL, ADD and E-FDPA, the format (one port) or the operation of FMA, MUL and ADD, signs and ports of "
-                "operands, or a mask; or are one input of random bits; got "
+                "operands, a mask or metadata; or are one input of random bits; got "
                 f"{self.operation.name} with {got}: give a design that has them with --dut"
             )
         check_placed(self.implementation)
@@ -218,7 +236,7 @@ class ControlledDesign(OfUnit):
         modes = [ModeInput(port, widths[port], tuple(table.items())) for key, port in ports.items() if key == "rho"]
         datapath = DATAPATHS[type(operation)](operation, self.implementation, *modes)
         inputs = tuple((port, width) for port, width in self.inputs if port != ports.get("rho"))
-        chosen_by = Selection(inputs, self.operation, tuple(usual.items()), tuple(places.items()), self.mask)
+        chosen_by = Selection(inputs, self.operation, tuple(usual.items()), tuple(places.items()), self.mask, self.metadata)
         return ChosenOperands(datapath, chosen_by) if inputs else datapath
 
     def as_table(self) -> dict[str, Any]:

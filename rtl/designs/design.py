@@ -13,7 +13,7 @@ from golden import Implementation, Operation, Unit
 from golden.units.unit import Choice
 from golden.units.unit_file import unit_to_toml
 from rtl.datapath.base import Datapath
-from rtl.designs.ports import Echo, Elements, Port, ports_of, step_operands
+from rtl.designs.ports import OPERANDS, Echo, Elements, Port, ports_of, step_operands
 from rtl.designs.tile import MMATile
 from rtl.steps.component import never_built
 
@@ -77,6 +77,10 @@ class Design(Protocol):
         """The input that masks products; empty if there is none."""
 
     @property
+    def metadata(self) -> str:
+        """The input that selects elements of b; empty if there is none."""
+
+    @property
     def random(self) -> str:
         """The input with the random bits of each result; empty if there is none."""
 
@@ -87,6 +91,11 @@ class Design(Protocol):
     @property
     def echoes(self) -> tuple[Echo, ...]:
         """Outputs that return an input."""
+
+
+def operand_names(design: Design) -> tuple[str, ...]:
+    """The ports of operands that each result has for itself, and of d, as far as a design has them."""
+    return (*OPERANDS, design.mask, design.metadata, design.random)
 
 
 class WithoutChoices:
@@ -100,6 +109,11 @@ class WithoutChoices:
     @property
     def mask(self) -> str:
         """The input that masks products; empty if there is none."""
+        return ""
+
+    @property
+    def metadata(self) -> str:
+        """The input that selects elements of b; empty if there is none."""
         return ""
 
     @property

@@ -44,10 +44,9 @@ class ProductDesign(WithoutChoices):
     def __post_init__(self) -> None:
         if self.mask and self.m * self.n > 1:
             raise ValueError(f"[controls] {self.mask}: a mask is for one dot product, not for [matrix]")
-        if self.unit.random is not None:
-            raise ValueError(
-                f"[controls] {self.unit.random.port}: random bits are for one step, not for [matrix] or [beats]"
-            )
+        for port, what in ((self.unit.metadata, "metadata"), (self.unit.random and self.unit.random.port, "random bits")):
+            if port:
+                raise ValueError(f"[controls] {port}: {what} are for one step, not for [matrix] or [beats]")
         if self.unit.controls and len(self.kinds) > MOST_CHOICES:
             many = f"{MOST_CHOICES} combinations of values, got {len(self.kinds)}"
             raise ValueError(f"[controls] and [beats] count must have at most {many}")

@@ -54,7 +54,7 @@ int distance(const Product& product, uint64_t got, uint64_t expected, const std:
 
 Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
     : result_classes(5), result_pairs(signed_classes * signed_classes), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), distances_(plan.distances), elements_(plan.elements()),
-      transfers_(plan.transfers()), echoes_(plan.echoes), mask_(plan.mask), compared_of_label_(labels), agreed_of_label_(labels) {
+      transfers_(plan.transfers()), echoes_(plan.echoes), mask_(plan.mask), metadata_(plan.metadata), compared_of_label_(labels), agreed_of_label_(labels) {
     for (const Echo& echo : echoes_) {
         returned.emplace_back().counts.resize(echo.has_flags ? static_cast<size_t>(echo.width) : 1);
     }
@@ -184,9 +184,12 @@ bool Judge::is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* tr
         if (!record_.has(operand.port)) return;
         const mmau::Format format = mmau::format_of(format_code);
         const bool is_masked = !mask_.empty() && &operand != &product.c;
+        const bool is_selected = !metadata_.empty() && &operand == &product.b;  // the places are in pairs of bits
         for (int k = 0; k < count; ++k) {
             if (is_masked && !get_bits(transfer + record_.offset(mask_), int64_t{element * count + k}, 1)) continue;
-            const int64_t bit = int64_t{element * count + k} * operand.width;
+            int64_t at = int64_t{element * count + k};
+            if (is_selected) at = at / 2 * 4 + static_cast<int64_t>(get_bits(transfer + record_.offset(metadata_), 2 * at, 2));
+            const int64_t bit = at * operand.width;
             const uint64_t code = get_bits(transfer + record_.offset(operand.port), bit, operand.width);
             if (class_of(format, code) != Cls::nan) continue;
             any = true;

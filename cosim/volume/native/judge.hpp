@@ -107,6 +107,7 @@ class Judge {
     int elements_, d_bytes_ = 0, transfers_;
     const std::vector<Echo>& echoes_;
     const std::string& mask_;
+    const std::string& metadata_;
     std::vector<Kind> kinds_;
     std::vector<size_t> before_;  // class, with its sign, of each element of the result before; empty before the first
     std::vector<int64_t> compared_of_label_, agreed_of_label_;

@@ -71,7 +71,7 @@ inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, co
 class Kind {
   public:
     Kind(const Library& library, const Plan& plan, const Product& product, const Record& record)
-        : library_(library), product_(product), repeats_(plan.repeats), together_(plan.results), c_bits_(plan.c_bits), no_c_(plan.no_c),
+        : library_(library), product_(product), repeats_(plan.repeats), selections_(plan.selections), together_(plan.results), c_bits_(plan.c_bits), no_c_(plan.no_c),
           record_bytes_(record.bytes()) {
         if (product.stimulus.size() * sizeof(int32_t) != sizeof stimulus_) throw Refused("stimulus of another version");
         std::memcpy(&stimulus_, product.stimulus.data(), sizeof stimulus_);
@@ -80,7 +80,7 @@ class Kind {
         const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
         corners_.resize((bytes.size() + 7) / 8);
         std::memcpy(corners_.data(), bytes.data(), bytes.size());
-        identity_.resize(static_cast<size_t>(std::max(product.m * product.n, product.scales)));
+        identity_.resize(static_cast<size_t>(std::max({product.m * product.n, product.scales, 2 * product.L()})));
         std::iota(identity_.begin(), identity_.end(), 0);
         a_offset_ = record.offset(product.a.port);
         has_b_ = record.has(product.b.port);
@@ -88,6 +88,8 @@ class Kind {
         if (has_b_) b_offset_ = record.offset(product.b.port);
         has_mask_ = !plan.mask.empty();
         if (has_mask_) mask_offset_ = record.offset(plan.mask);
+        has_metadata_ = !plan.metadata.empty();
+        if (has_metadata_) metadata_offset_ = record.offset(plan.metadata);
         has_random_ = !product.random.port.empty();
         if (has_random_) random_offset_ = record.offset(product.random.port);
         for (const Input& input : product.selects) inputs_.push_back({record.offset(input.port), input, false});
@@ -99,7 +101,7 @@ class Kind {
         if (has_scale_a_) scale_a_offset_ = record.offset(product.scale_a.port);
         if (has_scale_b_) scale_b_offset_ = record.offset(product.scale_b.port);
         side_by_side_ = is_array(product.a) && is_array(product.b) && is_array(product.c) &&
-                        (!product.scales || is_array(product.scale_a)) && product.transfers() * product.m * product.n == 1;
+                        (!product.scales || is_array(product.scale_a)) && product.transfers() * product.m * product.n == 1 && !has_metadata_;
         is_negated_ = product.a.is_negated || product.b.is_negated || product.c.is_negated;
     }
 
@@ -112,6 +114,7 @@ class Kind {
         if (with_runs) repeat(seed, first, vectors);
         if (c_bits_ >= 0) restrict_c();
         if (has_mask_) draw_mask(seed, first);
+        if (has_metadata_) draw_metadata(seed, first);
         d_.resize(static_cast<size_t>(tiles * p.m * p.n * computed().storage_bits / 8));
         flags_.resize(p.flags.empty() ? 0 : static_cast<size_t>(tiles * p.m * p.n));
         if (p.m * p.n == 1) {
@@ -136,6 +139,7 @@ class Kind {
             for (int number = 0; number < p.transfers(); ++number) put_transfer(index, number, transfers + number * record_bytes_, noise);
         }
         if (has_mask_) put_elements_of_mask(index, transfers);
+        if (has_metadata_) put_metadata(index, transfers);
         for (int64_t k = 0; has_random_ && k < together_; ++k) {
             put_bits(transfers + random_offset_, k * p.random.width, p.random.width, random_[static_cast<size_t>(index * together_ + k)]);
         }
@@ -295,6 +299,27 @@ class Kind {
         const int64_t count = int64_t{together_} * product_.L();
         for (int64_t k = 0; k < count; ++k) put_bits(transfers + mask_offset_, k, 1, mask_[static_cast<size_t>(index * count + k)]);
     }
+    /// Draw the metadata of each row, and a longer b that has the row's elements where they select, and others of all rows.
+    void draw_metadata(uint64_t seed, int64_t first) {
+        const Product& p = product_;
+        const size_t L = static_cast<size_t>(p.L()), rows = made_.label.size(), bytes = static_cast<size_t>(p.b.storage);
+        metadata_.resize(rows * L / 2);
+        sent_b_.resize(rows * 2 * L * bytes);
+        const auto copy_element = [&](size_t to, size_t from) { std::memcpy(sent_b_.data() + to * bytes, made_.b.data() + from * bytes, bytes); };
+        for (size_t row = 0; row < rows; ++row) {
+            Random random(seed, ~(static_cast<uint64_t>(first) * static_cast<uint64_t>(together_) + row));
+            for (size_t k = 0; k < 2 * L; ++k) copy_element(row * 2 * L + k, random.next() % (rows * L));
+            for (size_t group = 0; group < L / 2; ++group) {
+                const uint64_t code = selections_[random.next() % selections_.size()];
+                metadata_[row * L / 2 + group] = code;
+                for (size_t k = 0; k < 2; ++k) copy_element(row * 2 * L + 4 * group + (code >> 2 * k & 3), row * L + 2 * group + k);
+            }
+        }
+    }
+    void put_metadata(int64_t index, uint8_t* transfers) const {
+        const int64_t groups = int64_t{together_} * product_.L() / 2;
+        for (int64_t k = 0; k < groups; ++k) put_bits(transfers + metadata_offset_, 4 * k, 4, metadata_[static_cast<size_t>(index * groups + k)]);
+    }
     /// The format of libmmau's results.
     const mmau::Format& computed() const { return has_random_ ? product_.random.wide : product_.d; }
     /// Draw the random bits of each row, all zeros or all ones for some, and add them to the wide results.
@@ -384,7 +409,11 @@ class Kind {
                 if (has_scale_b_) put_noise(record + scale_b_offset_, scale_b, int64_t{p.n} * p.scales_per_step(), p.scale_b.width, noise);
             }
             for (int64_t j = tile * p.n; !pass && has_b_ && j < (tile + 1) * p.n; ++j) {
-                put_elements(record + b_offset_, b, p.b, made_.b.data() + j * K * p.b.storage, products, p.L());
+                if (has_metadata_) {
+                    put_elements(record + b_offset_, b, p.b, sent_b_.data() + j * 2 * K * p.b.storage, identity_.data(), 2 * p.L());
+                } else {
+                    put_elements(record + b_offset_, b, p.b, made_.b.data() + j * K * p.b.storage, products, p.L());
+                }
                 if (has_scale_b_) put_scales(record + scale_b_offset_, scale_b, p.scale_b, made_.scale_b, j, step);
             }
             const int cells = p.m * p.n;
@@ -409,13 +438,16 @@ class Kind {
     const Library& library_;
     const Product& product_;
     const std::vector<int64_t>& repeats_;
+    const std::vector<uint64_t>& selections_;
     int together_, c_bits_;
     uint64_t no_c_;
     int record_bytes_;
     int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
     bool side_by_side_ = false, is_negated_ = false, has_b_ = true, has_c_ = true;
-    bool has_scale_a_ = false, has_scale_b_ = false, has_mask_ = false, has_random_ = false;
-    int mask_offset_ = 0, random_offset_ = 0;
+    bool has_scale_a_ = false, has_scale_b_ = false, has_mask_ = false, has_metadata_ = false, has_random_ = false;
+    int mask_offset_ = 0, metadata_offset_ = 0, random_offset_ = 0;
+    std::vector<uint64_t> metadata_;  // codes of each row
+    std::vector<uint8_t> sent_b_;     // elements of each row, from which they select
     std::vector<uint64_t> random_;  // bits of each row
     std::vector<std::tuple<int, Input, bool>> inputs_;  // the place of each further input, and whether it is random
     std::vector<int> flag_offsets_;

@@ -81,6 +81,7 @@ Plan read_plan(const std::string& path) {
              words >> flags.port >> flags.rules;
              flags.bits = integers<int>(words);
          }},
+        {"metadata", [&](auto& words) { words >> plan.metadata; plan.selections = integers<uint64_t>(words); }},
         {"mask", [&](auto& words) { words >> plan.mask; }},
         {"a", [&](auto& words) { read_operand(product().a, words); }},
         {"b", [&](auto& words) { read_operand(product().b, words); }},

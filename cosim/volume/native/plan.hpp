@@ -103,6 +103,8 @@ struct Plan {
     std::vector<std::string> record;  // operand ports in the order in which a transfer holds them
     std::vector<Product> products;
     std::vector<Echo> echoes;
+    std::string metadata;           // the port with codes of 4 bits, each of which selects two of four elements of b; or empty
+    std::vector<uint64_t> selections;  // its codes: the place of the first in the low two bits, that of the second above
     std::string mask;  // the port with one bit for each product; empty where there is none
 
     int elements() const { return results * products.front().m * products.front().n; }

@@ -1,12 +1,14 @@
 """The operands that inputs of a design choose, as terms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from bitwuzla import Kind
+from bitwuzla import Kind, Term
 
 from golden import Operation
 from golden.operations import FMA
 from golden.operations.fma import ONE, ZERO, one
+from golden.units.selection import CODE_BITS, PAIRS_OF_FOUR
 from golden.units.unit import Choice
 from mmau.prove.netlist.terms import Bits, Terms
 from rtl.designs.controlled_design import ControlledDesign
@@ -19,11 +21,17 @@ def operands_of(design: ControlledDesign, choice: Choice, terms: Terms, ports: M
     operation = choice.unit.operation
     taken = {
         name: operand(terms, choice, name, elements, ports, 0)
-        for name, elements in step_operands(operation).items()
+        for name, elements in sent_operands(design, operation).items()
         if name != "d"
     }
     own = masked(terms, design, operation, taken, ports, 0)
     return operands_in_fma(terms, operation, own) if isinstance(operation, FMA) and design.is_mixed else own
+
+
+def sent_operands(design: Design, operation: Operation) -> dict[str, Elements]:
+    """The operands and the result of one step as ports hold them: of a b from which metadata select, all elements."""
+    found = step_operands(operation)
+    return found | {"b": replace(found["b"], count=2 * found["b"].count)} if design.metadata else found
 
 
 def operands_in_fma(terms: Terms, operation: FMA, own: Mapping[str, Bits]) -> dict[str, Bits]:
@@ -48,11 +56,11 @@ def operand(terms: Terms, choice: Choice, name: str, elements: Elements, ports: 
     return bits
 
 
-def signs_of(choice: Choice, results: int, pitch: Mapping[str, int]) -> dict[str, int]:
+def signs_of(design: Design, choice: Choice, results: int, pitch: Mapping[str, int]) -> dict[str, int]:
     """The bits of ports that hold signs of operands that a choice negates, if no other operand comes from them: a question
     in which they stand for their complements is that of the operands themselves."""
     operation, found = choice.unit.operation, dict[str, int]()
-    taken = {name: elements for name, elements in step_operands(operation).items() if name != "d"}
+    taken = {name: elements for name, elements in sent_operands(design, operation).items() if name != "d"}
     ports = [choice.source(name).port for name in taken]
     for name, elements in taken.items():
         source, kind = choice.source(name), elements.format
@@ -75,8 +83,10 @@ def complemented(terms: Terms, bits: Bits, ones: int) -> Bits:
 def masked(
     terms: Terms, design: Design, operation: Operation, operands: Mapping[str, Bits], ports: Mapping[str, Bits], place: int
 ) -> dict[str, Bits]:
-    """The operands without idle products, of one of the simultaneous results, with its random bits."""
+    """The operands that metadata select, without idle products, of one of the simultaneous results, with its random bits."""
     found = dict(operands)
+    if design.metadata:
+        found["b"] = _selected(terms, found["b"], codes_of(terms, design, operation, ports, place), operation.b.width)
     if isinstance(design, ControlledDesign) and design.unit.random is not None:
         port, width = design.unit.random.port, design.unit.random.width
         found[port] = terms.part(ports[port], (place + 1) * width - 1, place * width)
@@ -85,9 +95,37 @@ def masked(
             continue
         width, counts = elements.format.width, []
         for k in range(elements.count):
-            lane = terms.part(operands[name], (k + 1) * width - 1, k * width)
+            lane = terms.part(found[name], (k + 1) * width - 1, k * width)
             bit = terms.part(ports[design.mask], place * elements.count + k, place * elements.count + k)
             kept = [terms.is_nonzero(bit), lane.term, terms.number(0, width).term]
             counts.append(Bits(terms.manager.mk_term(Kind.ITE, kept), width))
         found[name] = terms.joined(counts[::-1])
     return found
+
+
+def codes_of(terms: Terms, design: Design, operation: Operation, ports: Mapping[str, Bits], place: int) -> list[Bits]:
+    """The codes of the metadata of one of the simultaneous results, one for each four elements of b."""
+    groups = operation.length // 2
+    lows = [(place * groups + group) * CODE_BITS for group in range(groups if design.metadata else 0)]
+    return [terms.part(ports[design.metadata], low + CODE_BITS - 1, low) for low in lows]
+
+
+def _selected(terms: Terms, b: Bits, codes: Sequence[Bits], width: int) -> Bits:
+    """Two of each four elements of b. Of codes that select nothing circuits here make such that do: the first place is at
+    most 2, the second at least 1."""
+    found = []
+    for group, code in enumerate(codes):
+        elements = [terms.part(b, low + width - 1, low) for low in range(4 * group * width, 4 * (group + 1) * width, width)]
+        for half, others in ((terms.part(code, 1, 0), (2, 0, 1)), (terms.part(code, 3, 2), (1, 2, 3))):
+            chosen = elements[others[0]]
+            for place in others[1:]:
+                is_chosen = terms.equal(half, terms.number(place, 2))
+                either = [is_chosen, elements[place].term, chosen.term]
+                chosen = Bits(terms.manager.mk_term(Kind.ITE, either), width)
+            found.append(chosen)
+    return terms.joined(found[::-1])
+
+
+def selects(terms: Terms, codes: Sequence[Bits]) -> list[Term]:
+    """For each code of metadata, that it selects two places (golden: `PAIRS_OF_FOUR`)."""
+    return [terms.any_of([terms.equal(each, terms.number(code, CODE_BITS)) for code in PAIRS_OF_FOUR]) for each in codes]

@@ -16,6 +16,7 @@ from golden.files import temporary_folder
 from golden.operations.ieee import add
 from golden.processes import run_tool, supervised
 from golden.text import last_line
+from golden.units.selection import CODE_BITS, PAIRS_OF_FOUR
 from mmau.prove.counterexample import golden_result
 from mmau.prove.datapath.unit_questions import TOP
 from mmau.prove.pipeline.handshake_rules import Cycle, Trace
@@ -166,6 +167,9 @@ def _operands(design: Design, random: Random) -> dict[str, int]:
         found["format"] = random.randrange(len(design.units))
     if isinstance(design, ControlledDesign):
         found |= random.choice(design.choices).codes
+        if design.metadata:
+            codes = random.choices(list(PAIRS_OF_FOUR), k=design.operation.length // 2)
+            found[design.metadata] = sum(code << CODE_BITS * k for k, code in enumerate(codes))
     return found
 
 

@@ -23,7 +23,7 @@ from golden.chains.chain import Chain
 from golden.operations import FMA
 from golden.operations.exact_sum import ExactSum
 from golden.units.unit import Choice
-from mmau.prove.datapath.chosen_operands import complemented, masked, signs_of
+from mmau.prove.datapath.chosen_operands import codes_of, complemented, masked, selects, sent_operands, signs_of
 from mmau.prove.datapath.chosen_operands import operand as taken_operand
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS, unspecified
 from mmau.prove.datapath.unit_questions import specification_of as specified_by
@@ -114,7 +114,7 @@ def comparisons_of(
             for named, one in _products(terms, design, choice, dut, ports, chosen, rows):
                 yield named, replace(one, held=held)
             continue
-        signs = {} if dut.widths.c_bits is not None else signs_of(choice, dut.results, pitch)
+        signs = {} if dut.widths.c_bits is not None else signs_of(design, choice, dut.results, pitch)
         negated = {ports[port].term: bits for port, bits in signs.items()}
         by |= {ports[port].term: complemented(terms, ports[port], bits).term for port, bits in signs.items()}
         plain = {k: s._replace(is_negated=s.is_negated and s.port not in signs) for k, s in choice.places.items()}
@@ -125,7 +125,7 @@ def comparisons_of(
             low = place * pitch["d"]
             given = {
                 operand: taken_operand(terms, direct, operand, elements, ports, place * pitch[choice.source(operand).port])
-                for operand, elements in step_operands(operation).items()
+                for operand, elements in sent_operands(design, operation).items()
                 if operand != "d" and choice.source(operand).port in ports
             }
             if "c" in given:
@@ -137,6 +137,7 @@ def comparisons_of(
                 terms, operation, dut.widths.assumed.of(operation, choice.places), given,
                 terms.part(specified, operation.d.width - 1, 0),
             )  # fmt: skip
+            taken += selects(terms, codes_of(terms, design, operation, ports, place))
             if modes:
                 taken.append(terms.manager.mk_term(Kind.OR, [_holds(terms, codes) for codes, _ in modes]))
             differs, flags_differ = (partial(_differs_within, terms, taken, each) for each in (agreement, terms.differs))

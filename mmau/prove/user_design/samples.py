@@ -83,16 +83,14 @@ def first_wrong(unit: Unit, dut: Dut) -> Transfer | None:
         return None
     row = report.differing[0]
     found = {operand.name: 0 for operand in operands_of(design, dut.widths) if operand.direction == "input"}
-    found |= {
-        port: sum(code << k for k, code in enumerate(codes)) for port, codes in row.ports.items() if port == design.mask
-    }
-    found |= {port: codes[0] for port, codes in row.ports.items() if port != design.mask}
+    widths = {port.name: port.width // port.count for port in design.ports}
+    found |= {port: sum(code << k * widths[port] for k, code in enumerate(codes)) for port, codes in row.ports.items()}
     codes = {"a": row.a, "b": row.b, "c": (row.c,), "scale_a": row.scale_a or (), "scale_b": row.scale_b or ()}
     for choice in design.choices:
         if choice.name == row.products:
             found |= choice.codes
             for operand, elements in step_operands(choice.unit.operation).items():
-                if operand != "d":
+                if operand != "d" and operand not in row.ports:
                     source, kind = choice.source(operand), elements.format
                     sent = [code ^ kind.negative_zero * source.is_negated for code in codes[operand]]
                     found[source.port] = sum(code << k * kind.width for k, code in enumerate(sent))

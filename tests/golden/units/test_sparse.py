@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.units.instruction import ONE_OF_TWO, PAIRS_OF_FOUR
+from golden.units.selection import ONE_OF_TWO, PAIRS_OF_FOUR
 
 HALF = golden.instruction("sm_90", "mma.sp.m16n8k32.f32.f16.f16.f32")
 TF32 = golden.instruction("sm_90", "mma.sp.m16n8k16.f32.tf32.tf32.f32")

@@ -255,3 +255,25 @@ def test_vectors_have_no_column_of_the_missing_side(tmp_path: Path) -> None:
     assert main.main(["eval", "--unit", str(path), "--input", str(arrays), "--output", str(d)]) == 0
     with np.load(d) as found:
         assert (found["d"] == made["d"]).all()
+
+
+def test_metadata_are_a_column_and_an_array(tmp_path: Path) -> None:
+    """Both hold what the twin computes of the elements that they select; `mmau eval` takes the arrays."""
+    unit = ["--unit", "examples/units/sparse-e4m3.toml"]
+    found = TextFile.read(written(tmp_path, *unit, "--vectors", "200"))
+    loaded = unit_from_table(tomllib.loads(found.unit))
+    assert "b[0] … b[15] e4m3, metadata[0] … metadata[3] uint4, c fp32, d fp32" in found.header[1]
+    for row in found.rows:
+        a, b, codes, (c, d) = row[:8], row[8:24], row[24:28], row[28:]
+        selected = [b[4 * group + place] for group, code in enumerate(codes) for place in (code & 3, code >> 2)]
+        assert twin.same(loaded.operation, d, twin.dot(loaded.operation, a, selected, c))
+    path, out = tmp_path / "v.npz", tmp_path / "d.npz"
+    assert main.main(["vectors", *unit, "--vectors", "200", "-o", str(path)]) == 0
+    assert main.main(["eval", *unit, "--input", str(path), "--output", str(out)]) == 0
+    arrays = np.load(path)
+    assert json.loads(arrays["about"].tobytes())["vectors"] == 200
+    assert [list(row[24:28]) for row in found.rows] == arrays["metadata"].tolist()
+    assert np.array_equal(np.load(out)["d"], arrays["d"])
+    assert main.main(["eval", *unit, "--input", str(path), "--explain", "--row", "3"]) == 0
+    np.savez(path, **{name: arrays[name] for name in ("a", "b", "c")})
+    assert main.main(["eval", *unit, "--input", str(path), "--output", str(out)]) != 0

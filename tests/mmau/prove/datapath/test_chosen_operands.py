@@ -12,6 +12,7 @@ from mmau.prove.datapath.chosen_operands import complemented, operand, signs_of
 from mmau.prove.evaluation import evaluate
 from mmau.prove.netlist.terms import Terms
 from rtl.designs.ports import step_operands
+from rtl.designs.unit_design import as_design
 from tests.mmau.prove.provable_units import unit_of
 
 
@@ -21,10 +22,11 @@ def test_a_negated_operand_is_the_operand_of_complemented_signs() -> None:
     unit = unit_of(TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=14, rho="RZ-FP16", e_zero=-20))  # type: ignore[arg-type]
     places = {"a": Source("a", True), "c": Source("c", True)}
     negating, plain = (Choice("", unit, places=each) for each in (places, {}))
+    design = as_design(unit)
     pitch = {"a": 8, "b": 8, "c": 16}
-    signs = signs_of(negating, 2, pitch)
+    signs = signs_of(design, negating, 2, pitch)
     assert signs == {"a": 0x8888, "c": 0x80008000}
-    assert signs_of(replace(negating, places={**places, "b": Source("a")}), 2, pitch) == {"c": 0x80008000}
+    assert signs_of(design, replace(negating, places={**places, "b": Source("a")}), 2, pitch) == {"c": 0x80008000}
     for port, ones in signs.items():
         bits = terms.free(port, 2 * pitch[port])
         value = random.getrandbits(bits.width)

@@ -1,0 +1,63 @@
+"""Operands that inputs of `[controls]` add to a unit's: a mask of products, and metadata that select from a longer b."""
+
+from typing import Any
+
+import numpy as np
+
+from golden.arithmetic.formats import Format
+from golden.arrays import BitArray, check_shape, from_bits, to_bits
+from golden.checks import listed
+from golden.units.selection import PAIRS_OF_FOUR, selected
+
+WORDS = {"mask": "mask", "metadata": "metadata", "random": "random bits"}
+"""What each argument of `Unit.dot` holds."""
+
+
+def check_given(name: str, given: dict[str, Any], taken: set[str]) -> None:
+    """Raise ValueError for an argument that a unit has no input for, and for one that is missing. Random bits that are
+    missing `random_dot` refuses."""
+    for key, value in given.items():
+        if value is not None and key not in taken:
+            raise ValueError(f"{key} must be left out: {name} has no {WORDS[key]} in [controls]")
+        if value is None and key in taken and key != "random":
+            raise ValueError(f"{key} is missing: {name} takes {WORDS[key]} for each row")
+
+
+def selected_from(name: str, a: Any, b: Any, form: Format, metadata: Any) -> Any:
+    """The elements of b that metadata select for a: [..., 2K] → [..., K].
+
+    Raises:
+        TypeError, ValueError: as `golden.units.selection.selected`, or an odd K.
+    """
+    K = a.shape[-1] if getattr(a, "ndim", 0) else 0
+    if K % 2:
+        raise ValueError(f"K of {name} must be even, as metadata select two of four elements, got {K}")
+    return from_bits(selected(name, to_bits("b", b, form), metadata, PAIRS_OF_FOUR, K), form, b)
+
+
+def without_idle(name: str, operand: str, codes: Any, form: Format, mask: Any) -> Any:
+    """An operand, a or b, with +0 in the place of each product whose bit in a mask is 0.
+
+    Raises:
+        TypeError: a mask that holds no integers. ValueError: a wrong shape, or a bit that is neither 0 nor 1.
+    """
+    bits, marks = to_bits(operand, codes, form), np.asarray(mask)
+    if marks.dtype.kind not in "ubi":
+        raise TypeError(f"mask of {name} must be an array of integers, got {marks.dtype}")
+    check_shape("mask", marks, bits.shape, "one bit for each product")
+    if marks.size and not np.isin(marks, (0, 1)).all():
+        raise ValueError(f"mask of {name} must hold 0 and 1, got {listed(map(str, np.unique(marks)[:4].tolist()))}")
+    return from_bits(np.where(marks != 0, bits, 0).astype(bits.dtype), form, codes)
+
+
+def drawn_metadata(b: BitArray, rng: np.random.Generator) -> tuple[Any, BitArray]:
+    """Metadata for rows of selected elements, and other elements beside these, which are some of all rows: [rows, K] →
+    codes [rows, K/2] and others [rows, 2K]."""
+    rows, K = b.shape
+    codes = rng.choice(np.array(list(PAIRS_OF_FOUR), np.uint8), (rows, K // 2))
+    return codes, rng.choice(b.reshape(-1), (rows, 2 * K))
+
+
+def drawn_mask(shape: tuple[int, int], rng: np.random.Generator) -> Any:
+    """A mask for rows [rows, K], uint8; in every other row all products count."""
+    return rng.integers(0, 2, shape, np.uint8) | rng.integers(0, 2, (shape[0], 1), np.uint8)
