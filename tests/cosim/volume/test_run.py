@@ -114,7 +114,7 @@ def test_formats_and_tiles_pass(design: Design) -> None:
 @pytest.mark.attack("cosim")
 @pytest.mark.parametrize(("counter", "mode"), [("step", "volume"), ("step", "cocotb"), ("in_step", "volume")])
 def test_counter_that_a_reset_within_a_tile_leaves_is_seen(counter: str, mode: str, tmp_path: Path) -> None:
-    stays = {"stationary": "weights", "depth": 3} if counter == "step" else {}
+    stays: dict[str, Any] = {"stationary": "weights", "depth": 3} if counter == "step" else {}
     array = Array(rows=2, columns=1, steps=4, **stays)
     tile = TileDesign.of_unit(Unit(name="array", operation=FP4, implementation=Implementation(stages=1), array=array))
     right, source = to_verilog(tile, "array"), tmp_path / "array.v"
