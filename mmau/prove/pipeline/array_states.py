@@ -182,7 +182,7 @@ class ArrayStates:
         """The states after a cycle without a reset."""
         book, registers = state
         shown, found = set(), []
-        for in_valid, out_ready in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        for in_valid, out_ready in ((0, 1), (1, 1), (0, 0), (1, 0)):  # a wrong result that is taken is seen from outside
             cycle = Cycle(0, in_valid, out_ready)
             control = self._given(self._none, cycle) + registers
             in_ready, out_valid = self._in_ready(control), self._out_valid(control)

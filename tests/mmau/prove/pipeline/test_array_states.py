@@ -65,7 +65,8 @@ WRONG_RESULTS = [fault for fault, (_, _, rule) in ARRAY_FAULTS.items() if rule =
 @pytest.mark.attack("generated pipelines and tiles, in a simulation")
 def test_wrong_results_of_a_faulty_array_are_seen_in_a_simulation(fault: str) -> None:
     design = small_array()
-    found = broken(design, faulty(verilog_of(design), *ARRAY_FAULTS[fault][:2]), None)
+    verilog = faulty(verilog_of(design), *ARRAY_FAULTS[fault][:2])
+    found = broken(design, verilog, handshake_trace(design, verilog, 10))
     assert found is not None
     assert ", expected 0x" in found.fault
 
