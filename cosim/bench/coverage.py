@@ -188,6 +188,11 @@ def disagreement(rows: Rows) -> str | None:
     return "\n".join([*lines, f"  reference {d.describe(code)}", f"  expected  {d.describe(rows.expected[0])}"])
 
 
+def flags_of(echo: Echo, code: int) -> str:
+    """The names of the exception flags that are raised in a code of an output."""
+    return " ".join(name for bit, name in enumerate(echo.flags) if code >> bit & 1) or NO_FLAGS
+
+
 TOGETHER = 4096
 """Elements that are counted at a time; their rows stay in memory until then."""
 
@@ -236,8 +241,7 @@ class Coverage:
             if echo.flags:
                 self._has_flags = True
                 code, (products, row, _) = vector.transfers[-1][echo.port], vector.elements[0]
-                names = " ".join(name for bit, name in enumerate(echo.flags) if code >> bit & 1)
-                self._raised[echo.name, names or NO_FLAGS, products.made_by(row)] += 1
+                self._raised[echo.name, flags_of(echo, code), products.made_by(row)] += 1
 
     def _count_all(self) -> None:
         """Count the collected elements, all rows of a stimulus at once: row by row would take as long as sending them."""

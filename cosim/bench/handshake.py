@@ -155,6 +155,7 @@ class Driver:
         vectors: the vectors to send.
 
     Attributes:
+        transfers: number of transfers of each vector. accepted: how many of the current one were accepted.
         refused: whether the offered transfer was not accepted in this cycle.
         waited: cycles for which it was not accepted although nothing blocked it.
     """
@@ -168,7 +169,8 @@ class Driver:
         self._shown: Mapping[str, int] = {}
         self._mixed_for: int | None = None
         self._vector = next(vectors, None)
-        self._accepted = self._disturbed = 0
+        self.transfers = len(self._vector.transfers) if self._vector is not None else 0
+        self.accepted = self._disturbed = 0
         self._offering = self.refused = False
         self._idle, self._gap = NEVER, 0
         self.waited = 0
@@ -192,7 +194,7 @@ class Driver:
         if self._valid is not None:
             self._valid.show(self._offering)
         if self._offering and self._vector is not None:
-            self._show(self._vector.transfers[self._accepted])
+            self._show(self._vector.transfers[self.accepted])
         elif self._vector is not None:  # a vector that is sent alone, for a diagnosis, has no neighbour
             self._pass()
 
@@ -209,7 +211,7 @@ class Driver:
         random."""
         if self._offering or self._vector is None:
             return
-        self._show(self._vector.transfers[self._accepted])
+        self._show(self._vector.transfers[self.accepted])
         self._disturbed += 1
         if self._valid is not None and not self._ready:
             self._valid.waver()
@@ -232,18 +234,18 @@ class Driver:
         self.waited = self.waited + is_free if self.refused else 0
         if not accepted or self._vector is None:
             return False
-        last = self._vector.transfers[self._accepted]
-        if not self._accepted:
+        last = self._vector.transfers[self.accepted]
+        if not self.accepted:
             self._scoreboard.waits.meet(GAP, self._idle, self._vector)
-        self._accepted += 1
+        self.accepted += 1
         self._offering = False
         self._idle = self._gap = 0
-        is_complete = self._accepted == len(self._vector.transfers)
+        is_complete = self.accepted == len(self._vector.transfers)
         if is_complete:
             self._scoreboard.send(self._vector)
-            self._vector, self._accepted = self._next(), 0
+            self._vector, self.accepted = self._next(), 0
         if self._vector is not None:
-            coming = self._vector.transfers[self._accepted]
+            coming = self._vector.transfers[self.accepted]
             repeats = tuple(port for port, value in coming.items() if value == last.get(port))
             self._stalls.before_repeated(repeats)
             if is_complete and not repeats and self._scoreboard.sent >= self._stalls.schedule.rules.gaps_from:
@@ -258,7 +260,7 @@ class Driver:
             offers: whether operands are offered during the reset; the design must not take them.
         """
         self._again = [*([] if self._vector is None else [self._vector]), *dropped, *self._again]
-        self._vector, self._accepted, self._offering, self.waited = self._next(), 0, False, 0
+        self._vector, self.accepted, self._offering, self.waited = self._next(), 0, False, 0
         self._idle, self._gap = NEVER, 0
         if self._valid is not None:
             self._valid.show(offers)
@@ -300,7 +302,7 @@ class Monitor:
     does not change.
 
     Attributes:
-        ready: whether a result is taken in this cycle.
+        ready: whether a result is taken in this cycle. taken: number of results taken.
         waited: cycles without a result while vectors are inside. was_ready: whether out_ready was high in one of them.
     """
 
@@ -313,7 +315,7 @@ class Monitor:
         self._stalled_result: int | str | None = None
         self._edges = 0
         self._due: deque[int] = deque()
-        self._taken = self._held = 0
+        self.taken = self._held = 0
         self._stall: int | None = None
         self.waited = 0
         self.was_ready = False
@@ -329,9 +331,9 @@ class Monitor:
     def _takes(self) -> bool:
         """Whether to be ready, as the schedule has it, or once the next result has met the stall that it is to meet."""
         rules, calm = self._stalls.schedule.rules, not self._stalls.is_at_speed
-        if calm and self._taken % rules.of_results < rules.after_valid:
+        if calm and self.taken % rules.of_results < rules.after_valid:
             return self._stalled_result is not None
-        if self._stall is None and self._taken >= rules.stalls_from and self._scoreboard.oldest is not None:
+        if self._stall is None and self.taken >= rules.stalls_from and self._scoreboard.oldest is not None:
             self._stall = self._scoreboard.waits.wanted(STALL, self._scoreboard.oldest)
         if self._stall and calm and not self._stalls.in_long_pause:
             return self._held >= self._stall
@@ -357,7 +359,7 @@ class Monitor:
             if self._held and self._scoreboard.oldest is not None:
                 self._scoreboard.waits.meet(STALL, self._held, self._scoreboard.oldest)
             self._scoreboard.receive(result)
-            self._taken += 1
+            self.taken += 1
             self._held, self._stall = 0, None
         self._held += result is not None and not self.ready
         self.waited = self.waited + 1 if is_waited_for else 0

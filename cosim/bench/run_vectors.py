@@ -85,10 +85,11 @@ class _Clocked:
         self._stalls = offers, takes, self._enables = [Stalls.of(plan, each) for each in sides]
         self._driver = Driver(pins, timing, scoreboard, offers, scoreboard.vectors())
         self._monitor = Monitor(pins, timing, scoreboard, takes)
-        self._resets = deque(plan.resets if timing.reset != "none" else ())
+        kinds = [kind for kind in plan.resets if not kind.within or self._driver.transfers > 1]
+        self._resets = deque(kinds if timing.reset != "none" else ())
         self._resets_left = min(len(self._resets), plan.rules.resets_first)
         self._next_reset = self._resets[0].due if self._resets else 0
-        self._edges = 0
+        self._edges = self._results_first = 0
         self._is_prepared = False
         self._at_speed_until: int | None = None
         self._joint, self._late = deque(plan.joint), late(plan.late_inputs)
@@ -113,22 +114,33 @@ class _Clocked:
         return any(stalls.in_long_pause for stalls in self._stalls)
 
     async def _reset_if_due(self, cycle: int) -> None:
-        """Reset while vectors are inside, if it is time; or begin the stall or the gap at whose end the reset comes."""
+        """Reset while vectors are inside, or a part of one is, if it is time; or begin the stall or the gap at whose end the
+        reset comes."""
         if not self._resets:
             return
         if not self._is_prepared and self._in_long_pause:
             self._next_reset = max(self._next_reset, cycle + self._schedule.rules.after_long_pause)
-        if cycle < self._next_reset or not (self._scoreboard.waiting or self._is_prepared):
+        if cycle < self._next_reset or not (self._has_come(self._resets[0]) or self._is_prepared):
             return
         pause = 0 if self._is_prepared else self._pause_before(self._resets[0])
         self._is_prepared = pause > 0
         if pause:
             self._next_reset = cycle + pause
             return
+        self._results_first = self._monitor.taken + (self._resets[0].within > 0)
         await self._reset_in_the_middle(self._resets.popleft())
         self._resets_left = max(0, self._resets_left - 1)
         if self._resets:
             self._next_reset = cycle + self._resets[0].due
+
+    def _has_come(self, reset: Reset) -> bool:
+        """Whether the design is in the state that a reset is for, and has shown by a result what the last one within a
+        vector left behind, which a further reset might mend."""
+        if self._monitor.taken < self._results_first:
+            return False
+        if not reset.within:
+            return self._scoreboard.waiting > 0
+        return self._driver.accepted == reset.transfer_of(self._driver.transfers)
 
     def _pause_before(self, reset: Reset) -> int:
         """Let the side pause that a reset needs, and return for how many cycles."""

@@ -121,6 +121,8 @@ class Reset(NamedTuple):
         at_once: whether operands come in the very next cycle.
         stall: cycles of a stall at whose end it comes, so that results wait everywhere; 0 for none.
         gap: cycles without new operands at whose end it comes to an idle design; 0 for none.
+        within: 0, or a number that says after which transfer of a vector, other than the last, it comes (`transfer_of`).
+            Where a vector is one transfer, such a reset is left out.
     """
 
     due: int
@@ -131,6 +133,11 @@ class Reset(NamedTuple):
     at_once: bool = False
     stall: int = 0
     gap: int = 0
+    within: int = 0
+
+    def transfer_of(self, transfers: int) -> int:
+        """The number of accepted transfers of a vector, of several, at which this reset comes."""
+        return 1 + self.within % (transfers - 1)
 
 
 FIRST, SOON, AT_ONCE, SELDOM = range(50), range(20, 50), range(8), range(1000, 2000)
@@ -138,10 +145,14 @@ FIRST, SOON, AT_ONCE, SELDOM = range(50), range(20, 50), range(8), range(1000, 2
 
 RESETS = (
     (FIRST, Reset(0, 1, 0, offers=True, at_once=True)),
+    (AT_ONCE, Reset(0, 1, 1, at_once=True, within=1)),
+    (AT_ONCE, Reset(0, 2, 0, within=1)),
     (SOON, Reset(0, 2, 2, disables=True, at_once=True)),
     (SOON, Reset(0, 3, 3, offers=True, disables=True, at_once=True)),
     (SELDOM, Reset(0, 1, 0, disables=True, at_once=True, stall=16)),
     (AT_ONCE, Reset(0, 2, 1)),
+    (AT_ONCE, Reset(0, 1, 0, offers=True, at_once=True, within=1)),
+    (AT_ONCE, Reset(0, 1, 2, within=1)),
     (SELDOM, Reset(0, 70, 70, offers=True, gap=64)),
 )
 """The resets of a run, with the range from which each one's `due` is drawn."""
@@ -149,11 +160,13 @@ RESETS = (
 
 def resets(seed: str, rounds: int) -> Iterator[Reset]:
     """`RESETS`, so many times; every other time those disable the design that did not before."""
-    drawn = random.Random(f"reset {seed}")
+    drawn, places = random.Random(f"reset {seed}"), random.Random(f"within {seed}")
     for number in range(rounds):
         for at, (due, kind) in enumerate(RESETS):
             soonest = SELDOM if number and not at else due
-            yield kind._replace(due=drawn.choice(soonest), disables=kind.disables is not bool(number % 2))
+            come = (places if kind.within else drawn).choice(soonest)
+            within = kind.within and places.randrange(1, 1 << 16)
+            yield kind._replace(due=come, within=within, disables=kind.disables is not bool(number % 2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +200,7 @@ class Rules:
     power_up: int = 4
     long_from: int = 48
     after_long_pause: int = 200
-    resets_first: int = len(RESETS)
+    resets_first: int = sum(not kind.within for _, kind in RESETS)
     at_speed_from: int = 4200
     at_speed: int = 4500
     repeated: int = 48

@@ -10,6 +10,7 @@ from cosim.bench.comparison_rules import Compare, Judge
 from cosim.bench.coverage import Coverage, ReferenceSample
 from cosim.bench.mismatch import Arrival, ComparedRow, Group, Record, described, joined
 from cosim.bench.products import Chunk, EchoRows, Element, Vector
+from cosim.bench.returned import Returned, summed
 from cosim.bench.schedule import waits
 from cosim.bench.stimulus import Specification
 from cosim.bench.waits import Waits, all_met
@@ -145,7 +146,7 @@ class Outcome:
             results, zero to NaN. A result has one element, a tile's as many as D. result_pairs: pairs of classes of
             expected results, with their signs, that came one after the other in the same element. choice_pairs: the same of
             what inputs chose, where they choose the arithmetic. raised: results by output of exception flags, flags raised,
-            and class of the stimulus.
+            and class of the stimulus. returned: by output beside d, what its wrong codes are (cosim/bench/returned.py).
         waits: lengths of gaps before vectors, and of stalls of results, that each class of results met (cycles, as text like
             "1-40, 42"), by kind and class; empty for a design without a clock.
     """
@@ -174,6 +175,7 @@ class Outcome:
     result_pairs: dict[str, int] = field(default_factory=dict)
     choice_pairs: dict[str, int] = field(default_factory=dict)
     raised: dict[str, int] = field(default_factory=dict)
+    returned: dict[str, tuple[int, ...]] = field(default_factory=dict)
     first_surplus: int | None = None
     waits: dict[str, str] = field(default_factory=dict)
 
@@ -188,6 +190,7 @@ class Outcome:
         whole |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in _TEXTS}
         whole |= {key: _summed([getattr(part, key) for part in parts]) for key in _BY_NAME}
         whole |= {key: tuple(row for part in parts for row in getattr(part, key)) for key in _ROWS}
+        whole["returned"] = summed([part.returned for part in parts])
         whole["waits"] = all_met([part.waits for part in parts])
         whole["coverage"] = merged(counts for part in parts for counts in part.coverage)
         whole["groups"] = joined(group for part in parts for group in part.groups)
@@ -315,7 +318,7 @@ class Scoreboard:
         self.engine = fastest_engine()
         self.sent = self.dropped = self.received = self.surplus = self.mismatches = self.left_out = 0
         self.first_surplus: int | None = None
-        self.record = Record()
+        self.record, self.returned = Record(), Returned()
         self.now: Callable[[], Arrival] = lambda: Arrival(None, 0.0)
         self.stopped: str | None = None
         self.judge = Judge(compare or Compare())
@@ -388,6 +391,7 @@ class Scoreboard:
         """Record a reset, and return the vectors that it dropped, in order; they count as sent when they are sent again."""
         dropped = list(self._waiting)
         self._waiting.clear()
+        self.returned.reset()
         self.sent -= len(dropped)
         self.dropped += len(dropped)
         return dropped
@@ -419,8 +423,10 @@ class Scoreboard:
     def _agrees(self, vector: Vector, element: Element, code: int | str) -> bool:
         """Compare an element and record it; return whether it agrees."""
         agrees = element.products.agrees(element.row, code, self.judge)
-        if agrees and isinstance(element.products, EchoRows):
-            return True
+        if isinstance(element.products, EchoRows):
+            self.returned.count(element.products.echo, element.products.sent, code)
+            if agrees:
+                return True
         if agrees:
             self.record.agrees(vector.number, element, code, self.now)
         else:
@@ -460,6 +466,7 @@ class Scoreboard:
             result_pairs=self.coverage.result_pairs(),
             choice_pairs=self.coverage.choice_pairs(),
             raised=self.coverage.raised(),
+            returned=self.returned.counts(),
             waits=self.waits.met(),
         )
 

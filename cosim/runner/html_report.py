@@ -104,6 +104,7 @@ def design_section(report: Report, number: int, alone: bool, known: Sequence[str
     parts += [element("p", reading) for reading in report.warnings]
     if report.explanation is not None:
         parts.append(report.explanation.html_body())
+    parts += [element("p", line) for line in report.origins.values()]
     if report.groups:
         parts += mismatches(report.groups, () if report.explanation is None else report.explanation.of_groups)
     if report.first_disagreement is not None:

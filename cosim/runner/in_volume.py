@@ -1,15 +1,17 @@
 """Volume runs in native code: segments in parallel, as one, and a replay of the first mismatch in cocotb."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cosim.bench.coverage import disagreement, pairs_by_name
+from cosim.bench.coverage import BETWEEN, disagreement, flags_of, pairs_by_name
 from cosim.bench.minimise import AGREES_ALONE
 from cosim.bench.mismatch import ComparedRow, Group, Minimised, Mismatch, described, joined
 from cosim.bench.products import DotProducts, EchoRows, Element
+from cosim.bench.returned import parts_of
 from cosim.bench.scoreboard import Outcome
 from cosim.bench.waits import waits_by_name
 from cosim.build.errors import SimulationError
@@ -28,11 +30,12 @@ from golden import Cls
 from golden.engines.engine import fastest_engine
 from golden.processes import in_parallel
 from rtl.designs.design import Design
+from rtl.designs.ports import Echo
 
 NOTHING: Mapping[str, Any] = {
     "sent": 0, "received": 0, "dropped": 0, "waiting": 0, "surplus": 0, "left_out": 0, "mismatches": 0, "stopped": None,
     "seconds": 0.0, "classes": {}, "result_classes": [0] * len(Cls), "result_pairs": [],
-    "waits": {}, "waived": {}, "groups": [], "rows": [],
+    "waits": {}, "waived": {}, "groups": [], "rows": [], "returned": [],
 }  # fmt: skip
 """The counts of a program that ended without an outcome."""
 
@@ -83,10 +86,24 @@ def part_of(
         coverage=_covered(rows, outcome),
         result_pairs=pairs_by_name(outcome["result_pairs"], design.operation.d),
         choice_pairs={} if rows is None else rows.coverage.choice_pairs(),
-        raised={} if rows is None else rows.coverage.raised(),
+        raised=_raised(design.echoes, outcome["returned"], classes),
+        returned={
+            name: tuple(counts)
+            for echo, of in zip(design.echoes, outcome["returned"], strict=False)
+            for name, counts in zip(parts_of(echo), of["counts"], strict=True)
+        },
         waits=waits_by_name(outcome["waits"], design.operation.d),
     )
     return Simulated(outcome=counts, seconds=outcome["seconds"])
+
+
+def _raised(echoes: Sequence[Echo], returned: Sequence[Mapping[str, Any]], classes: Mapping[int, str]) -> dict[str, int]:
+    """Results by output of exception flags, flags raised, and class, as `Coverage.raised` has them."""
+    found = Counter[str]()
+    for echo, of in zip(echoes, returned, strict=False):  # none came where the program ended without an outcome
+        for label, code, count in of["raised"] if echo.flags else ():
+            found[BETWEEN.join((echo.name, flags_of(echo, code), classes[label]))] += count
+    return dict(sorted(found.items()))
 
 
 def _covered(rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[Counts, ...]:

@@ -16,6 +16,7 @@ from cosim.dut.tool_log import ElaborationError
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from golden.files import temporary_folder
+from golden.units.controls import MASK, METADATA
 from rtl.designs.design import Design, operand_names
 from rtl.designs.identity import design_key, verilog_digest
 from rtl.designs.tile_design import TileDesign
@@ -58,7 +59,7 @@ def judged(
     if sources.digests != simulated.sources:
         raise SimulationError("the design's files changed while it was simulated: run again")
     found |= {"not_compared": sources.not_compared, "held": dict(sources.held)}
-    found |= {"assumed": request.widths.assumed.lines()}
+    found |= {"steady": steady_inputs(design, request.dut), "assumed": request.widths.assumed.lines()}
     if request.strict:
         ignored = request.dut.ignore_outputs
         found["required"] = tuple(
@@ -67,6 +68,14 @@ def judged(
     found |= {"reset": reset, "other_readings": other_readings(sources, folder, request.runs_in)}
     sources.check_unchanged()
     return found
+
+
+def steady_inputs(design: Design, dut: "Dut") -> tuple[str, ...]:
+    """The inputs that choose the arithmetic and have one value for all transfers of a result, of which there are several."""
+    unit = getattr(design, "unit", None)
+    if unit is None or dut.beats is None or max(dut.beats.counts) == 1:
+        return ()
+    return tuple(control.port for control in unit.controls if control.key not in (MASK, METADATA))
 
 
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:

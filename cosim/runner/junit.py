@@ -48,6 +48,7 @@ def failure_text(report: Report) -> str:
     lines = [*report.failures, *([] if report.reset is None else [report.reset])]
     for diagnosis in () if report.explanation is None else report.explanation.diagnoses.values():
         lines += diagnosis.lines()
+    lines += report.origins.values()
     for group in report.groups:
         changes = f"; {group.diagnosis}" if group.diagnosis else ""
         key = f"{group.stimulus_class}, {group.result_class}, {group.distance}"

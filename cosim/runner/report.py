@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosim.bench.coverage import BETWEEN
 from cosim.bench.mismatch import Minimised
+from cosim.bench.returned import origins
 from cosim.bench.scoreboard import Outcome
 from cosim.build.sources import NOT_SIMULATED
 from cosim.coverage.coverage_model import Bins, whole
@@ -44,6 +45,7 @@ class Report(Outcome):
             value; `pairs`: counts of ordered pairs of values, one vector after the other; `missed`: those without a count.
         flags: for each output of exception flags, `raised`: results of each class of operands, by the flags raised together;
             `missed`: each flag that some operands raise, and no result raised without others (UF and OF come with NX).
+        steady: inputs that choose the arithmetic and had one value for all transfers of a result.
         assumed: the operands that it must take, and no others, a line each.
         sources: the SHA-256 of each file of a user design, by path, as it was simulated.
         input_bits: bits of the operands of one vector: it has 2**input_bits possible inputs.
@@ -70,6 +72,7 @@ class Report(Outcome):
     held: Mapping[str, int | str] = field(default_factory=dict)
     controls: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     flags: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    steady: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -86,8 +89,15 @@ class Report(Outcome):
         held = ", ".join(f"{name} = {value}" for name, value in self.held.items())
         lines = [f"outputs that were not compared: {', '.join(self.not_compared)}"] if self.not_compared else []
         lines += [f"inputs that were held at a constant: {held}"] if held else []
+        steady = ", ".join(self.steady)
+        lines += [f"inputs that changed between results alone, not from beat to beat: {steady}"] if steady else []
         lines += [f"operands within [assume] alone: {'; '.join(self.assumed)}"] if self.assumed else []
         return (*lines, *(line for line in self.other_readings if line.endswith(NOT_SIMULATED)))
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """What the wrong codes of an output beside d are, in words, by output, where one origin is that of all."""
+        return origins(self.returned)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -149,7 +159,9 @@ class Report(Outcome):
         table = json.loads(text)
         outcome = read(Outcome, table)
         counts = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
-        others = {name: tuple(table[name]) for name in ("other_readings", "not_compared", "assumed", "required")}
+        texts = ("other_readings", "not_compared", "steady", "assumed", "required")
+        others: dict[str, Any] = {name: tuple(table[name]) for name in texts}
+        others |= {"returned": {name: tuple(of) for name, of in counts["returned"].items()}}
         others |= {"minimised": read(Minimised | None, table["minimised"])}
         return cls(**(table | counts | others))
 

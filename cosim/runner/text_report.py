@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cosim.bench.mismatch import Group
+from cosim.bench.returned import OF
 from cosim.bench.waits import lacking
 from cosim.runner.report import Report
 
@@ -174,6 +175,8 @@ def failures_in_full(report: Report) -> list[str]:
         lines += ["", f"{report.unit}: {vectors} differ, in {len(report.groups)} groups"]
         if report.explanation is not None:
             lines += [*report.explanation.lines(), ""]
+        origins = report.origins
+        lines += [*origins.values(), ""] if origins else []
         lines += [group_table(report.groups[:GROUPS], report.explanation), ""]
         if len(report.groups) > GROUPS:
             further = report.groups[GROUPS:]
@@ -181,8 +184,11 @@ def failures_in_full(report: Report) -> list[str]:
             lines += [f"and {len(further)} groups more with {elements:,} elements: --json and --html have all", ""]
         for number, group in enumerate(report.groups[:IN_FULL]):
             lines += [f"first of group {number}: {group.first}", ""]
-        vector = report.groups[0].mismatches[0].vector
-        lines += [f"to repeat the first of group 0: the same command with --vector {vector}", ""]
+        first = report.groups[0].mismatches[0]
+        if first.place in {name.rpartition(OF)[2] for name in origins}:
+            lines += ["the first of group 0 depends on the results before it; --vector sends it alone, and it agrees", ""]
+        else:
+            lines += [f"to repeat the first of group 0: the same command with --vector {first.vector}", ""]
     if report.first_disagreement is not None:
         lines += [f"{report.unit}: first disagreement of the engines, {report.first_disagreement}", ""]
     return lines

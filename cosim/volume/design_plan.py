@@ -200,7 +200,7 @@ def write_plan(
         f"repeats {_listed(LENGTHS)}",
         f"record {' '.join(operand_ports(design))}",
         f"library {library()}",
-        *(f"echo {echo.port} {echo.width} {echo.low}" for echo in design.echoes),
+        *(f"echo {echo.port} {echo.width} {echo.low} {int(bool(echo.flags))}" for echo in design.echoes),
         *([f"mask {design.mask}"] if design.mask else []),
         *([f"metadata {design.metadata} {_listed(tuple(PAIRS_OF_FOUR))}"] if design.metadata else []),
     ]

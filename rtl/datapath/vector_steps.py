@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import and_, or_
 
-from amaranth import Cat, Value
+from amaranth import Cat, Mux, Value
 
 from golden import Implementation
 from golden.arithmetic.formats import Format
+from golden.arithmetic.rounding import Mode
 from golden.operations import Operation
 from golden.operations.fused import FusedOperation
 from rtl.datapath.fused_records import Decoded, Operands
@@ -121,6 +124,14 @@ def signalling_nan(operands: Sequence[tuple[Operand, Value, Format]]) -> Value:
     """Whether any operand, given with its code and format, is a signalling NaN."""
     read = [each for each in operands if each[2].specials == "ieee"]
     return Cat(operand.nan & ~code[fmt.pad_bits + fmt.man_bits - 1] for operand, code, fmt in read).any()
+
+
+def negative_zero(build: Build, mode: Mode, signs: Sequence[Value]) -> Value:
+    """High if a sum of zeros with these signs is −0: all are negative, or, in the mode RD, any is."""
+    either, both = reduce(or_, signs), reduce(and_, signs)
+    if build.modes is not None:
+        return Mux(build.modes.is_any(["RD"]), either, both)
+    return either if mode == "RD" else both
 
 
 def invalid_flag(

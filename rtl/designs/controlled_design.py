@@ -10,7 +10,7 @@ from golden import Format, Unit
 from golden.arithmetic.flags import FLAGS, selected
 from golden.arithmetic.rounding import Mode
 from golden.checks import listed
-from golden.operations import ADD, FMA, MUL, Operation
+from golden.operations import ADD, EFDPA, FMA, MUL, Operation
 from golden.operations.exact_sum import ExactSum
 from golden.operations.fma import ONE, ZERO
 from golden.units.controls import METADATA, OPERANDS, RANDOM, Source
@@ -176,15 +176,19 @@ class ControlledDesign(OfUnit):
             wide, step = with_random_step(self.unit)
             return RandomResult(unit_datapath(wide), self.operation, control.port, step)
         keys = [control.key for control in controls]
-        ieee = all(isinstance(choice.unit.operation, FMA) for choice in self.choices)
+        operations = [choice.unit.operation for choice in self.choices]
+        takes = {
+            "rho": all(isinstance(operation, FMA | EFDPA) for operation in operations),
+            "formats": all(isinstance(operation, FMA) for operation in operations),
+        }
         usable = ("rho", "formats", "operation", *(key for key in OPERANDS if control is None))
         others = [c for c in controls if c.key not in usable or c.has_constants]
-        if others or self.echoes or any(keys.count(key) > 1 or (key in keys and not ieee) for key in ("rho", "formats")):
+        if others or self.echoes or any(keys.count(key) > 1 or (key in keys and not can) for key, can in takes.items()):
             got = listed(f"{each.port} ({each.key})" for each in controls)
             raise ValueError(
-                f"{self.name}: [controls] of a datapath have numbers as values, and choose the rounding mode (one port), "
-                "the format (one port) or the operation of FMA, MUL and ADD, signs and ports of operands, a mask "
-                "or metadata; or are one input of random bits; got "
+                f"{self.name}: [controls] of a datapath have numbers as values, and choose the rounding mode (one port) of "
+                "FMA, MUL, ADD and E-FDPA, the format (one port) or the operation of FMA, MUL and ADD, signs and ports of "
+                "operands, a mask or metadata; or are one input of random bits; got "
                 f"{self.operation.name} with {got}: give a design that has them with --dut"
             )
         check_placed(self.implementation)
@@ -212,7 +216,7 @@ class ControlledDesign(OfUnit):
         usual = self.sources(Choice("", self.unit))
         for choice in choices:
             chosen = self.computed(choice.unit.operation)
-            alike = chosen.changed(rho=operation.rho) if "rho" in ports and isinstance(operation, FMA) else chosen
+            alike = chosen.changed(rho=operation.rho) if "rho" in ports and isinstance(operation, FMA | EFDPA) else chosen
             if alike != operation or chosen.d.width != self.operation.d.width:
                 raise ValueError(
                     f"{name}: {choice.name}: an input of a datapath chooses no other key, a format only of the width of d, "
@@ -220,7 +224,7 @@ class ControlledDesign(OfUnit):
                 )
             codes = {port: code for port, code in choice.codes.items() if port != ports.get("formats")}
             if "rho" in ports:
-                rho, own = (each.conversion for each in (chosen, operation) if isinstance(each, FMA))
+                rho, own = (each.conversion for each in (chosen, operation) if isinstance(each, FMA | EFDPA))
                 if rho.rounding_format != own.rounding_format or rho.mode == "RO":
                     raise ValueError(f"{name}: {choice.name}: an input chooses RNE, RZ, RD, RU or RNA of one format")
                 table[codes.pop(ports["rho"])] = rho.mode

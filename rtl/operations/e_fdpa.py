@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import reduce
-from operator import and_, or_
 
 from amaranth import Cat, Const, Value
 
@@ -11,6 +9,7 @@ from golden import Implementation
 from golden.operations import EFDPA
 from golden.units.unit import ACCUMULATORS
 from rtl.datapath import fused_sum
+from rtl.datapath.base import ModeInput
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import (
     Aligned,
@@ -25,7 +24,15 @@ from rtl.datapath.fused_records import (
 )
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps, part
-from rtl.datapath.vector_steps import add_rows, addend, combine_specials, invalid_flag, multiply_pairs, signalling_nan
+from rtl.datapath.vector_steps import (
+    add_rows,
+    addend,
+    combine_specials,
+    invalid_flag,
+    multiply_pairs,
+    negative_zero,
+    signalling_nan,
+)
 from rtl.steps.align import Align
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 
@@ -100,8 +107,8 @@ class EFDPADatapath(FusedDatapath):
 
     operation: EFDPA
 
-    def __init__(self, operation: EFDPA, implementation: Implementation) -> None:
-        super().__init__(operation, implementation, canonical=False)
+    def __init__(self, operation: EFDPA, implementation: Implementation, modes: ModeInput | None = None) -> None:
+        super().__init__(operation, implementation, canonical=False, modes=modes)
 
     @property
     def term_count(self) -> int:
@@ -148,7 +155,8 @@ class EFDPADatapath(FusedDatapath):
         if operation.zero == "positive":
             return Products(prod, c, special) if invalid is None else ProductsWithFlags(prod, c, special, invalid)
         signs = [term.sign for term in (*prod, c)]
-        return SignedProducts(prod, c, reduce(or_ if self.rho.mode == "RD" else and_, signs), special, invalid)
+        zero_negative = negative_zero(build, self.rho.mode, signs)
+        return SignedProducts(prod, c, zero_negative, special, invalid)
 
     def max_exp(self, build: Build, terms: Terms) -> Compared:
         """Step max_exp: a constant, the largest exponent that a term can have."""

@@ -23,6 +23,7 @@ from rtl.datapath.vector_steps import (
     decode,
     invalid_flag,
     multiply_pairs,
+    negative_zero,
     signalling_nan,
     subnormal_inputs,
 )
@@ -177,10 +178,7 @@ class FMADatapath(FusedDatapath):
         self, build: Build, prod: tuple[Term, ...], c: Term, special: Special, nan: Value | None, invalid: Value | None
     ) -> SignedProducts:
         """The terms, with the sign of their sum where it is zero."""
-        either, both = prod[0].sign | c.sign, prod[0].sign & c.sign
-        zero_negative = either if self.rho.mode == "RD" else both
-        if build.modes is not None:
-            zero_negative = Mux(build.modes.is_any(["RD"]), either, both)
+        zero_negative = negative_zero(build, self.rho.mode, [prod[0].sign, c.sign])
         return SignedProducts(prod, c, zero_negative, special, nan, invalid)
 
     def max_exp(  # type: ignore[override]  # it takes what this class's own `term_steps` gives

@@ -85,7 +85,15 @@ void Bench::combinational(Stream& stream) {
 
 void Bench::clocked(Stream& stream) {
     power_up();
-    const std::vector<Reset> none, &resets = rst_ ? schedule_.resets : none;
+    std::vector<Reset> resets;
+    for (const Reset& each : schedule_.resets) {
+        if (rst_ && (!each.within || plan_.transfers() > 1)) resets.push_back(each);
+    }
+    int64_t results_first = 0;  // that show what the last reset within a vector left behind, before a further one mends it
+    const auto has_come = [&](const Reset& reset) {
+        if (counts.received < results_first) return false;
+        return reset.within ? transfer_ == reset.transfer_of(plan_.transfers()) : stream.is_waiting();
+    };
     const auto due = [&](size_t reset) { return reset < resets.size() ? resets[reset].due : 0; };
     const size_t first = std::min(resets.size(), static_cast<size_t>(schedule_.resets_first));
     int64_t next_reset = due(0), at_speed_until = -1, late_left = schedule_.late_inputs[0];
@@ -94,12 +102,13 @@ void Bench::clocked(Stream& stream) {
     int64_t extra = 0;
     for (int64_t at = 0; extra < schedule_.extra_cycles && counts.stopped.empty(); ++at) {
         if (!is_prepared && in_long_pause()) next_reset = std::max(next_reset, at + schedule_.after_long_pause);
-        if (reset < resets.size() && at >= next_reset && (stream.is_waiting() || is_prepared)) {
+        if (reset < resets.size() && at >= next_reset && (has_come(resets[reset]) || is_prepared)) {
             const int64_t pause = is_prepared ? 0 : pause_before(resets[reset]);
             is_prepared = pause > 0;
             if (is_prepared) {
                 next_reset = at + pause;
             } else {
+                results_first = counts.received + (resets[reset].within != 0);
                 reset_in_the_middle(stream, resets[reset++]);
                 next_reset = at + due(reset);
             }

@@ -75,6 +75,24 @@ std::string lengths_of(const Waits& waits) {
     return listed(classes, '[', ']');
 }
 
+/// What came at each output beside d: results by label and code that they must have, and counts of origins.
+std::string returned_of(const Judge& judge) {
+    std::string outputs;
+    for (const Returned& each : judge.returned) {
+        std::string raised, counts;
+        for (const auto& [key, count] : each.raised) {
+            raised += "[" + std::to_string(key.first) + "," + std::to_string(key.second) + "," + std::to_string(count) + "],";
+        }
+        for (const auto& of : each.counts) {
+            std::string numbers;
+            for (const int64_t count : of) numbers += std::to_string(count) + ",";
+            counts += listed(numbers, '[', ']') + ",";
+        }
+        outputs += "{\"raised\":" + listed(raised, '[', ']') + ",\"counts\":" + listed(counts, '[', ']') + "},";
+    }
+    return listed(outputs, '[', ']');
+}
+
 }  // namespace
 
 std::string as_json(const Plan& plan, const Record& record, const Bench& bench, const Judge& judge, int64_t left_out,
@@ -113,7 +131,7 @@ std::string as_json(const Plan& plan, const Record& record, const Bench& bench, 
            ",\"result_pairs\":" + listed(result_pairs, '[', ']') +
            ",\"waits\":{" + (has_clock ? "\"gap\":" + lengths_of(bench.gaps) : "") +
            (has_clock && plan.protocol == "valid-ready" ? ",\"stall\":" + lengths_of(bench.stalls) : "") + "}" +
-           ",\"waived\":" + listed(waived, '{', '}') + ",\"groups\":" + listed(groups, '[', ']') +
+           ",\"returned\":" + returned_of(judge) + ",\"waived\":" + listed(waived, '{', '}') + ",\"groups\":" + listed(groups, '[', ']') +
            ",\"rows\":" + listed(rows, '[', ']') + "}\n";
 }
 

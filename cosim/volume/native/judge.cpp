@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "bits.hpp"
@@ -54,6 +55,9 @@ int distance(const Product& product, uint64_t got, uint64_t expected, const std:
 Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
     : result_classes(5), result_pairs(signed_classes * signed_classes), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), distances_(plan.distances), elements_(plan.elements()),
       transfers_(plan.transfers()), echoes_(plan.echoes), mask_(plan.mask), metadata_(plan.metadata), compared_of_label_(labels), agreed_of_label_(labels) {
+    for (const Echo& echo : echoes_) {
+        returned.emplace_back().counts.resize(echo.has_flags ? static_cast<size_t>(echo.width) : 1);
+    }
     nan_rule_ = nan_ == "unit" ? Nan::unit : nan_ == "any" ? Nan::any : nan_ == "propagate" ? Nan::propagate : Nan::code;
     if (nan_rule_ == Nan::code) nan_code_ = std::strtoull(nan_.c_str(), nullptr, 16);
     for (const Product& product : plan.products) {
@@ -105,13 +109,35 @@ bool Judge::echoes_agree(const Batch& batch, int64_t vector, const uint8_t* d, c
     const uint8_t* transfer = batch.transfers + ((vector + 1) * transfers_ - 1) * record_.bytes();
     for (size_t number = 0; number < echoes_.size(); ++number) {
         const Echo& echo = echoes_[number];
-        if (get_bits(d, echo.low, echo.width) == get_bits(transfer + record_.offset(echo.port), 0, echo.width)) continue;
+        const uint64_t got = get_bits(d, echo.low, echo.width);
+        const uint64_t expected = get_bits(transfer + record_.offset(echo.port), 0, echo.width);
+        count(returned[number], echo.has_flags, got, expected);
+        ++returned[number].raised[{batch.label[vector * elements_], expected}];
+        if (got == expected) continue;
         all_agree = false;
         ++elements;
         Group& group = groups_[Key{-1 - static_cast<int>(number), 0, 0, 0}];
         record(group, batch, vector, elements_ + static_cast<int>(number), d, arrival);
     }
     return all_agree;
+}
+
+void Judge::count(Returned& of, bool has_flags, uint64_t got, uint64_t expected) {
+    for (size_t bit = 0; bit < of.counts.size() && of.has_before; ++bit) {
+        const uint64_t mask = has_flags ? uint64_t{1} << bit : ~uint64_t{0};
+        const uint64_t origins[] = {of.expected, expected | of.expected, expected | of.got};
+        for (size_t i = 0; i < std::size(origins); ++i) {
+            const bool is_it = !((origins[i] ^ got) & mask), is_right = !((got ^ expected) & mask);
+            if (!is_it || !is_right) ++of.counts[bit][3 * i + (is_right ? 2 : !is_it)];
+        }
+    }
+    of.has_before = true;
+    of.expected = expected;
+    of.got = got;
+}
+
+void Judge::reset() {
+    for (Returned& each : returned) each.has_before = false;
 }
 
 void Judge::finish() {

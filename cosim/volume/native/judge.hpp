@@ -1,6 +1,7 @@
 // Comparison of results with the expected ones: counts, groups of mismatches, and the first rows of each group.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,6 +34,15 @@ struct Group {
     std::vector<size_t> rows;  // indices into `Judge::compared`
 };
 
+/// What came at an output beside d: cosim/bench/returned.py.
+struct Returned {
+    bool has_before = false;
+    uint64_t expected = 0, got = 0;  // of the result before
+    std::vector<std::array<int64_t, 9>> counts;  // of each flag, or of the whole: wrong results that each origin explains, wrong
+                                                 // ones that it does not, right ones that contradict it
+    std::map<std::pair<int, uint64_t>, int64_t> raised;  // label, expected code → results
+};
+
 /// Numbers of elements that are recorded in full.
 struct Keep {
     int64_t mismatches = 2000;  // mismatches; beyond them only the first `of_a_group` of each group
@@ -57,7 +67,11 @@ class Judge {
     std::vector<int64_t> result_pairs;         // [first][second], by place in cosim.coverage.covergroup.CLASSES, of the same element
     std::map<std::string, int64_t> waived;     // rule → results that needed it
     std::vector<Compared> compared;
+    std::vector<Returned> returned;            // of each output beside d
     std::vector<Group> groups() const;
+
+    /// Note a reset: the next result has none before it.
+    void reset();
 
     /// Move the counts of classes to `classes`; they are in an array until the end.
     void finish();
@@ -79,6 +93,7 @@ class Judge {
     bool is_sampled(int element) const { return keep_.sample && element == 0 && results_ % keep_.sample == 0; }
     void waive(const std::string& rule, bool needed) { waived[rule] += needed; }
     void keep(const Batch& batch, int64_t vector, int element, const uint8_t* d, const Arrival& arrival, bool agrees);
+    static void count(Returned& of, bool has_flags, uint64_t got, uint64_t expected);
     bool echoes_agree(const Batch& batch, int64_t vector, const uint8_t* d, const Arrival& arrival);
     void record(Group& group, const Batch& batch, int64_t vector, int element, const uint8_t* d, const Arrival& arrival);
     void record_mismatch(const Batch& batch, int64_t vector, int element, uint64_t got, const uint8_t* d, const Arrival& arrival);

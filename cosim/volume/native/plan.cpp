@@ -75,7 +75,7 @@ Plan read_plan(const std::string& path) {
              words >> random.port >> random.width >> wide >> random.half >> random.saturates >> random.negative_zero;
              random.wide = mmau::format_of(wide);
          }},
-        {"echo", [&](auto& words) { Echo& echo = plan.echoes.emplace_back(); words >> echo.port >> echo.width >> echo.low; }},
+        {"echo", [&](auto& words) { Echo& echo = plan.echoes.emplace_back(); words >> echo.port >> echo.width >> echo.low >> echo.has_flags; }},
         {"flags", [&](auto& words) {
              Flags& flags = product().flags.emplace_back();
              words >> flags.port >> flags.rules;

@@ -52,6 +52,7 @@ struct RandomBits {
 struct Echo {
     std::string port;
     int width = 0, low = 0;
+    bool has_flags = false;
 };
 
 /// What scales of one side alone are made with: the code of 1, that of the largest finite number, the mask without the sign.

@@ -23,6 +23,7 @@ void Bench::reset_in_the_middle(Stream& stream, const Reset& kind) {
     const int64_t dropped = stream.drop();
     counts.sent -= dropped;
     counts.dropped += dropped;
+    judge_.reset();
     transfer_ = 0;
     is_offering_ = has_waiting_result_ = false;
     offer_waited_ = result_waited_ = 0;

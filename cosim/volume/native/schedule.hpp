@@ -17,8 +17,11 @@ struct Side {
     std::vector<int64_t> runs, shown;
 };
 
+/// A reset in the middle of a stream; where `within` is not 0, in the middle of a vector of several transfers.
 struct Reset {
-    int64_t due, edges, asynchronous_edges, offers, disables, at_once, stall, gap;
+    int64_t due, edges, asynchronous_edges, offers, disables, at_once, stall, gap, within;
+    /// The number of accepted transfers of a vector at which it comes.
+    int64_t transfer_of(int64_t transfers) const { return 1 + within % (transfers - 1); }
 };
 
 struct Schedule {

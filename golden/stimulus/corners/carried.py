@@ -17,19 +17,21 @@ REPEATS = 8
 
 
 def invalid_cases(shape: OperandShape) -> int:
-    """Number of cases of `invalid_among_nans`; 0 if there is one product only, or a format lacks an infinity or a NaN."""
-    is_possible = shape.K > 1 and bool(infinities(shape.a)) and bool(nans(shape.b)) and bool(infinities(shape.b))
+    """Number of cases of `invalid_among_nans`; 0 if a format lacks an infinity or a NaN, or where there is one product and
+    c has no NaN."""
+    has_another = shape.K > 1 or (shape.has_c and bool(nans(shape.c)))
+    is_possible = has_another and bool(infinities(shape.a)) and bool(nans(shape.b)) and bool(infinities(shape.b))
     return 2 * 2 * REPEATS if is_possible else 0
 
 
 def invalid_among_nans(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """A product of zero and infinity, in either order, and NaNs in one or all of the others, c being finite; or c alone is
-    NaN."""
+    NaN, as always where there is no other product."""
     repeat, swapped, all_others = crossed(case, REPEATS, 2, 2)
-    in_c = (repeat >= REPEATS // 2) & bool(nans(shape.c))
+    in_c = ((repeat >= REPEATS // 2) | (shape.K == 1)) & bool(nans(shape.c))
     start, rows, place = normal(shape, draws, len(case)), len(case), np.arange(shape.K)
     invalid = draws.integers(0, shape.K, (rows, 1))
-    other = (invalid + draws.integers(1, shape.K, (rows, 1))) % shape.K
+    other = (invalid + draws.integers(1, max(shape.K, 2), (rows, 1))) % shape.K
     is_invalid = place == invalid
     is_nan = ~is_invalid & ((place == other) | (all_others == 1)[:, None]) & ~in_c[:, None]
     sign, in_a = draws.integers(0, 2, (rows, shape.K)), draws.integers(0, 2, (rows, shape.K)) == 0

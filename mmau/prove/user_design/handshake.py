@@ -7,6 +7,7 @@ are one state, in which each register in which they differ may have any value: s
 operands move on would else multiply the states. Where a result depends on such a register, states are explored one by one.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -23,6 +24,9 @@ from mmau.prove.user_design.folding import Folding
 
 State = Mapping[str, Term]
 """The value of each register, by name."""
+
+NAMED = 8
+"""Registers and inputs of a handshake that are named."""
 
 
 class Cycle:
@@ -331,7 +335,13 @@ class Handshake:
     def _known(self, cycle: Cycle, port: str) -> bool:
         value = cycle.output(port).term
         if not value.is_value():
-            raise NotCompared(f"its handshake: {port} depends on data, or on registers that reset does not set")
+            symbols = (re.sub(r" \d+$", "", str(variable.symbol()).strip("|")) for variable in self._support(value))
+            names = sorted({"an input between operands" if symbol == "any" else symbol for symbol in symbols})
+            more = ", …" if len(names) > NAMED else ""
+            raise NotCompared(
+                f"its handshake: {port} depends on data, or on registers that reset does not set: "
+                f"{', '.join(names[:NAMED])}{more}"
+            )
         return bool(number(value))
 
     def _note_result(self, d: Bits) -> None:

@@ -99,9 +99,15 @@ def test_resets_come_in_turn_with_the_intervals_of_their_kinds() -> None:
     drawn = schedule(7, NATIVE, rounds=3).resets
     kinds = [kind for _, kind in RESETS]
     assert [reset.edges for reset in drawn] == [kind.edges for kind in kinds] * 3
-    assert [reset.disables for reset in drawn[6:12]] == [not kind.disables for kind in kinds]
+    assert [reset.disables for reset in drawn[len(kinds) :][: len(kinds)]] == [not kind.disables for kind in kinds]
     assert all(reset.due in due for reset, (due, _) in zip(drawn, RESETS, strict=False))
-    assert 1000 <= drawn[6].due < 2000  # the first of a further round does not come at once
+    assert 1000 <= drawn[len(kinds)].due < 2000  # the first of a further round does not come at once
+
+
+def test_resets_within_a_vector_come_after_any_transfer_but_the_last() -> None:
+    within = [reset for reset in schedule(7, NATIVE, rounds=200).resets if reset.within]
+    assert {reset.transfer_of(2) for reset in within} == {1}
+    assert {reset.transfer_of(24) for reset in within} == set(range(1, 24))
 
 
 def test_lines_hold_every_number_once() -> None:

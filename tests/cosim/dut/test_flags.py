@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import cosim
+from cosim import Report, summary
 from cosim.dut.connection import PortMismatch
 from cosim.dut.description import Dut, dut_from_table
 from cosim.dut.reference import reference_of
@@ -39,13 +40,17 @@ module flagged(
   wire [15:0] d_0, d_1; wire [4:0] f_0, f_1, f = op ? f_1 : f_0, n;
   fma u0(.a(ra), .b(rb), .c(rc), .d(d_0), .flags(f_0)); mul u1(.a(ra), .b(rb), .d(d_1), .flags(f_1));
   fma u2(.a(a), .b(b), .c(c), .d(), .flags(n));
+  logic was; always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) was <= 0; else if (v) was <= `ifdef NX_IS_NEVER_CLEARED status_o[0] `else f[0] `endif;
   assign out_valid = v, d = op ? d_1 : d_0;
   wire nan = &d[14:10] && d[9:0] != 0, infinite = d[14:0] == 15'h7c00;
   assign nv_o = `ifdef NV_OF_EVERY_NAN nan `else f[4] `endif;
   assign status_o = {
     `ifdef DZ_OF_ZERO rb[14:0] == 0 `else 1'b0 `endif, `ifdef OF_OF_INFINITY infinite `else f[2] `endif,
     `ifdef NO_UF_OF_NORMAL f[1] && d[14:0] != 15'h0400 `elsif UF_OF_EXACT f[1] || (!d[14:10] && d[9:0]) `else f[1] `endif,
-    `ifdef NX_OF_THE_NEXT n[0] `elsif NO_NX_OF_OVERFLOW f[0] && !f[2] `else f[0] `endif};
+    `ifdef NX_OF_THE_NEXT n[0] `elsif NO_NX_OF_OVERFLOW f[0] && !f[2] `elsif NX_OF_THE_LAST was
+    `elsif NX_OF_THE_LAST_TOO f[0] | was `elsif NX_IS_NEVER_CLEARED f[0] | was
+    `elsif NX_OF_THE_LAST_AT_TIMES f[0] | (was & rc[15]) `else f[0] `endif};
 endmodule
 """
 
@@ -188,6 +193,30 @@ def test_wrong_flag_is_noticed(tmp_path: Path, macro: str, mode: str) -> None:
     assert WRONG[macro] in {group.distance for group in report.groups}
     if macro == "NO_UF_OF_NORMAL":
         assert report.groups[0].first.splitlines()[-2:] == ["  got      0001 = NX", "  expected 0011 = NX UF"]
+
+
+LEAKS = {
+    "NX_OF_THE_LAST": "is that of the result before",
+    "NX_OF_THE_LAST_TOO": "is raised because the result before must raise it",
+    "NX_IS_NEVER_CLEARED": "is raised because the result before had it: it is never cleared",
+    "NX_OF_THE_LAST_AT_TIMES": "comes after a result that must raise it",
+}
+"""A flag that is left over from the result before, by macro, and what the report says of it."""
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["volume", "cocotb"])
+@pytest.mark.parametrize("macro", LEAKS)
+def test_origin_of_a_flag_that_leaks_is_named(tmp_path: Path, macro: str, mode: str) -> None:
+    report = cosim.run(UNIT, dut=flagged(tmp_path, macro), vectors=2000, mode=mode)
+    text = summary([report], 0)
+    found = re.search(rf"^each wrong NX of status_o {LEAKS[macro]} \((\d+) results; (.*)\)$", text, re.M)
+    assert found is not None
+    assert 0 <= report.mismatches - int(found[1]) < 10 < report.mismatches  # the first after a reset has none before it
+    assert (found[2] == "no other contradicts it") is (macro != "NX_OF_THE_LAST_AT_TIMES")
+    assert "the first of group 0 depends on the results before it; --vector sends it alone" in text
+    assert Report.from_json(report.to_json()).origins == report.origins
 
 
 @pytest.mark.simulator

@@ -1,5 +1,6 @@
 """Runs in native code: they find and report the same mismatches as runs in cocotb."""
 
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ import pytest
 
 import cosim
 import golden
+from cosim import dut_like
 from cosim.runner import in_volume
 from cosim.volume import segments
 from golden import Implementation, Unit
-from golden.arithmetic.formats import E2M3, E3M2, E4M3, E5M2, FP32
+from golden.arithmetic.formats import E2M1, E2M3, E3M2, E4M3, E5M2, FP16, FP32
 from golden.operations import TFDPA
-from rtl import Design, TileDesign
+from golden.units.unit import Array
+from rtl import Design, TileDesign, to_verilog
 from rtl.designs.sample_units import multi_format_designs
 from tests.cosim.designs import Wrapped
 from tests.cosim.dut.test_third_party import DESIGNS, DIAGNOSES, bugs, check_bug, check_sound, parts
@@ -23,6 +26,7 @@ from tests.golden.units.own_formats import own_unit
 pytestmark = pytest.mark.simulator
 
 FP8 = Unit(name="fp8", operation=TFDPA(a=E4M3, b=E5M2, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133))
+FP4 = TFDPA(a=E2M1, b=E2M1, c=FP16, L=1, F=5, rho="RZ-FP16", e_zero=-20)
 FP6 = TFDPA(a=E3M2, b=E2M3, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133)
 CLOCKED = Unit(name="clocked", operation=FP6, implementation=Implementation(stages=2))
 
@@ -103,6 +107,26 @@ def test_formats_and_tiles_pass(design: Design) -> None:
     report = cosim.run(design, vectors=20_500, seed=1, mode="volume")
     assert report.failures == ()
     assert report.received == 20_500
+
+
+@pytest.mark.slow
+@pytest.mark.costly(2)
+@pytest.mark.attack("cosim")
+@pytest.mark.parametrize(("counter", "mode"), [("step", "volume"), ("step", "cocotb"), ("in_step", "volume")])
+def test_counter_that_a_reset_within_a_tile_leaves_is_seen(counter: str, mode: str, tmp_path: Path) -> None:
+    stays: dict[str, Any] = {"stationary": "weights", "depth": 3} if counter == "step" else {}
+    array = Array(rows=2, columns=1, steps=4, **stays)
+    tile = TileDesign.of_unit(Unit(name="array", operation=FP4, implementation=Implementation(stages=1), array=array))
+    right, source = to_verilog(tile, "array"), tmp_path / "array.v"
+    found = re.search(rf"^ +{counter} <= (\S+)", right, re.M)
+    assert found is not None
+    kept = re.sub(rf"(assign {re.escape(found[1])} += rst \? )\S+ :", rf"\1{counter} :", right)
+    wrong = re.sub(rf"^  reg (\[\d:0\] )?{counter};$", rf"\g<0>\n  initial {counter} = 0;", kept, flags=re.M)
+    assert len({right, kept, wrong}) == 3
+    for text, passes in ((right, True), (wrong, False)):
+        source.write_text(text)
+        report = cosim.run(tile, vectors=1000, dut=dut_like(tile, (source,), "array"), mode=mode)
+        assert report.passed is passes, report.failures
 
 
 @pytest.mark.long

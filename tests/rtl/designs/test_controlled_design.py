@@ -10,7 +10,7 @@ import pytest
 
 import cosim
 from golden import Implementation, Unit
-from golden.operations import ADD, FMA, MUL, TFDPA, Operation
+from golden.operations import ADD, EFDPA, FMA, MUL, TFDPA, Operation
 from golden.units.controls import controls_from_table
 from mmau.prove import prove
 from mmau.prove.decision import PROVED, REFUTED
@@ -60,6 +60,7 @@ HALVES = unit(
     fma("fp16", flags=True), 2, ("RNE", "RU"), fmt={"key": "formats", "values": {"0": "fp16", "1": "bf16", "3": "fp16"}}
 )
 
+DOTS = unit(EFDPA(a="e5m2", b="e5m2", c="e5m2", L=2, rho="RNE-E5M2", overflow="by-mode", zero="ieee", flags=True))  # type: ignore[arg-type]
 SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # type: ignore[arg-type]
 
 
@@ -77,8 +78,20 @@ SUM = unit(ADD(a="fp16", b="fp16", overflow="by-mode"), modes=("RNE", "RD"))  # 
         with_operations("fp16", 2, flags=True, nan="first"),
         PRODUCTS,
         HALVES,
+        DOTS,
     ],
-    ids=["FMA", "ADD", "flushed", "flags", "flags, flushed", "flags of MUL", "operations", "operations of MUL", "formats"],
+    ids=[
+        "FMA",
+        "ADD",
+        "flushed",
+        "flags",
+        "flags, flushed",
+        "flags of MUL",
+        "operations",
+        "operations of MUL",
+        "formats",
+        "E-FDPA",
+    ],
 )
 def test_unit_computes_as_its_inputs_say(chosen: Unit) -> None:
     report = cosim.run(chosen, vectors=1000)
@@ -264,8 +277,9 @@ def test_circuit_with_a_mode_too_late_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_sum_is_proved_for_each_mode() -> None:
-    found = prove(ControlledDesign.of(SUM), 300.0)
+@pytest.mark.parametrize("chosen", [SUM, DOTS], ids=["ADD", "E-FDPA"])
+def test_sum_is_proved_for_each_mode(chosen: Unit) -> None:
+    found = prove(ControlledDesign.of(chosen), 300.0)
     assert (found.verdict, found.reason) == (PROVED, "")
 
 
@@ -285,12 +299,13 @@ def test_multiply_add_is_proved_for_each_mode(fmt: str, flags: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.attack("proof")
-def test_circuit_of_another_mode_is_refuted() -> None:
+@pytest.mark.parametrize("chosen", [SUM, unit(DOTS.operation, modes=("RNE", "RD"))], ids=["ADD", "E-FDPA"])
+def test_circuit_of_another_mode_is_refuted(chosen: Unit) -> None:
     """Upwards in the place of downwards."""
-    upwards = to_verilog(ControlledDesign.of(unit(SUM.operation, modes=("RNE", "RU"))), "unit")
+    upwards = to_verilog(ControlledDesign.of(unit(chosen.operation, modes=("RNE", "RU"))), "unit")
     verilog, count = re.subn(r"== 2'h3", "== 2'h2", upwards)
     assert count
-    questions = [each for each in pipeline_questions(ControlledDesign.of(SUM), verilog) if "rm = 2 (RD-FP16)" in each.name]
+    questions = [each for each in pipeline_questions(ControlledDesign.of(chosen), verilog) if "rm = 2 (RD-" in each.name]
     assert REFUTED in dict(answered(questions, time.monotonic() + 3600)).values()
 
 
@@ -335,9 +350,9 @@ def test_expected_result_is_that_of_the_chosen_operands() -> None:
 )  # fmt: skip
 def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
     start = (
-        "moded: [controls] of a datapath have numbers as values, and choose the rounding mode (one port), the format (one "
-        "port) or the operation of FMA, MUL and ADD, signs and ports of operands, or a mask; or are one "
-        "input of random bits; "
+        "moded: [controls] of a datapath have numbers as values, and choose the rounding mode (one port) of FMA, MUL, ADD "
+        "and E-FDPA, the format (one port) or the operation of FMA, MUL and ADD, signs and ports of operands, a mask or "
+        "metadata; or are one input of random bits; "
     )
     with pytest.raises(ValueError, match=f"^{re.escape(start + message)}: give a design that has them with --dut$"):
         ControlledDesign.of(wrong).component()

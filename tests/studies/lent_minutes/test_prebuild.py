@@ -1,6 +1,7 @@
 """Kernels compiled ahead: all that a part needs, each once, and only what is not there yet."""
 
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,10 @@ def test_kernels_are_compiled_into_the_folder_with_what_they_hold(tmp_path: Path
     assert cached_machine_code(path.read_bytes()) == expected(instruction)
     monkeypatch.setattr(module, "Worker", None)
     assert prebuild(wanted[:1]) == 1
+    monkeypatch.setattr(module, "sources", lambda: wanted[:1])
+    assert module.main() == 0
+    with tarfile.open(tmp_path.with_name(f"{tmp_path.name}.tar.xz")) as packed:
+        assert f"{tmp_path.name}/{path.parent.name}/kernel.cubin" in packed.getnames()
 
 
 CRASHES = """
