@@ -125,15 +125,17 @@ def test_cvfpu_with_an_addend_of_another_format_is_proved() -> None:
     cells, root = unpacked("common_cells") / "src", unpacked("cvfpu") / "src"
     package, *others = (root / f"{name}.sv" for name in (*CVFPU[:-1], "fpnew_fma_multi"))
     formats = {"src_fmt_i": "FP16", "src2_fmt_i": "FP32", "dst_fmt_i": "FP32"}
+    ties: dict[str, Any] = {port: f"fpnew_pkg::{name}" for port, name in formats.items()}
+    ties |= {"operands_i[0][31:16]": 0xFFFF, "operands_i[1][31:16]": 0xFFFF, "is_boxed_i": 0x7FFF, "mask_i": 0}
+    parameters: dict[str, Any] = {"FpFmtConfig": "5'b10100", "NumPipeRegs": 0, "PipeConfig": "fpnew_pkg::DISTRIBUTED"}
     of_ports = described("fpnew_fma_multi", [cells / "cf_math_pkg.sv", package, cells / "lzc.sv", *others])
     dut = replace(
         of_ports,
-        ports=of_ports.ports | {"a": ("operands_i[0][15:0]",), "b": ("operands_i[1][15:0]",)},
-        tie=of_ports.tie | {port: f"fpnew_pkg::{name}" for port, name in formats.items()}
-        | {"operands_i[0][31:16]": 0xFFFF, "operands_i[1][31:16]": 0xFFFF, "is_boxed_i": 0x7FFF, "mask_i": 0, "reg_ena_i": 0},
-        parameters={"FpFmtConfig": "5'b10100", "NumPipeRegs": 0, "PipeConfig": "fpnew_pkg::DISTRIBUTED"},
+        ports={**of_ports.ports, "a": ("operands_i[0][15:0]",), "b": ("operands_i[1][15:0]",)},
+        tie={**of_ports.tie, **ties, "reg_ena_i": 0},
+        parameters=parameters,
         compare=Compare(nan="0x7fc00000"),
-    )  # fmt: skip
+    )
     sums: dict[str, Any] = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 1, "rho": "RNE-FP32"}
     mixed = Unit(name="mixed", operation=EFDPA(**sums, overflow="by-mode", zero="ieee"))
     assert proved(prove_user_design(mixed, dut, SECONDS))
