@@ -68,7 +68,7 @@ class Evaluation:
         self._variables = [(place, term) for place, term in enumerate(self._terms) if term.is_const()]
         #: For every term that is not a variable: its index, the indices of its subterms, its function, its width in bits.
         self._steps = [
-            (place, [places[child] for child in term.children()], _operation(term), (1 << max(1, width(term))) - 1)
+            (place, [places[child] for child in term.children()], function_of(term), (1 << max(1, width(term))) - 1)
             for place, term in enumerate(self._terms)
             if not term.is_const()
         ]
@@ -101,14 +101,14 @@ def apply_to(term: Term, children: Sequence[Term]) -> int:
     Raises:
         ValueError: an operation that is not known here.
     """
-    return int(_operation(term)([number(child) for child in children])) & ((1 << max(1, width(term))) - 1)
+    return int(function_of(term)([number(child) for child in children])) & ((1 << max(1, width(term))) - 1)
 
 
 Apply = Callable[[list[int]], int]
 """The function of an operation on its operands; the caller drops bits above the result's width."""
 
 
-def _operation(term: Term) -> Apply:
+def function_of(term: Term) -> Apply:
     """The function of a term that is not a variable on the values of its subterms."""
     if term.is_value():
         value = number(term)

@@ -54,24 +54,21 @@ class Element(AnyComponent):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        array, keeps_weights = self._array, self._array.keeps_weights
         m.submodules.datapath = part = self._datapath
-        if self._array.keeps_weights:
+        if keeps_weights:
             m.d.comb += part.out_ready.eq(1)
-            for name, member in part.signature.members.items():
-                if name not in self.signature.members:
-                    continue
-                port, inside = getattr(self, name), getattr(part, name)
-                if name in ("b", "scale_b"):
-                    port = stays(m, name, port, self.starts, self.first, self._array.double_buffer)
-                m.d.comb += port.eq(inside) if member.flow == Out else inside.eq(port)
-            return m
-        start = held(m, "start", self.c, self.starts) if self._array.wave else self.c
-        m.d.comb += part.c.eq(Mux(self.first, start, part.d))
         for name, member in part.signature.members.items():
-            if name not in ("c", "d"):
-                pair = getattr(self, name), getattr(part, name)
-                m.d.comb += pair[0].eq(pair[1]) if member.flow == Out else pair[1].eq(pair[0])
-        m.d.comb += self.d.eq(held(m, "result", part.d, self.stored) if self._array.double_buffer else part.d)
+            if name not in self.signature.members:
+                continue
+            port, inside = getattr(self, name), getattr(part, name)
+            if keeps_weights and name in ("b", "scale_b"):
+                port = stays(m, name, port, self.starts, self.first, array.double_buffer)
+            elif name == "c" and not keeps_weights:
+                port = Mux(self.first, held(m, "start", port, self.starts) if array.wave else port, part.d)
+            elif name == "d" and array.double_buffer and not keeps_weights:
+                inside = held(m, "result", inside, self.stored)
+            m.d.comb += port.eq(inside) if member.flow == Out else inside.eq(port)
         return m
 
 
@@ -166,9 +163,8 @@ def between(tile: MMATile) -> int:
         late = sum(1 + i * stages for i in range(rows)) + (rows * (columns - 1) if array.wave else 0)
         cycles = rows * stages + array.wave + 1  # to the last bank
         told = (2 + (array.depth - 1).bit_length()) * cycles  # valid, ends and the number of the row
-        return (
-            widths["row"] * late + told + (cycles - stages if array.double_buffer else 0)
-        )  # and first, to the last element
+        first = cycles - stages if array.double_buffer else 0  # up to the last element
+        return widths["row"] * late + told + first
     along = rows * (columns - 1) * widths["row"] + columns * (rows - 1) * widths["column"]
     in_front = rows * (rows - 1) // 2 * widths["row"] + columns * (columns - 1) // 2 * widths["column"]
     control = len(tile.CONTROL) if array.double_buffer else len(tile.CONTROL) - 1  # without, nothing is stored
@@ -190,16 +186,13 @@ def utilisation(unit: Unit, layers: Mapping[str, Sequence[int]]) -> dict[str, fl
     found = {}
     for name, (m, n, k) in layers.items():
         if array.keeps_weights:
-            cycles = (
-                ceil(m / array.depth) * ceil(n / array.columns) * busy_cycles(array, stages, ceil(k / (array.rows * length)))
-            )
-            found[name] = round(m * n * k / (cycles * array.rows * array.columns * length), 4)
-            continue
-        steps = ceil(k / length)
-        tiles = ceil(m / array.rows) * ceil(n / array.columns)
-        busy = (steps - 1) * stages + 1
-        cycles = tiles * (max(busy, array.wave + 1) if array.double_buffer else busy + array.wave)
-        found[name] = round(m * n * k / (cycles * array.rows * array.columns * length), 4)
+            tiles = ceil(m / array.depth) * ceil(n / array.columns)
+            cycles = busy_cycles(array, stages, ceil(k / (array.rows * length)))
+        else:
+            tiles = ceil(m / array.rows) * ceil(n / array.columns)
+            busy = (ceil(k / length) - 1) * stages + 1
+            cycles = max(busy, array.wave + 1) if array.double_buffer else busy + array.wave
+        found[name] = round(m * n * k / (tiles * cycles * array.rows * array.columns * length), 4)
     return found
 
 

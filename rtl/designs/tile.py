@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
@@ -34,6 +35,14 @@ class Transfer:
     step: int
     takes_b: bool
     takes_c: bool
+
+
+class Share(NamedTuple):
+    """Where an operand of an element of D lies: a transfer, and a place among so many equal parts of a port."""
+
+    transfer: int
+    place: int
+    parts: int
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,24 @@ class TileShape:
             for step in range(self.steps)
             for row in range(0, m, self.rows)
         ]
+
+    @property
+    def c_transfer(self) -> int:
+        """The number of the transfer with which c is read."""
+        return next(number for number, each in enumerate(self.transfers) if each.takes_c)
+
+    def sources(self, row: int, column: int) -> list[tuple[Share, Share]]:
+        """Where the operands of an element of D lie in a and b, and their scales likewise, for each L products in turn."""
+        i, transfers, found = self.instruction, self.transfers, []
+        for step in range(self.steps):
+            those = [number for number, each in enumerate(transfers) if each.step == step]
+            of_a = next(number for number in those if transfers[number].rows.start <= row < transfers[number].rows.stop)
+            of_b = next(number for number in those if transfers[number].takes_b)
+            line = row - transfers[of_a].rows.start
+            for part in range(self.at_once):
+                a = Share(of_a, line * self.at_once + part, self.rows * self.at_once)
+                found.append((a, Share(of_b, column * self.at_once + part, i.n * self.at_once)))
+        return found
 
     def products(self, step: int) -> list[int]:
         """The indices k of the elements of A and B that a step takes, in order of their places."""
@@ -212,18 +239,19 @@ class MMATile(AnyComponent):
         # 2. a datapath for every element of D, with the operands of its row and its column
         datapaths = [[self.element() for _ in range(array.columns)] for _ in range(array.rows)]
         lead = datapaths[0][0]
-        rows = self._along(m, "row", self._edge(build, "a", self.a, array.rows, lead), array.columns)
-        columns = self._along(m, "column", self._edge(build, "b", self.b, array.columns, lead), array.rows)
+        late = range(max(array.rows, array.columns)) if array.wave else [0] * max(array.rows, array.columns)
+        rows = self._along(m, "row", self._edge(build, "a", self.a, array.rows, lead), array.columns, late)
+        columns = self._along(m, "column", self._edge(build, "b", self.b, array.columns, lead), array.rows, late)
         ends = lead.out_valid & last
         taken, all_there = self._collected(m, ends)
         moves = (in_valid, first, out_ready, ends & taken)
-        late: list[Ports] = [dict(zip(self.CONTROL, moves, strict=True))]
+        told: list[Ports] = [dict(zip(self.CONTROL, moves, strict=True))]
         for cycles in range(1, array.wave + 1):
-            late.append(registers(m, f"late_{cycles}", late[-1], reset_less=False))
+            told.append(registers(m, f"late_{cycles}", told[-1], reset_less=False))
         results = []
         for i in range(array.rows):
             for j in range(array.columns):
-                part, now = datapaths[i][j], late[i + j if array.wave else 0]
+                part, now = datapaths[i][j], told[i + j if array.wave else 0]
                 m.submodules[f"datapath_{i}_{j}"] = part
                 start, result = self._ends(build, i, j, part.d, in_transfer & (in_step == self.shape.c_step))
                 if array.wave and i + j:
@@ -288,14 +316,14 @@ class MMATile(AnyComponent):
         m.d.sync += behind.eq(Mux(ends & ~(is_last & self.out_ready), Mux(is_last, wave, behind + 1), 0))
         return self.out_ready & is_last, ends & is_last
 
-    def _along(self, m: Module, side: str, lines: "Sequence[Ports]", count: int) -> "list[list[Ports]]":
-        """The operands of each row, or column, at each of its elements. In a systolic array those of line k come k cycles
-        late, and take a cycle from element to element."""
+    def _along(self, m: Module, side: str, lines: "Sequence[Ports]", count: int, late: Sequence[int]) -> "list[list[Ports]]":
+        """The operands of each row, or column, at each of its elements. Those of line k come late[k] cycles late; in a
+        systolic array they take a cycle from element to element."""
         found = []
         for k, ports in enumerate(lines):
+            for cycles in range(1, late[k] + 1):
+                ports = registers(m, f"{side}_{k}_late_{cycles}", ports)
             along = [ports]
-            for cycles in range(1, k + 1 if self.array.wave else 0):
-                along = [registers(m, f"{side}_{k}_late_{cycles}", along[0])]
             while len(along) < count:
                 along.append(registers(m, f"{side}_{k}_at_{len(along)}", along[-1]) if self.array.wave else ports)
             found.append(along)

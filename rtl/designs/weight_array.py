@@ -100,7 +100,8 @@ class WeightArray(MMATile):
             late.append(registers(m, f"late_{cycles}", late[-1], reset_less=False))
         # 2. the datapaths of each column, with its bank above and below
         datapaths = [[self.element() for _ in range(array.columns)] for _ in range(array.rows)]
-        a = self._passing(m, self._edge(build, "a", self.a, array.rows, datapaths[0][0]))
+        cycles_late = [1 + i * stages for i in range(array.rows)]
+        a = self._along(m, "row", self._edge(build, "a", self.a, array.rows, datapaths[0][0]), array.columns, cycles_late)
         b = self._edge(build, "b", self.b, array.columns * array.rows, datapaths[0][0])
         banks = []
         for j in range(array.columns):
@@ -147,18 +148,6 @@ class WeightArray(MMATile):
             self.d.eq(Cat(bank.d.word_select(i, len(bank.read)) for i in range(array.depth) for bank in banks)),
         ]
         return m
-
-    def _passing(self, m: Module, lines: list[Ports]) -> list[list[Ports]]:
-        """The elements of a row of A at each element of the array, with the sums that they are added to."""
-        found = []
-        for i, ports in enumerate(lines):
-            for cycles in range(1 + i * self.implementation.stages):
-                ports = registers(m, f"row_{i}_late_{cycles}", ports)
-            along = [ports]
-            while len(along) < self.array.columns:
-                along.append(registers(m, f"row_{i}_at_{len(along)}", along[-1]) if self.array.wave else ports)
-            found.append(along)
-        return found
 
     def _is_there(self, in_flight: Value, returns: Value) -> Value:
         """Whether the sum of the row that comes next is in its bank, or gets there in this cycle."""

@@ -125,7 +125,8 @@ def number_of(layout: Layout, code: int) -> Number:
     fraction = Fraction(mantissa, 2**mantissa_bits)
     magnitude, exponent = (1 + fraction, stored - bias) if stored else (fraction, 1 - bias)
     if not subnormals:
-        magnitude, exponent = (1 + fraction if field else Fraction(0), stored - bias)
+        has_zero = signed or mantissa_bits > 0  # a lone exponent has none
+        magnitude, exponent = (Fraction(0) if has_zero and not field else 1 + fraction, stored - bias)
     return Number("finite", negative, -magnitude if negative else magnitude, exponent)
 
 

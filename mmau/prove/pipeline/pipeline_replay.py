@@ -53,7 +53,7 @@ def stimulus(design: Design, trace: Trace, random: Random) -> list[Given]:
 def flowing(design: Design) -> Trace:
     """Cycles without stalls, enough for two results."""
     shape = shape_of(design)
-    flow = [Cycle(0, 1, 1)] * (shape.steps * (shape.stages + 1) + shape.stages + 2)
+    flow = [Cycle(0, 1, 1)] * (2 * max(design.latency, shape.steps) + shape.steps + 2)
     return Trace("result is the token's", (Cycle(1, 0, 0), *flow))
 
 
@@ -75,7 +75,7 @@ class _Book:
         self._entered: list[Mapping[str, int]] = []
         self._expected: list[int] = []
         self._left, self._waiting, self._is_reset = 0, -1, False
-        self._stages = shape_of(design).stages
+        self._latency = design.latency
         self._alone: int | None = None  # cycles since the only operands came in
 
     def turned(self, given: Given, seen: Seen) -> str:
@@ -93,8 +93,8 @@ class _Book:
         if not inside and not seen.in_ready:
             return "in_ready is low, but the pipeline is empty"
         self._alone = None if self._alone is None else self._alone + 1
-        if self._steps == 1 and self._alone == self._stages and not seen.out_valid:
-            return f"out_valid is low, {self._stages} cycles after the operands came into an empty pipeline"
+        if self._steps == 1 and self._alone == self._latency and not seen.out_valid:
+            return f"out_valid is low, {self._latency} cycles after the operands came into an empty pipeline"
         if self._waiting >= 0 and not seen.out_valid:
             return "out_valid fell before the result was taken"
         if self._waiting >= 0 and seen.d != self._waiting:
@@ -126,24 +126,21 @@ def expected(design: Design, steps: Sequence[Mapping[str, int]]) -> int:
     unit = datapath_of(design)
     if not isinstance(design, TileDesign):
         return golden_result(unit, steps[0])
-    i, found = design.instruction, 0
-    chain = chain_of(design)
+    i, found, chain = design.instruction, 0, chain_of(design)
+    widths = {port.name: port.width for port in design.ports if port.name in ("a", "b", "scale_a", "scale_b")}
     for place in range(i.m * i.n):
-        row, column = divmod(place, i.n)
-        result = 0 if chain is not None else _part(steps[0]["c"], place, i.c.width)
-        for operands in steps:
-            parts = {"a": (row, i.m), "b": (column, i.n), "scale_a": (row, i.m), "scale_b": (column, i.n)}
-            widths = {port.name: port.width for port in design.ports}
-            of_place = {
-                name: _part(operands[name], k, widths[name] // count)
-                for name, (k, count) in parts.items()
-                if name in operands
-            }
+        c = _part(steps[design.shape.c_transfer]["c"], place, i.c.width)
+        result = 0 if chain is not None else c
+        for shares in design.shape.sources(*divmod(place, i.n)):
+            of_place = {}
+            for name, width in widths.items():
+                share = shares["ab".index(name[-1])]
+                of_place[name] = _part(steps[share.transfer][name], share.place, width // share.parts)
             if chain is not None:
                 of_place = {name: _as_fp16(of_place[name], getattr(chain, name), unit.operation.length) for name in "ab"}
             result = golden_result(unit, of_place | {"c": result})
         if chain is not None:
-            result = add(result, _part(steps[-1]["c"], place, i.c.width), i.d, nvidia_nan(i.d))
+            result = add(result, c, i.d, nvidia_nan(i.d))
         found |= result << (place * i.d.width)
     return found
 
@@ -192,6 +189,9 @@ int main(int count, char** arguments) {
 """
 """Turns the clock until the stimulus ends."""
 
+UNOPTIMISED = ("OPT_FAST=-O0", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
+"""Arguments of make for a program that runs a few hundred cycles: to optimise it takes longer than to run it."""
+
 
 class Simulation:
     """A design's Verilog, its top module called `unit`, with a stimulus in one program.
@@ -219,7 +219,9 @@ class Simulation:
             (folder / "clock.cpp").write_text(CLOCK, encoding="utf-8")
             self._run([
                 "verilator", "--cc", "--exe", "--build", "-Wno-fatal", "-Wno-WIDTH", "--x-initial", "unique",
-                "-MAKEFLAGS", shlex.join(MAKE_ARGUMENTS), "--top-module", BENCH, "--Mdir", str(folder), "-o", BENCH,
+                "--output-split", "10000000",  # one C++ file: several need precompiled headers, which g++ does not find
+                "-MAKEFLAGS", shlex.join([*MAKE_ARGUMENTS, *UNOPTIMISED]), "--top-module", BENCH,
+                "--Mdir", str(folder), "-o", BENCH,
                 *(str(folder / file) for file in ("replay.v", "unit.v", "clock.cpp")),
             ])  # fmt: skip
             runs = []

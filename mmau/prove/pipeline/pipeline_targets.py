@@ -23,7 +23,6 @@ from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.product_design import SumsDesign
-from rtl.designs.tile import TileShape
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign, as_design
 from rtl.steps.component import never_built
@@ -127,6 +126,6 @@ def parts_of(design: Design) -> str | None:
 
 
 def shape_of(design: Design) -> Shape:
-    """The intended numbers of registers and steps of a design."""
-    steps = TileShape(design.instruction).steps if isinstance(design, TileDesign) else 1
+    """The intended numbers of registers and steps of a design: of transfers for one result."""
+    steps = len(design.shape.transfers) if isinstance(design, TileDesign) else 1
     return Shape(design.implementation.stages, steps)

@@ -26,6 +26,7 @@ from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.netlist.verilog_text import read_netlist
+from mmau.prove.pipeline.array_states import ArrayStates, is_visited, visit_questions
 from mmau.prove.pipeline.handshake_rules import Trace, shortest_trace
 from mmau.prove.pipeline.intended import alike
 from mmau.prove.pipeline.multi_format import format_questions
@@ -38,7 +39,6 @@ from rtl.datapath.side_by_side import named
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.tile_design import TileDesign
 from rtl.verilog.emit import to_verilog
 
 CUT = "parts of"
@@ -137,13 +137,6 @@ def pipeline_questions(design: Design, verilog: str | None = None) -> list[Quest
     text = to_verilog(design, TOP) if verilog is None else verilog
     if not design.implementation.stages:
         return datapath_questions(design, text)
-    if isinstance(design, TileDesign) and design.array is not None:
-        array = design.array
-        if array.wave or array.double_buffer or array.keeps_weights:
-            raise NotProvable(
-                'the registers between the datapaths of [array] feed = "systolic", double_buffer = true and stationary = '
-                '"weights" are not proved; an array without these keys is, or co-simulate this one: mmau cosim'
-            )
     datapath = to_verilog(combinational(design), TOP)
     of_datapath = datapath_questions(combinational(design), datapath)
     return [*register_questions(design, text, datapath), *_beside_datapath(design, text), *of_datapath]
@@ -229,7 +222,11 @@ def register_questions(design: Design, verilog: str | None = None, datapath: str
     about_parts = [] if parts is None else cut_questions(reference, parts)
     with deep_stack() as manager:
         try:
-            return [*Pipeline(Terms(manager), design, text).questions(parts or reference), *about_parts]
+            if is_visited(design):
+                about = visit_questions(ArrayStates(Terms(manager), design, text, parts or reference))
+            else:
+                about = Pipeline(Terms(manager), design, text).questions(parts or reference)
+            return [*about, *about_parts]
         except (IncompleteProof, NoTerm, NotProvable) as error:
             problem = str(error)
     raise NotProvable(problem)
@@ -247,6 +244,9 @@ def handshake_trace(design: Design, verilog: str, seconds: float) -> Trace | Non
     problem = ""
     with deep_stack() as manager:
         try:
+            if is_visited(design):
+                reference = parts_of(design) or to_verilog(combinational(design), TOP)
+                return ArrayStates(Terms(manager), design, verilog, reference).broken()
             return shortest_trace(Pipeline(Terms(manager), design, verilog).handshake, seconds)
         except (NoTerm, NotProvable) as error:
             problem = str(error)

@@ -36,8 +36,9 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
     stored = Number.read(terms, field, 0, (1 << fmt.exp_bits) - 1, signed=False)
     none = no(terms)
     if not fmt.has_zero:  # ue8m0: 2^(code − bias), and one NaN
-        nan = none if fmt.specials == "finite" else stored.equals(stored.high)
-        return Operand(none, _in_range(stored - fmt.bias, fmt), Number.constant(terms, 1), none, none, nan, bounded=False)
+        is_finite = fmt.specials == "finite"
+        nan, exp = none if is_finite else stored.equals(stored.high), _in_range(stored - fmt.bias, fmt)
+        return Operand(none, exp, Number.constant(terms, 1), none, none, nan, bounded=is_finite)
     mantissa = _mantissa(terms, fmt, code)
     sign = Flag(terms, terms.part(code, fmt.width - 1, fmt.width - 1)) if fmt.signed else none
     is_low, empty = stored.is_zero(), mantissa.is_zero()
@@ -97,6 +98,8 @@ def _decode_element(terms: Terms, fmt: CodedFormat, code: Bits) -> Operand:
 
 
 def _mantissa(terms: Terms, fmt: Format, code: Bits) -> Number:
+    if not fmt.man_bits:
+        return Number.constant(terms, 0)
     bits = terms.part(code, fmt.pad_bits + fmt.man_bits - 1, fmt.pad_bits)
     return Number.read(terms, bits, 0, (1 << fmt.man_bits) - 1, signed=False)
 

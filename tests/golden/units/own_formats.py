@@ -96,6 +96,16 @@ TEXTS = {
         f'operation = "ST-FDPA"\nL = 2\nK_block = 2\nscale = "p4"\nF = 12\ne_zero = -50\n'
         f'a = "e2m1"\nb = "e3m2"\nc = "bf16"\nrho = "RNE-BF16"\nsticky = true\n{P4}'
     ),
+    "products under lone exponents": (
+        'operation = "ST-FDPA"\nL = 2\nK_block = 2\nscale = "e"\nF = 12\ne_zero = -60\n'
+        'a = "e2m1"\nb = "e2m1"\nc = "bf16"\nrho = "RNE-BF16"\n'
+        '[formats.e]\nexp_bits = 5\nman_bits = 0\nbias = 31\nspecials = "finite"\nsigned = false\nsubnormals = false\n'
+    ),
+    "products under exponents with a zero": (
+        'operation = "ST-FDPA"\nL = 2\nK_block = 2\nscale = "e"\nF = 12\ne_zero = -60\n'
+        'a = "e2m1"\nb = "e2m1"\nc = "bf16"\nrho = "RNE-BF16"\n'
+        '[formats.e]\nexp_bits = 5\nman_bits = 0\nbias = 31\nspecials = "finite"\nsigned = false\n'
+    ),
     "hif8": f'{_ALIGNED}a = "hif8"\nb = "hif8"\nc = "fp32"\nrho = "RNE-FP32"\n{HIF8}',
     "tables": (
         f'operation = "E-FDPA"\nL = 3\na = "few"\nb = "logs"\nc = "fp16"\nrho = "RNE-FP16"\nzero = "ieee"\n{FEW}{LOGS}'

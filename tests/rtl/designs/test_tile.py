@@ -214,6 +214,12 @@ def test_ports_of_an_array_whose_weights_stay_hold_one_row_of_a_and_all_weights(
     assert "\n//   input  c          480  5 rows of 3 x fp32 (w = 32), read with step 0\n" in text
 
 
+def all_late(cycles: int) -> Any:
+    """`MMATile._along` with the operands of every line as many cycles late."""
+    along = MMATile._along
+    return lambda self, m, side, lines, count, late: along(self, m, side, lines, count, [cycles] * len(late))
+
+
 @pytest.mark.attack("datapath of the generator")
 @pytest.mark.slow
 @pytest.mark.costly(3)
@@ -227,8 +233,7 @@ def test_a_wrong_array_whose_weights_stay_is_seen(fault: str, monkeypatch: pytes
     elif fault == "sum not there yet":
         monkeypatch.setattr(WeightArray, "_is_there", lambda self, in_flight, returns: Const(1, 1))
     else:
-        passing = WeightArray._passing
-        monkeypatch.setattr(WeightArray, "_passing", lambda self, m, lines: [passing(self, m, [line])[0] for line in lines])
+        monkeypatch.setattr(WeightArray, "_along", all_late(1))
     with pytest.raises(AssertionError, match="element"):
         check_array(unit, 0.0, 0.0)
 
@@ -269,10 +274,7 @@ def test_a_wrong_systolic_array_is_seen(fault: str, monkeypatch: pytest.MonkeyPa
     stages, steps = (3, 1) if fault == "c of the next tile" else (1, 4)
     unit = an_array(stages, rows=2, columns=3, steps=steps, feed="systolic")
     if fault == "no skew":
-        along = MMATile._along
-        monkeypatch.setattr(
-            MMATile, "_along", lambda self, m, side, lines, count: [along(self, m, side, [x], count)[0] for x in lines]
-        )
+        monkeypatch.setattr(MMATile, "_along", all_late(0))
     elif fault == "c of the next tile":
         monkeypatch.setattr(MMATile, "_may_start", lambda self, m, first, in_transfer: first)
     else:

@@ -1,8 +1,11 @@
 """Designs with registers that are proved in a moment, and faults of them."""
 
 from functools import cache
+from typing import Any
 
 from golden import Implementation, Unit
+from golden.units.unit import Array
+from mmau.prove.pipeline.array_states import COMES_IN, GOES_ON, IS_READY, IS_RESULT, ON_TIME, STAYS_VALID
 from mmau.prove.pipeline.pipeline_targets import combinational
 from rtl.designs.sample_units import TILES, tile_designs
 from rtl.designs.tile_design import TileDesign
@@ -103,3 +106,35 @@ TILE_FAULTS: dict[str, tuple[str, str]] = {
     "a step that is not counted at reset": ("\\$33  = rst ? 2'h0 : \\$procmux$29_Y", "\\$33  = \\$procmux$29_Y"),
 }
 """Faults of the small tile."""
+
+
+@cache
+def small_array(**keys: Any) -> TileDesign:
+    """An array of four elements, whose weights stay, with a second set of them."""
+    stays: dict[str, Any] = {"stationary": "weights", "depth": 2, "double_buffer": True}
+    shape = {"rows": 2, "columns": 2, "steps": 2} | stays | keys
+    built = Implementation(stages=1)
+    return TileDesign.of_unit(Unit(name="unit", operation=SMALL, implementation=built, array=Array(**shape)))
+
+
+ARRAY_FAULTS: dict[str, tuple[str, str, str]] = {
+    "weights of an element that are not taken": ("\\$22  ? b[71:54]", "1'h0 ? b[71:54]", IS_RESULT),
+    "weights of the next step": ("\\b$72  = late_2_first ? b_1_1_next : b_1_1;", "\\b$72  = b_1_1_next;", IS_RESULT),
+    "weights in another order": ("? b[71:54]", "? { b[65:60], b[71:66], b[59:54] }", IS_RESULT),
+    "the sum of another row of A": (
+        ".read(\\c$67 ),\n    .read_row(late_1_row)", ".read(\\c$67 ),\n    .read_row(late_2_row)", IS_RESULT,
+    ),
+    "a sum that passes by an element": (".decode_z_code(\\c$73 )", ".decode_z_code(\\c$67 )", IS_RESULT),
+    "a row of A a cycle late": ("\\a$52  <= row_1_late_1_a", "\\a$52  <= \\a$46 ", IS_RESULT),
+    "steps counted one row early": ("\\$5  = in_transfer & row", "\\$5  = in_transfer & \\$9 ", COMES_IN),
+    "more rows under way than sums": ("\\$48  = in_flight < 2'h2", "\\$48  = in_flight < 2'h3", IS_RESULT),
+    "sums that take c in each step": ("assign load = \\$43  & \\$44 ", "assign load = \\$43 ", IS_RESULT),
+    "a bank that keeps the last tile's sums": ("\\load$60  = \\$46  & \\$47 ", "\\load$60  = 1'h0", IS_RESULT),
+    "a result one row early": ("\\$12  = in_transfer & row", "\\$12  = in_transfer & \\$9 ", COMES_IN),
+    "a result one step early": ("\\$14  = \\$12  & step", "\\$14  = \\$12 ", COMES_IN),
+    "a result that does not wait": ("\\$27  = out_valid & \\$26 ", "\\$27  = 1'h0", STAYS_VALID),
+    "operands that wait": ("in_ready = \\$49  & \\$58 ", "in_ready = \\$49  & out_ready", IS_READY),
+    "a step that begins a cycle late": ("\\$49  = \\$48  | late_3_valid", "\\$49  = \\$48 ", ON_TIME),
+    "a step that never begins": ("\\$53  = step | \\$52 ", "\\$53  = \\$52 ", GOES_ON),
+}  # fmt: skip
+"""Faults of the small array: a text of its Verilog, its replacement, and the claim that is broken first."""

@@ -1,0 +1,118 @@
+"""Arrays whose elements take operands at different times: proved, and wrong ones refuted and seen in a simulation."""
+
+from typing import Any
+
+import pytest
+from amaranth import Const
+
+from mmau.prove.decision import REFUTED, WrongCycles
+from mmau.prove.design_proof import prove
+from mmau.prove.pipeline.array_states import IS_RESULT, RULES
+from mmau.prove.pipeline.pipeline_replay import broken
+from mmau.prove.pipeline.questions import handshake_trace, register_questions
+from mmau.prove.pipeline.symbols import ANY, Symbols
+from rtl.designs.weight_array import WeightArray
+from rtl.verilog.emit import to_verilog
+from tests.mmau.prove.pipeline.designs import ARRAY_FAULTS, datapath_of, faulty, small_array, verilog_of
+from tests.mmau.prove.pipeline.test_questions import refuted
+from tests.volume import one_in
+
+OUTPUTS: dict[str, Any] = {"stationary": "outputs", "depth": 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"feed": "systolic", "decoders": "edge", "double_buffer": False, "rows": 1, "depth": 3},
+        {**OUTPUTS, "feed": "systolic", "decoders": "edge", "double_buffer": False},
+        pytest.param({**OUTPUTS, "feed": "systolic", "rows": 3, "columns": 3}, marks=pytest.mark.long),
+        pytest.param({**OUTPUTS, "rows": 1}, marks=pytest.mark.long),
+        pytest.param({"feed": "systolic", "decoders": "edge", "rows": 4, "columns": 4, "depth": 4}, marks=pytest.mark.long),
+        pytest.param(
+            {"feed": "systolic", "double_buffer": False, "rows": 3, "depth": 7, "steps": 3}, marks=pytest.mark.long
+        ),
+    ],
+    ids=str,
+)
+def test_an_array_is_proved(keys: dict[str, Any]) -> None:
+    design = small_array(**keys)
+    questions = register_questions(design, verilog_of(design), datapath_of(design))
+    assert [question.name for question in questions] == [f"handshake {rule}" for rule in RULES]
+    assert not refuted(questions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", one_in(4, ARRAY_FAULTS))
+@pytest.mark.attack("generated pipelines and tiles, in prove")
+def test_a_faulty_array_is_refuted_with_a_trace(fault: str) -> None:
+    there, instead, rule = ARRAY_FAULTS[fault]
+    design = small_array()
+    verilog = faulty(verilog_of(design), there, instead)
+    assert refuted(register_questions(design, verilog, datapath_of(design))) == [f"handshake {rule}"]
+    trace = handshake_trace(design, verilog, 10)
+    assert trace is not None
+    assert (trace.rule, trace.cycles[0].rst) == (rule, 1)
+
+
+WRONG_RESULTS = [fault for fault, (_, _, rule) in ARRAY_FAULTS.items() if rule == IS_RESULT]
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", WRONG_RESULTS)
+@pytest.mark.attack("generated pipelines and tiles, in a simulation")
+def test_wrong_results_of_a_faulty_array_are_seen_in_a_simulation(fault: str) -> None:
+    design = small_array()
+    verilog = faulty(verilog_of(design), *ARRAY_FAULTS[fault][:2])
+    found = broken(design, verilog, handshake_trace(design, verilog, 10))
+    assert found is not None
+    assert ", expected 0x" in found.fault
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+def test_a_sound_array_gives_the_results_of_golden_in_a_simulation() -> None:
+    assert broken(small_array(), verilog_of(small_array()), None) is None
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+@pytest.mark.attack("generated pipelines and tiles, in prove")
+def test_mmau_prove_shows_the_cycles_in_which_an_array_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    there, instead, _ = ARRAY_FAULTS["a bank that keeps the last tile's sums"]
+    monkeypatch.setattr("mmau.prove.design_proof.to_verilog", lambda design, _: faulty(verilog_of(design), there, instead))
+    found = prove(small_array(), 300)
+    assert found.verdict == REFUTED
+    assert isinstance(found.counterexample, WrongCycles)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["_in_use", "_is_there"])
+@pytest.mark.attack("generated pipelines and tiles, in prove")
+def test_an_array_that_does_not_wait_is_refuted(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = {"_in_use": 0, "_is_there": 1}[fault]
+    design = small_array(columns=1, depth=4 - 2 * free, double_buffer=bool(free))
+    monkeypatch.setattr(WeightArray, fault, lambda *given: Const(free, 1))
+    assert refuted(register_questions(design, to_verilog(design, "unit"), datapath_of(design)))
+
+
+def test_parts_of_joined_values_are_the_values_again() -> None:
+    symbols = Symbols()
+    a, b = symbols.made("a"), symbols.made("b")
+    both = symbols.joined([(a, 8), (b, 4)])
+    assert [symbols.part(both, 12, *part) for part in ((11, 4), (3, 0))] == [a, b]
+    halves = [(symbols.part(a, 8, 7, 3), 5), (symbols.part(a, 8, 2, 0), 3)]
+    assert symbols.joined(halves) == a
+    assert symbols.joined(halves[::-1]) != a
+    assert symbols.part(both, 12, 5, 2) == symbols.joined([(symbols.part(a, 8, 1, 0), 2), (symbols.part(b, 4, 3, 2), 2)])
+    assert symbols.joined([(5, 3), (1, 2)]) == 0b10101
+
+
+def test_a_value_of_which_a_part_is_anything_is_not_equal_to_itself() -> None:
+    symbols = Symbols()
+    mixed = symbols.joined([(symbols.made("a"), 8), (ANY, 4)])
+    assert symbols.may_be_any(mixed)
+    assert symbols.output(0, "d", [mixed]) == ANY
+    assert not symbols.may_be_any(symbols.part(mixed, 12, 11, 4))
