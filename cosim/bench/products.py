@@ -402,8 +402,9 @@ class EchoRows:
         return np.zeros(1, np.uint8)
 
     def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
-        """What was sent, by port."""
-        return {self.echo.port: (self.sent,)}
+        """What was sent, by port; of flags the operands of the result too."""
+        of = self.of.products.codes_by_name(self.of.row) if self.of is not None and self.echo.flags else {}
+        return {**of, self.echo.port: (self.sent,)}
 
     def classes(self) -> list[str]:
         """The one class of these rows."""

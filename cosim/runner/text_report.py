@@ -188,7 +188,9 @@ def failures_in_full(report: Report) -> list[str]:
         if first.place in {name.rpartition(OF)[2] for name in origins}:
             lines += ["the first of group 0 depends on the results before it; --vector sends it alone, and it agrees", ""]
         else:
-            lines += [f"to repeat the first of group 0: the same command with --vector {first.vector}", ""]
+            is_flag = first.products.startswith("flags ")
+            leaks = ", which shows no flag that is left over from results before it" if is_flag else ""
+            lines += [f"to repeat the first of group 0 alone{leaks}: the same command with --vector {first.vector}", ""]
     if report.first_disagreement is not None:
         lines += [f"{report.unit}: first disagreement of the engines, {report.first_disagreement}", ""]
     return lines

@@ -63,6 +63,16 @@ class Folding:
             return self._compared(kind, *children)
         elif kind in (Kind.BV_AND, Kind.BV_OR, Kind.AND, Kind.OR):
             return self._joined(term, children)
+        elif kind in (Kind.BV_REDOR, Kind.BV_REDAND):
+            return self._reduced(term, children[0])
+        return None
+
+    def _reduced(self, term: Term, whole: Term) -> Term | None:
+        """Whether any bit is 1, or whether all are, where a constant part of the term decides it."""
+        is_any = term.kind() == Kind.BV_REDOR
+        for part in whole.children() if whole.kind() == Kind.BV_CONCAT else ():
+            if part.is_value() and number(part) != (0 if is_any else (1 << width(part)) - 1):
+                return self._number(int(is_any), term)
         return None
 
     def _toggled(self, x: Term, y: Term) -> Term | None:

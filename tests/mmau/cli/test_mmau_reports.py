@@ -82,7 +82,7 @@ def test_fail_fast_ends_with_the_first_mismatch(differing: list[str], capsys: py
 def test_reports_are_written_beside_the_table(differing: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main([*differing, *VECTORS, "--junit", "j.xml", "--html", "r.html", "--work", "kept"]) == 1
     captured = capsys.readouterr()
-    assert "to repeat the first of group 0: the same command with --vector " in captured.out
+    assert "to repeat the first of group 0 alone: the same command with --vector " in captured.out
     (failure,) = read(Path("j.xml").read_bytes()).getElementsByTagName("failure")
     page = Reader(Path("r.html").read_text())
     assert failure.getAttribute("message") in page.text

@@ -9,7 +9,7 @@ from bitwuzla import Kind
 
 from cosim.bench.comparison_rules import Compare
 from mmau.prove.datapath.unit_questions import SPECIFICATIONS
-from mmau.prove.evaluation import evaluate
+from mmau.prove.evaluation import evaluate, number
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.user_design.asking import Limits, NotCompared
 from mmau.prove.user_design.comparisons import Agreement
@@ -61,6 +61,21 @@ def test_terms_made_again_give_the_same() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", [Kind.BV_REDOR, Kind.BV_REDAND])
+def test_a_constant_part_decides_whether_any_bit_is_one_or_all_are(kind: Kind) -> None:
+    """As of a register that is set by an input beside the reset."""
+    with deep_stack() as manager:
+        terms = Terms(manager)
+        some, reset = terms.free("some", 2).term, terms.free("reset", 2).term
+        whole = manager.mk_term(kind, [manager.mk_term(Kind.BV_CONCAT, [some, reset])])
+        for value in range(4):
+            given = manager.mk_bv_value(reset.sort(), value)
+            made = Folding(manager, {reset: given}).of(whole)
+            values = {evaluate([whole], {some: other, reset: value})[whole] for other in range(4)}
+            assert made.is_value() is (len(values) == 1)
+            assert not made.is_value() or {number(made)} == values
+
+
 def test_cases_are_complete_and_a_list_that_is_cut_short_is_refused() -> None:
     with deep_stack() as manager:
         terms = Terms(manager)

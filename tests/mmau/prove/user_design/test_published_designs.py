@@ -4,16 +4,17 @@ import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from cosim.bench.comparison_rules import Compare
 from cosim.dut.description import Dut, dut_from_table
 from golden import Unit
-from golden.operations import ADD, FMA, MUL
+from golden.operations import ADD, EFDPA, FMA, MUL
 from mmau.prove.decision import PROVED, REFUTED, UserDesignDecision, WrongResult
 from mmau.prove.user_design.proof import prove_user_design
 from tests.docs.documents import ROOT, blocks
@@ -117,6 +118,27 @@ def test_cvfpu_with_three_registers_is_proved(fmt: str) -> None:
     found = prove_user_design(unit(fmt), cvfpu(fmt, stages=3), SECONDS)
     assert proved(found)
     assert "handshake: all 12 states after reset, at most 3 operands under way" in found.decided[0]
+
+
+def test_cvfpu_with_an_addend_of_another_format_is_proved() -> None:
+    """`fpnew_fma_multi`: an exact sum of one product and c, within ranges of their distance."""
+    cells, root = unpacked("common_cells") / "src", unpacked("cvfpu") / "src"
+    package, *others = (root / f"{name}.sv" for name in (*CVFPU[:-1], "fpnew_fma_multi"))
+    formats = {"src_fmt_i": "FP16", "src2_fmt_i": "FP32", "dst_fmt_i": "FP32"}
+    ties: dict[str, Any] = {port: f"fpnew_pkg::{name}" for port, name in formats.items()}
+    ties |= {"operands_i[0][31:16]": 0xFFFF, "operands_i[1][31:16]": 0xFFFF, "is_boxed_i": 0x7FFF, "mask_i": 0}
+    parameters: dict[str, Any] = {"FpFmtConfig": "5'b10100", "NumPipeRegs": 0, "PipeConfig": "fpnew_pkg::DISTRIBUTED"}
+    of_ports = described("fpnew_fma_multi", [cells / "cf_math_pkg.sv", package, cells / "lzc.sv", *others])
+    dut = replace(
+        of_ports,
+        ports={**of_ports.ports, "a": ("operands_i[0][15:0]",), "b": ("operands_i[1][15:0]",)},
+        tie={**of_ports.tie, **ties, "reg_ena_i": 0},
+        parameters=parameters,
+        compare=Compare(nan="0x7fc00000"),
+    )
+    sums: dict[str, Any] = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 1, "rho": "RNE-FP32"}
+    mixed = Unit(name="mixed", operation=EFDPA(**sums, overflow="by-mode", zero="ieee"))
+    assert proved(prove_user_design(mixed, dut, SECONDS))
 
 
 def test_cvfpu_is_proved_with_flags_for_every_operation_and_mode() -> None:
