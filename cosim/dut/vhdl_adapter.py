@@ -138,6 +138,8 @@ class Translation:
         return made if wide == width else f"resize({made}, {width})"
 
     def _is_true(self, tree: Tree) -> str:
+        if tree[0] == "number":  # GHDL's synthesis compares no constants
+            return "true" if tree[1] else "false"
         return f"({self._made(tree, self._width(tree))} /= 0)"
 
     def _place(self, tree: Tree) -> str:

@@ -27,24 +27,24 @@ CIRCUIT = "mmau_circuit"
 """Name of the module that GHDL writes, in the file `mmau_circuit.v`."""
 
 
-def circuit_of(design: Design, dut: "Dut", folder: Path) -> "Dut":
+def circuit_of(design: Design, dut: "Dut", folder: Path, is_simulated: bool = True) -> "Dut":
     """The design for a tool that reads Verilog alone: of VHDL the circuit that GHDL makes of it, with the ports of the unit,
-    held to its source; a design in Verilog unchanged.
+    held to its source; a design in Verilog unchanged. The adapter of a protocol is in the circuit.
 
     Args:
-        folder: where the circuit is written.
+        folder: where the circuit is written. is_simulated: whether it is simulated, and not proved.
 
     Raises:
-        ValueError: a protocol that an adapter turns into another one, or matrices.
+        ValueError: a protocol that an adapter turns into another one, in a proof.
         ElaborationError: the circuit is not that of the source, or GHDL cannot synthesise it. MissingTool, PortMismatch,
             SimulationError: as for a simulation.
     """
     if not dut.is_vhdl:
         return dut
-    if dut.has_inner_operands:
+    if dut.is_adapted and not is_simulated:
         raise ValueError(
-            "volume mode and proofs take [beats], [matrix] and protocols 'start-done' and 'operand-handshakes' of designs "
-            "in Verilog alone: leave --mode volume out, and GHDL simulates the design itself"
+            "proofs take [beats], [matrix] by parts and protocols 'start-done' and 'operand-handshakes' of designs in Verilog "
+            "alone; mmau cosim takes them in VHDL too, in both modes"
         )
     from cosim.dut.vhdl import files_of, lower_case, run_ghdl, wrapped  # Verilog does without
 
@@ -63,6 +63,7 @@ def circuit_of(design: Design, dut: "Dut", folder: Path) -> "Dut":
     circuit = replace(
         lower_case(dut), top=CIRCUIT, sources=(written,), parameters={}, ghdl_args=(), ports=ports, order="ascending",
         tie={}, reset=reset, clock=dut.clock and "clk", enable=dut.enable and "en", ignore_outputs=(), translated=read,
+        protocol=dut.timing.protocol, latency=dut.timing.latency, products=None, matrix=None, beats=None, hold_operands=False,
     )  # fmt: skip
     _hold(design, dut, circuit, folder)
     return circuit

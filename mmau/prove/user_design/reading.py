@@ -115,7 +115,7 @@ def _circuit(design: Design, dut: Dut, folder: Path) -> Dut:
         NotCompared: GHDL makes no circuit of it that is its source. A simulation of the source may yet refute it.
     """
     try:
-        return circuit_of(design, dut, folder)
+        return circuit_of(design, dut, folder, is_simulated=False)
     except ElaborationError as error:
         raise NotCompared(str(error), no_circuit=True) from None
 

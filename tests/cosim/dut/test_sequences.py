@@ -9,6 +9,7 @@ from cosim.dut.description import load_dut
 from golden import Unit, load_unit
 from golden.arithmetic.formats import FP32
 from golden.operations import ADD, MUL
+from mmau.prove.user_design.proof import prove_user_design
 from rtl.designs.product_design import ProductDesign
 from rtl.verilog.emit import to_verilog
 from tests.cosim.dut.sequence_designs import SEQUENCES
@@ -44,9 +45,10 @@ def test_right_design_passes(name: str, mode: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs("ghdl")
+@pytest.mark.parametrize("mode", ["cocotb", pytest.param("volume", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", VHDL_SEQUENCES)
-def test_right_design_in_vhdl_passes(name: str, tmp_path: Path) -> None:
-    report = report_of(tmp_path, f"{name}, in VHDL", vectors=500)
+def test_right_design_in_vhdl_passes(name: str, mode: str, tmp_path: Path) -> None:
+    report = report_of(tmp_path, f"{name}, in VHDL", mode=mode, vectors=500 if mode == "cocotb" else 30_000)
     assert report.failures == ()
     assert report.received == report.vectors
 
@@ -54,17 +56,20 @@ def test_right_design_in_vhdl_passes(name: str, tmp_path: Path) -> None:
 @pytest.mark.costly
 @pytest.mark.needs("ghdl")
 @pytest.mark.attack("wrong designs of one's own")
+@pytest.mark.parametrize("mode", ["cocotb", pytest.param("volume", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("name", "fault"), [(name, fault) for name, design in VHDL_SEQUENCES.items() for fault in design.faults]
 )
-def test_wrong_design_in_vhdl_fails(name: str, fault: str, tmp_path: Path) -> None:
-    assert report_of(tmp_path, f"{name}, in VHDL", fault, vectors=500).failures
+def test_wrong_design_in_vhdl_fails(name: str, fault: str, mode: str, tmp_path: Path) -> None:
+    assert report_of(tmp_path, f"{name}, in VHDL", fault, mode=mode, vectors=500 if mode == "cocotb" else 2000).failures
 
 
 @pytest.mark.needs("ghdl")
-def test_protocol_in_vhdl_is_refused_in_volume_mode(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"^volume mode and proofs take \[beats\], \[matrix\] and protocols"):
-        report_of(tmp_path, "accumulator, in VHDL", mode="volume", vectors=500)
+def test_protocol_in_vhdl_is_not_proved(tmp_path: Path) -> None:
+    for file, text in DESIGNS["accumulator, in VHDL"].files().items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^proofs take \[beats\], \[matrix\] by parts and protocols"):
+        prove_user_design(load_unit(tmp_path / "unit.toml"), load_dut(tmp_path / "dut.toml"), 60.0)
 
 
 ICARUS = [name for name, design in SEQUENCES.items() if "for (int" not in design.text]
