@@ -43,8 +43,8 @@ def circuit_of(design: Design, dut: "Dut", folder: Path, is_simulated: bool = Tr
         return dut
     if dut.is_adapted and not is_simulated:
         raise ValueError(
-            "proofs take [beats], [matrix] by parts and protocols 'start-done' and 'operand-handshakes' of designs in Verilog "
-            "alone; mmau cosim takes them in VHDL too, in both modes"
+            "proofs take [beats], [matrix] by parts and protocols 'start-done' and 'operand-handshakes' of designs in "
+            "Verilog alone; mmau cosim takes them in VHDL too, in both modes"
         )
     from cosim.dut.vhdl import files_of, lower_case, run_ghdl, wrapped  # Verilog does without
 
@@ -63,7 +63,8 @@ def circuit_of(design: Design, dut: "Dut", folder: Path, is_simulated: bool = Tr
     circuit = replace(
         lower_case(dut), top=CIRCUIT, sources=(written,), parameters={}, ghdl_args=(), ports=ports, order="ascending",
         tie={}, reset=reset, clock=dut.clock and "clk", enable=dut.enable and "en", ignore_outputs=(), translated=read,
-        protocol=dut.timing.protocol, latency=dut.timing.latency, products=None, matrix=None, beats=None, hold_operands=False,
+        protocol=dut.timing.protocol, latency=dut.timing.latency, products=None, matrix=None, beats=None,
+        hold_operands=False,
     )  # fmt: skip
     _hold(design, dut, circuit, folder)
     return circuit
