@@ -166,8 +166,8 @@ AROUND = Path(__file__).parent / "designs" / "hardfloat" / "around.sv"
 """HardFloat's multiply-add with ports in IEEE formats."""
 
 
-def hardfloat() -> Dut:
-    """HardFloat's multiply-add in fp16, specialised for RISC-V; it computes with normalised operands."""
+def hardfloat(fmt: str) -> Dut:
+    """HardFloat's multiply-add of a format, specialised for RISC-V; it computes with normalised operands."""
     root = unpacked("hardfloat") / "source"
     parts = (
         "HardFloat_primitives",
@@ -179,14 +179,16 @@ def hardfloat() -> Dut:
     )
     table = {
         "top": "around_mul_add", "sources": [*(str(root / f"{name}.v") for name in (*parts, "mulAddRecFN")), str(AROUND)],
-        "include": [str(root), str(root / "RISCV")], "compare": {"nan": "0x7e00"},
+        "include": [str(root), str(root / "RISCV")], "compare": {"nan": FORMATS[fmt][1]},
+        "parameters": {"fp16": {"E": 5, "S": 11}, "fp32": {"E": 8, "S": 24}}[fmt],
         "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"],
     }  # fmt: skip
     return dut_from_table(table, Path())
 
 
-def test_hardfloat_is_proved() -> None:
-    found = prove_user_design(unit(), hardfloat(), SECONDS)
+@pytest.mark.parametrize("fmt", ["fp16", "fp32"])
+def test_hardfloat_is_proved(fmt: str) -> None:
+    found = prove_user_design(unit(fmt), hardfloat(fmt), SECONDS)
     assert proved(found)
     assert any("a second term of zero" in line for line in found.decided)
 
