@@ -1,11 +1,13 @@
 """Designs whose protocol the wrapper adapts: right ones pass in both modes, and each wrong one fails."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 import cosim
 from cosim.dut.description import load_dut
+from cosim.dut.tool_log import ElaborationError
 from golden import Unit, load_unit
 from golden.arithmetic.formats import FP32
 from golden.operations import ADD, MUL
@@ -61,7 +63,12 @@ def test_right_design_in_vhdl_passes(name: str, mode: str, tmp_path: Path) -> No
     ("name", "fault"), [(name, fault) for name, design in VHDL_SEQUENCES.items() for fault in design.faults]
 )
 def test_wrong_design_in_vhdl_fails(name: str, fault: str, mode: str, tmp_path: Path) -> None:
-    assert report_of(tmp_path, f"{name}, in VHDL", fault, mode=mode, vectors=500 if mode == "cocotb" else 2000).failures
+    try:
+        report = report_of(tmp_path, f"{name}, in VHDL", fault, mode=mode, vectors=500 if mode == "cocotb" else 2000)
+    except ElaborationError as error:  # a circuit has numbers where its source has undefined values
+        assert mode == "volume" and re.search(r"is not its source: .* gives [01UX]*[UX][01UX]* in GHDL", str(error))
+    else:
+        assert report.failures
 
 
 @pytest.mark.needs("ghdl")
