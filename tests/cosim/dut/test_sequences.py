@@ -63,7 +63,7 @@ def test_right_design_in_vhdl_passes(name: str, mode: str, tmp_path: Path) -> No
     ("name", "fault"), [(name, fault) for name, design in VHDL_SEQUENCES.items() for fault in design.faults]
 )
 def test_wrong_design_in_vhdl_fails(name: str, fault: str, mode: str, tmp_path: Path) -> None:
-    said = []
+    said: list[str] = []
     try:
         said += report_of(tmp_path, f"{name}, in VHDL", fault, mode=mode, vectors=500 if mode == "cocotb" else 2000).failures
     except ElaborationError as error:  # a circuit has numbers where its source has undefined values
