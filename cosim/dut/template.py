@@ -17,10 +17,10 @@ _INTO = r"((input|in|i|s|vec|op|operand|src)_?)*"
 _OUT_OF = r"((output|out|o|m)_?)*"
 
 NAMES: dict[str, str] = {
-    "a": _INTO + r"a(_?vec)?(_?\d+)?(_i|_in)?",
-    "b": _INTO + r"b(_?vec)?(_?\d+)?(_i|_in)?",
-    "c": _INTO + r"(c|acc|addend|accumulator|psum)(_i|_in)?",
-    "d": _OUT_OF + r"(d|results?|out|res|data|sum|dot|dp|z)(_o|_out)?",
+    "a": _INTO + r"[ax](_?vec)?(_?\d+)?(_i|_in)?",
+    "b": _INTO + r"[by](_?vec)?(_?\d+)?(_i|_in)?",
+    "c": _INTO + r"(c|acc|addend|accumulator|psum)(_i|_in|_init)?",
+    "d": _OUT_OF + r"(d|results?|out|res|data|sum|dot|dp|z|acc)(_o|_out)?",
     "in_valid": r"((input|in|s)_)?(valid|vld|stb)(_in)?(_i)?",
     "in_ready": r"((input|in|s)_)?(ready|rdy|ack)(_out)?(_o)?",
     "out_valid": r"((output|out|m)_)?(valid|vld|stb)(_out)?(_o)?",
@@ -58,7 +58,7 @@ RISC_V = ", ".join(f'{value} = "{mode}-?"' for value, mode in enumerate(("RNE", 
 """The rounding modes of RISC-V, of which an input of two bits has four."""
 
 CONTROLS = {
-    r"(rnd|round|rounding)(_?mode)?|rm|frm": f'{{key = "rho", values = {{{RISC_V}}}}}',
+    r"(rnd|round|rounding)(_?mode)?|rm|frm|mode": f'{{key = "rho", values = {{{RISC_V}}}}}',
     r"op|opcode|operation|fpu_op": '{key = "operation", values = {0 = "?", 1 = "?"}}',
     r"op_?mod|neg_?[cz]?|sub(tract)?": '{key = "operation", values = {0 = {}, 1 = {c = "-c"}}}',
     r"neg_?(p|prod(uct)?|[abxy])": '{key = "operation", values = {0 = {}, 1 = {a = "-a"}}}',
@@ -160,6 +160,7 @@ def _returned(idle: Sequence[Port], ports: Sequence[Port]) -> dict[str, str]:
     """Each output with the name and the width of an input that nothing else drives, and that input."""
     outputs = {port.name: port for port in ports if port.direction == "output"}
     pairs = [(port, port.name.replace(one, other)) for port in idle for one, other in ENDS if one in port.name]
+    pairs += [(port, name) for port in idle for name in outputs if name.endswith(f"_{port.name}")]
     return {name: port.name for port, name in pairs if name in outputs and outputs[name].width == port.width}
 
 
@@ -181,7 +182,7 @@ def _handshake_of(name: str) -> str | None:
 def _matching(patterns: Mapping[str, str], ours: str, ports: Sequence[Port]) -> list[str]:
     """The design's ports whose names and direction match, in order of the numbers in their names."""
     direction = "output" if ours in OUTPUTS else "input"
-    there = [port.name for port in ports if port.direction == direction and (ours not in "abcd" or port.width > 1)]
+    there = [port.name for port in ports if port.direction == direction and (port.width > 1) is (ours in "abcd")]
     names = [name for name in there if re.fullmatch(patterns[ours], name, re.IGNORECASE)]
     if not names:  # behind words that are not known, as req_valid: it is meant if no other port has such a name
         names = [name for name in there if re.fullmatch(rf"\w+_({patterns[ours]})", name, re.IGNORECASE)]
@@ -211,7 +212,7 @@ def _timing(
         lines = ['protocol = "fixed-latency"  # guessed: no port has the name of a valid bit', 'latency = "?"  # cycles']
     lines.append(f'clock = "{clock}"')
     if enable is not None:
-        lines.append(f'enable = "{enable}"')
+        lines.append(f'enable = "{enable}"  # guessed: of registers; one that takes operands is in_valid')
     if reset is not None:
         lines.append(_reset(reset, edges))
     return lines

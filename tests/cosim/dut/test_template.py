@@ -50,6 +50,21 @@ def test_inputs_that_choose_and_outputs_that_return_are_recognised(tmp_path: Pat
     assert (table["echo"], table["tie"]) == ({"tag_o": "tag_i", "mask_o": "mask_i"}, {"flush_i": 0})
 
 
+def test_marks_and_operands_are_told_apart_by_their_width(tmp_path: Path) -> None:
+    """An accumulator whose operands, marks and outputs have other names than a, b and c."""
+    source = tmp_path / "m.sv"
+    source.touch()
+    inputs = {"clk": 1, "op_x": 16, "op_y": 16, "acc_init": 32, "acc_first": 1, "acc_last": 1, "mode": 2, "id": 4}
+    ports = [Port(name, "input", (), (), width) for name, width in inputs.items()]
+    ports += [Port(name, "output", (), (), width) for name, width in {"acc": 32, "sum_id": 4}.items()]
+    text = template(Dut(top="m", sources=(source,)), ports, {}).replace('latency = "?"', "latency = 1")
+    table = tomllib.loads(text)
+    assert table["ports"] == {"a": "op_x", "b": "op_y", "c": "acc_init", "d": "acc"}
+    assert table["beats"] == {"count": {"from": 1, "to": 16}, "first": "acc_first", "last": "acc_last"}
+    assert (table["echo"], table["controls"]["mode"]["key"]) == ({"sum_id": "id"}, "rho")
+    assert "tie" not in table
+
+
 def test_ports_of_two_bits_have_four_rounding_modes_and_of_four_bits_four_flags(tmp_path: Path) -> None:
     source = tmp_path / "m.sv"
     source.touch()
