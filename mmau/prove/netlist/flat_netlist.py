@@ -13,7 +13,7 @@ from bitwuzla import Kind, Term
 from mmau.prove.evaluation import variables
 from mmau.prove.netlist.circuit import Circuit, Setting
 from mmau.prove.netlist.expressions import NoTerm
-from mmau.prove.netlist.syntax import Module
+from mmau.prove.netlist.syntax import Concatenation, Module, Operand, Signed, Slice
 from mmau.prove.netlist.terms import Bits, Terms
 
 
@@ -50,7 +50,7 @@ class FlatNetlist:
         source: the origin of each variable.
 
     Raises:
-        NoTerm: a statement that has no term, or a loop.
+        NoTerm: a statement that has no term, a loop, or a register with another clock than the input `clk`.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class FlatNetlist:
         undefined: list[Bits] | None = None,
         opened: Collection[str] = (),
     ) -> None:
+        check_clocks(modules, top)
         self._terms, self._modules = terms, modules
         self._shared, self._given = shared or {}, dict[str, Bits]()
         self._flattened = {name for name in modules if has_registers(modules, name)} | set(opened)
@@ -144,6 +145,47 @@ def has_registers(modules: Mapping[str, Module], name: str) -> bool:
     """Whether a module, or one inside it, has registers."""
     module = modules[name]
     return bool(module.registers) or any(has_registers(modules, instance.module) for instance in module.instances)
+
+
+CLOCK = "clk"
+"""The clock of every register."""
+
+
+def check_clocks(modules: Mapping[str, Module], name: str) -> None:
+    """Check that the registers of a module, and those inside, have the module's input `clk` as their clock.
+
+    Raises:
+        NoTerm: a clock that is no input, is driven, or is connected to something else.
+    """
+    module, inside = modules[name], [each for each in modules[name].instances if has_registers(modules, each.module)]
+    if not module.registers and not inside:
+        return
+    driven = {part.name for each in module.assignments for part in slices(each.target)}
+    outputs = [
+        (port.operand, modules[instance.module].directions[port.port])
+        for instance in module.instances
+        for port in instance.connections
+    ]
+    driven |= {part.name for operand, way in outputs if operand is not None and way == "output" for part in slices(operand)}
+    if module.directions.get(CLOCK) != "input" or module.width(CLOCK) != 1 or CLOCK in driven:
+        raise NoTerm(f"{name}: {CLOCK} must be an input of one bit that nothing drives, as registers change at its edge")
+    for instance in inside:
+        given = [port.operand for port in instance.connections if port.port == CLOCK]
+        if len(given) != 1 or not isinstance(given[0], Slice) or given[0].name != CLOCK:
+            text = given[0].text if given and given[0] is not None else "nothing"
+            raise NoTerm(f"{name}: {CLOCK} of {instance.name} must be {CLOCK}, got {text}")
+        check_clocks(modules, instance.module)
+
+
+def slices(operand: Operand) -> Iterator[Slice]:
+    """The wires in an operand."""
+    if isinstance(operand, Slice):
+        yield operand
+    elif isinstance(operand, Signed):
+        yield from slices(operand.operand)
+    elif isinstance(operand, Concatenation):
+        for part in operand.parts:
+            yield from slices(part)
 
 
 def is_choice(term: Term) -> bool:

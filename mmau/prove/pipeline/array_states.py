@@ -3,8 +3,8 @@
 One tile is followed, which one is left open. Its operands are symbols at the ports in the cycles in which they are taken;
 whatever else is at a port may be anything, and so may every operand of other tiles. Registers that no operand reaches are
 numbers, all others hold symbols, terms of symbols, or anything. So there are finitely many states, and they are visited one
-by one: from the state that a reset leaves, with both values of in_valid and of out_ready in each. A reset is always one from
-any state whatever.
+by one: from the states that a reset leaves, with both values of in_valid and of out_ready in each. A reset is always one
+from any state whatever, with both of these values too.
 
 What is claimed is compared in every state; the result of the followed tile with the term that the combinational datapath
 gives, element by element and step by step.
@@ -40,11 +40,15 @@ RULES = (
     "result is shown whether or not it is taken",
     "ready when empty",
     "a result after as many cycles as the latency says",
-    "results come as long as they are taken and operands are there",
+    "a result comes if a whole tile is inside or operands are there",
 )
 """The claims. That a result keeps its bits while it waits is part of the first: it is the token's in every cycle."""
 
 IS_RESULT, COMES_IN, STAYS_VALID, IS_SHOWN, IS_READY, ON_TIME, GOES_ON = RULES
+
+
+STIMULI = ((0, 1), (1, 1), (0, 0), (1, 0))
+"""in_valid and out_ready in a cycle. Those that take a result come first: a wrong one is then seen from outside."""
 
 
 class Book(NamedTuple):
@@ -138,8 +142,10 @@ class ArrayStates:
         self._expected = self._results(terms, read_netlist(reference))
         self._none = {name: ANY for name in self._ports if name not in ("clk", *CONTROL_INPUTS)} | {"clk": 0}
         #: How each state that was visited is reached.
-        self.before: dict[State, tuple[State, Cycle] | None] = {}
+        self.before: dict[State, tuple[State | None, Cycle]] = {}
         self._flow: dict[State, State | None] = {}
+        self._idle: dict[State, State] = {}
+        self._without_result: dict[State, list[tuple[State, Cycle]]] = {}
 
     def broken(self) -> Trace | None:
         """The fewest cycles that break a claim; None if all states are visited, and all claims hold in each.
@@ -152,18 +158,19 @@ class ArrayStates:
         except _Broken as error:
             rule, state, cycle = error.args
             cycles = [cycle]
-            while (before := self.before[state]) is not None:
-                state, cycle = before
+            while state is not None:
+                state, cycle = self.before[state]
                 cycles.append(cycle)
-            return Trace(rule, (Cycle(1, 0, 0), *reversed(cycles)))
+            return Trace(rule, tuple(reversed(cycles)))
         return None
 
     def _visit(self) -> None:
         unknown = tuple(ANY for _ in self._registers)
-        given = self._given(self._none, Cycle(1, 0, 0)) + unknown
-        start: State = Book(), tuple(each(given) for each in self._after)
-        self.before = {start: None}
-        waiting = deque([start])
+        for in_valid, out_ready in STIMULI:
+            reset = Cycle(1, in_valid, out_ready)
+            given = self._given(self._none, reset) + unknown
+            self.before.setdefault((Book(), tuple(each(given) for each in self._after)), (None, reset))
+        waiting = deque(self.before)
         while waiting:
             state = waiting.popleft()
             for after, cycle in self._turns(state):
@@ -176,13 +183,14 @@ class ArrayStates:
                     )
                 self.before[after] = (state, cycle)
                 waiting.append(after)
-        self._check_flow(start)
+        self._check_progress()
+        self._check_flow()
 
     def _turns(self, state: State) -> list[tuple[State, Cycle]]:
         """The states after a cycle without a reset."""
         book, registers = state
         shown, found = set(), []
-        for in_valid, out_ready in ((0, 1), (1, 1), (0, 0), (1, 0)):  # a wrong result that is taken is seen from outside
+        for in_valid, out_ready in STIMULI:
             cycle = Cycle(0, in_valid, out_ready)
             control = self._given(self._none, cycle) + registers
             in_ready, out_valid = self._in_ready(control), self._out_valid(control)
@@ -213,24 +221,54 @@ class ArrayStates:
                     self._flow[state] = None if leaves else reached
                 if reached is not None:
                     found.append((reached, cycle))
+                    if book == Book() and (in_valid, out_ready) == (0, 1):
+                        self._idle[state] = reached
+                    if not out_valid and (in_valid or book.inside > (book.entered > 0)):
+                        self._without_result.setdefault(state, []).append((reached, cycle))
         self._check(len(shown) == 1, IS_SHOWN, state, Cycle(0, 0, 0))
         return found
 
-    def _check_flow(self, start: State) -> None:
-        """Check that results come, from the state after a reset as soon as they should."""
+    def _check_flow(self) -> None:
+        """Check that the first result comes when it should: from each state after a reset, and from each that an empty
+        design comes to again while nothing comes in, so that nothing of an earlier tile is under way in it."""
+        starts = [state for state, (before, _) in self.before.items() if before is None]
         ends: set[State] = set()
-        for state in self._flow:
+        for state in self._idle:
             path: dict[State, None] = {}
-            each: State | None = state
-            while each is not None and each not in ends:
-                self._check(each not in path, GOES_ON, each, Cycle(0, 1, 1))
-                path[each] = None
-                each = self._flow[each]
+            while state not in path and state not in ends:
+                path[state] = None
+                state = self._idle[state]
+            if state in path:
+                again = list(path)
+                starts += again[again.index(state) :]
             ends |= set(path)
+        for start in dict.fromkeys(starts):
+            self._check_latency(start)
+
+    def _check_latency(self, start: State) -> None:
         cycles, each = 0, start
         while (following := self._flow[each]) is not None:
+            self._check(cycles <= self._design.latency, ON_TIME, each, Cycle(0, 1, 1))
             cycles, each = cycles + 1, following
         self._check(cycles == self._design.latency, ON_TIME, each, Cycle(0, 1, 1))
+
+    def _check_progress(self) -> None:
+        """Check that no cycles without a result can go on for ever while a whole tile is inside or operands are there,
+        whether or not a result would be taken."""
+        left = {state: len(after) for state, after in self._without_result.items()}
+        before: dict[State, list[State]] = {}
+        for state, after in self._without_result.items():
+            for other, _ in after:
+                before.setdefault(other, []).append(state)
+        ends = deque(state for state in before if state not in left)
+        while ends:
+            for state in before.get(ends.popleft(), ()):
+                left[state] -= 1
+                if not left[state]:
+                    ends.append(state)
+        stuck = next((state for state, count in left.items() if count), None)
+        if stuck is not None:
+            raise _Broken(GOES_ON, stuck, next(cycle for other, cycle in self._without_result[stuck] if left.get(other)))
 
     def _check(self, holds: bool, rule: str, state: State, cycle: Cycle) -> None:
         if not holds:

@@ -138,3 +138,44 @@ ARRAY_FAULTS: dict[str, tuple[str, str, str]] = {
     "a step that never begins": ("\\$53  = step | \\$52 ", "\\$53  = \\$52 ", GOES_ON),
 }  # fmt: skip
 """Faults of the small array: a text of its Verilog, its replacement, and the claim that is broken first."""
+
+
+WAITS: dict[str, tuple[tuple[str, ...], str]] = {
+    "until a consumer was ready": (("g1 = go | out_ready", "g2 = out_transfer ? 1'h0 : g1"), GOES_ON),
+    "until operands of a further tile are there": (("g1 = go | in_valid", "g2 = g1 & taken"), GOES_ON),
+    "a cycle longer after the first tile": (("g0 = ~ seen", "g1 = full | g0", "g2 = g1 & taken"), ON_TIME),
+}
+"""How long the small array hides a result that is there: what the register that shows it takes, and the claim it breaks.
+`full`: a result is there. `seen`: one was taken before. `taken`: no result was taken before, or another is there."""
+
+
+def hidden(verilog: str, statements: tuple[str, ...]) -> str:
+    """The small array with a register `go`, without which out_valid is low; g2 is what it takes if there is no reset."""
+    begin = verilog.index("module unit(")
+    end = verilog.index("endmodule", begin)
+    top, declared = verilog[begin:end], "".join(f"  wire {name};\n" for name in ("g0", "g1", "g2", "g3", "s1", "s2"))
+    top = faulty(top, "  reg out_valid;", f"  wire out_valid;\n  reg full;\n  reg go;\n  reg seen;\n{declared}")
+    top = faulty(top, "    out_valid <= \\$82 ;", "    full <= \\$82 ;")
+    top = faulty(top, "\\$27  = out_valid & \\$26", "\\$27  = full & \\$26")
+    every = [
+        *statements,
+        "g3 = rst ? 1'h0 : g2",
+        "s1 = seen | out_transfer",
+        "s2 = rst ? 1'h0 : s1",
+        "out_valid = full & go",
+    ]
+    text = "".join(f"  assign {each.replace('taken', chr(92) + '$28 ')};\n" for each in every)
+    text += "".join(f"  always @(posedge clk)\n    {name} <= {net};\n" for name, net in (("go", "g3"), ("seen", "s2")))
+    return (
+        verilog[:begin]
+        + faulty(top, "  assign \\$12  = in_transfer & row;", f"{text}  assign \\$12  = in_transfer & row;")
+        + verilog[end:]
+    )
+
+
+NOT_PROVABLE = {
+    "a valid bit that a reset leaves": ("\\$61  = rst ? 1'h0 : in_transfer;", "\\$61  = in_transfer;"),
+    "a bank at another clock": ("bank_0 (\n    .clk(clk)", "bank_0 (\n    .clk(rst)"),
+    "an element at another clock": ("    .b(\\b$72 ),\n    .clk(clk)", "    .b(\\b$72 ),\n    .clk(in_valid)"),
+}
+"""Faults of the small array with which nothing is claimed of it: a text of its Verilog, and its replacement."""

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from amaranth import Const
 
+from mmau.prove.datapath.unit_questions import NotProvable
 from mmau.prove.decision import REFUTED, WrongCycles
 from mmau.prove.design_proof import prove
 from mmau.prove.pipeline.array_states import IS_RESULT, RULES
@@ -13,7 +14,17 @@ from mmau.prove.pipeline.questions import handshake_trace, register_questions
 from mmau.prove.pipeline.symbols import ANY, Symbols
 from rtl.designs.weight_array import WeightArray
 from rtl.verilog.emit import to_verilog
-from tests.mmau.prove.pipeline.designs import ARRAY_FAULTS, datapath_of, faulty, small_array, verilog_of
+from tests.mmau.prove.pipeline.designs import (
+    ARRAY_FAULTS,
+    NOT_PROVABLE,
+    WAITS,
+    datapath_of,
+    faulty,
+    hidden,
+    small_array,
+    small_tile,
+    verilog_of,
+)
 from tests.mmau.prove.pipeline.test_questions import refuted
 from tests.volume import one_in
 
@@ -54,6 +65,35 @@ def test_a_faulty_array_is_refuted_with_a_trace(fault: str) -> None:
     trace = handshake_trace(design, verilog, 10)
     assert trace is not None
     assert (trace.rule, trace.cycles[0].rst) == (rule, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait", WAITS)
+@pytest.mark.attack("generated pipelines and tiles, in prove")
+def test_a_result_that_is_not_shown_in_time_is_refuted(wait: str) -> None:
+    statements, rule = WAITS[wait]
+    design = small_array()
+    verilog = hidden(verilog_of(design), statements)
+    assert refuted(register_questions(design, verilog, datapath_of(design))) == [f"handshake {rule}"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", NOT_PROVABLE)
+@pytest.mark.attack("generated pipelines and tiles, in prove")
+def test_nothing_is_claimed_of_registers_without_reset_or_clock(fault: str) -> None:
+    design = small_array()
+    verilog = faulty(verilog_of(design), *NOT_PROVABLE[fault])
+    with pytest.raises(NotProvable, match="must (be clk, got|depend on the handshake alone)"):
+        register_questions(design, verilog, datapath_of(design))
+
+
+@pytest.mark.attack("generated pipelines and tiles, in prove")
+def test_a_tile_with_an_element_at_another_clock_is_not_proved() -> None:
+    design = small_tile()
+    verilog = verilog_of(design)
+    place = verilog.index(".clk(clk)", verilog.index(" datapath_1_1 ("))
+    with pytest.raises(NotProvable, match="unit: clk of datapath_1_1 must be clk, got in_valid"):
+        register_questions(design, f"{verilog[:place]}.clk(in_valid){verilog[place + 9 :]}", datapath_of(design))
 
 
 WRONG_RESULTS = [fault for fault, (_, _, rule) in ARRAY_FAULTS.items() if rule == IS_RESULT]
