@@ -157,20 +157,12 @@ def hidden(verilog: str, statements: tuple[str, ...]) -> str:
     top = faulty(top, "  reg out_valid;", f"  wire out_valid;\n  reg full;\n  reg go;\n  reg seen;\n{declared}")
     top = faulty(top, "    out_valid <= \\$82 ;", "    full <= \\$82 ;")
     top = faulty(top, "\\$27  = out_valid & \\$26", "\\$27  = full & \\$26")
-    every = [
-        *statements,
-        "g3 = rst ? 1'h0 : g2",
-        "s1 = seen | out_transfer",
-        "s2 = rst ? 1'h0 : s1",
-        "out_valid = full & go",
-    ]
+    seen = ("s1 = seen | out_transfer", "s2 = rst ? 1'h0 : s1")
+    every = [*statements, "g3 = rst ? 1'h0 : g2", *seen, "out_valid = full & go"]
     text = "".join(f"  assign {each.replace('taken', chr(92) + '$28 ')};\n" for each in every)
     text += "".join(f"  always @(posedge clk)\n    {name} <= {net};\n" for name, net in (("go", "g3"), ("seen", "s2")))
-    return (
-        verilog[:begin]
-        + faulty(top, "  assign \\$12  = in_transfer & row;", f"{text}  assign \\$12  = in_transfer & row;")
-        + verilog[end:]
-    )
+    first = "  assign \\$12  = in_transfer & row;"
+    return verilog[:begin] + faulty(top, first, text + first) + verilog[end:]
 
 
 NOT_PROVABLE = {

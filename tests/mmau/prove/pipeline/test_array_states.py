@@ -83,7 +83,7 @@ def test_a_result_that_is_not_shown_in_time_is_refuted(wait: str) -> None:
 def test_nothing_is_claimed_of_registers_without_reset_or_clock(fault: str) -> None:
     design = small_array()
     verilog = faulty(verilog_of(design), *NOT_PROVABLE[fault])
-    with pytest.raises(NotProvable, match="must (be clk, got|depend on the handshake alone)"):
+    with pytest.raises(NotProvable, match=r"must (be clk, got|depend on the handshake alone)"):
         register_questions(design, verilog, datapath_of(design))
 
 
