@@ -134,7 +134,7 @@ def test_designs_of_users(tmp_path: Path) -> None:
     assert cosim.run(PLAIN, dut=sparse(tmp_path), vectors=300).failures == ()
     report = cosim.run(PLAIN, dut=sparse(tmp_path, "WRONG"), vectors=300)
     assert not report.passed
-    with pytest.raises(PortMismatch, match=r"\[controls\] meta_i\[3:0\] must have 2 bits for each product, 8; it has 4"):
+    with pytest.raises(PortMismatch, match=r"\[controls\] meta_i_3_0 must have 2 bits for each product, 8; it has 4"):
         cosim.run(PLAIN, dut=sparse(tmp_path, bits="meta_i[3:0]"), vectors=10)
 
 
