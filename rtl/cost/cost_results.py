@@ -129,7 +129,7 @@ class CostReport:
             [
                 f"{name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
                 f"logic depth {whole.depth}, latency {self.latency} cycles",
-                f"area in {self._cells}: {area}",
+                f"area in {self._cells}, without wires: {area}",
                 *shared,
                 "components, each synthesised by itself (the whole shares gates across them):",
                 table(rows),
@@ -153,7 +153,7 @@ class CostReport:
             )
             balance = "-" if point.balance is None else f"{point.balance:.2f}"
             rows.append((str(len(point.stages)), f"{point.delay_ns:.3f} ns", *costs, balance))
-        return [f"area and energy against delay, in {self._cells}:", table(rows)]
+        return [f"area and energy against delay, in {self._cells}, without wires and a clock tree:", table(rows)]
 
     @property
     def _cells(self) -> str:
