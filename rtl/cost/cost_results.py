@@ -121,7 +121,7 @@ class CostReport:
             each = part.cost
             rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
         whole = self.whole
-        area = f"not measured (no qflow-tech-{self.library})" if self.area is None else f"{self.area:.0f} µm²"
+        area = f"not measured (no qflow-tech-{self.library})" if self.area is None else f"{self.area:.0f} µm², without wires"
         shared = (
             [] if self.products is None else [f"per product, {self.products} a step: {self._per_product(self.products)}"]
         )
@@ -129,7 +129,7 @@ class CostReport:
             [
                 f"{name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
                 f"logic depth {whole.depth}, latency {self.latency} cycles",
-                f"area in {self._cells}, without wires: {area}",
+                f"area in {self._cells}: {area}",
                 *shared,
                 "components, each synthesised by itself (the whole shares gates across them):",
                 table(rows),

@@ -10,15 +10,18 @@ WHOLE = Cost(cells=1001, transistors=4002, depth=50, registers=0)
 @pytest.mark.parametrize(
     ("area", "products", "lines"),
     [
-        (5000.0, 4, ["area in osu018 cells, without wires: 5000 µm²", "per product, 4 a step: 250 cells, 1000 transistors, 1250 µm²"]),
+        (
+            5000.0, 4,
+            ["area in osu018 cells: 5000 µm², without wires", "per product, 4 a step: 250 cells, 1000 transistors, 1250 µm²"],
+        ),
         (
             None, 1,
             [
-                "area in osu018 cells, without wires: not measured (no qflow-tech-osu018)",
+                "area in osu018 cells: not measured (no qflow-tech-osu018)",
                 "per product, 1 a step: 1001 cells, 4002 transistors",
             ],
         ),
-        (5000.0, None, ["area in osu018 cells, without wires: 5000 µm²"]),
+        (5000.0, None, ["area in osu018 cells: 5000 µm², without wires"]),
     ],
     ids=["of four products", "without a library", "of no single unit"],
 )  # fmt: skip
