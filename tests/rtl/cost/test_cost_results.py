@@ -12,7 +12,10 @@ WHOLE = Cost(cells=1001, transistors=4002, depth=50, registers=0)
     [
         (
             5000.0, 4,
-            ["area in osu018 cells: 5000 µm², without wires", "per product, 4 a step: 250 cells, 1000 transistors, 1250 µm²"],
+            [
+                "area in osu018 cells: 5000 µm², without wires",
+                "per product, 4 a step: 250 cells, 1000 transistors, 1250 µm²",
+            ],
         ),
         (
             None, 1,
