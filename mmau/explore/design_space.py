@@ -9,8 +9,10 @@ from typing import Any
 import golden
 from golden.chains.chain import ChainTable
 from golden.chains.sum_chain import SumTable
+from golden.checks import listed
 from golden.operations import OPERATIONS, Operation
 from golden.text import value_as_text
+from golden.units.controls import Control
 from golden.units.own_formats import formats_of, table_of
 from golden.units.unit import PLACEMENT, Array, Implementation, Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
@@ -25,7 +27,10 @@ TABLES: dict[str, type[Implementation] | type[ChainTable] | type[SumTable] | typ
 OWN_FORMATS = "formats"
 """The table of a unit's file that has a table for each format of its own."""
 
-Value = int | float | str | bool
+CONTROLS = "controls"
+"""The table of a unit's file with inputs that choose its arithmetic: one flat key, whose value are the controls."""
+
+Value = int | float | str | bool | tuple[Control, ...]
 
 
 def known_keys(operation: str | None) -> list[str]:
@@ -47,7 +52,7 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
         place = found
         for table in tables:
             place = place.setdefault(table, {})
-        place[inner] = value
+        place[inner] = {each.port: each.as_table() for each in value} if isinstance(value, tuple) else value
     return found
 
 
@@ -70,9 +75,16 @@ def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
         }
     for form in formats_of(operation):
         found |= {f"{OWN_FORMATS}.{form.name}.{key}": value for key, value in table_of(form).items() if key != "values"}
+    if unit.controls:
+        found[CONTROLS] = controls_text(unit.controls)
     if unit.array is not None:
         found |= {f"array.{key}": value for key, value in unit.array.as_table().items()}
     return {"operation": operation.name, **found}
+
+
+def controls_text(controls: Sequence[Control]) -> str:
+    """Controls as text: each port with its values."""
+    return "; ".join(f"{each.port}: {listed(map(str, each.values)) if each.values else each.key}" for each in controls)
 
 
 def _listed(value: Any) -> Value:
@@ -230,13 +242,14 @@ def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values
     operation = str(flat.get("operation"))
     if any("operation" in each for each in swept.values()) and operation in OPERATIONS:
         kept = known_keys(operation)
-        flat = {key: value for key, value in flat.items() if key in kept or "." in key}
+        flat = {key: value for key, value in flat.items() if key in kept or "." in key or key == CONTROLS}
     applies = [(axis, value) for axis, value in zip(axes, values, strict=True) if swept[axis].keys() & flat.keys()]
     chosen = " ".join(f"{axis.label}={value_as_text(value)}" for axis, value in applies) or name
     try:
         unit = unit_from_table({"name": chosen, **nested(flat)})
     except (TypeError, ValueError) as error:
-        return Point(chosen, POINT, flat, None, str(error))
+        plain = {key: controls_text(value) if isinstance(value, tuple) else value for key, value in flat.items()}
+        return Point(chosen, POINT, plain, None, str(error))
     return Point(chosen, POINT, parameters(unit, flat), unit)
 
 
