@@ -35,7 +35,8 @@ from mmau.explore.design_space import (
     reference_of,
     table_keys,
 )
-from rtl.cost.cost_columns import check_wanted
+from rtl.cost.cost_columns import SAIF_RULE, check_wanted
+from rtl.cost.cost_request import CostRequest
 from rtl.cost.library_files import SOURCES
 
 TOP = (
@@ -282,6 +283,10 @@ def _cost(table: Mapping[str, Any], folder: Path) -> dict[str, Any] | None:
             check_wanted({key: value for key, value in wanted.items() if key != "activity"})
         else:
             check_wanted(wanted)
+            if wanted.get("saif"):
+                raise ValueError(
+                    f"{SAIF_RULE}, got activity = {value_as_text(wanted.get('activity', CostRequest.activity))}"
+                )
     except (TypeError, ValueError, OSError) as error:
         raise ValueError(f"[cost] {error}") from error
     return wanted

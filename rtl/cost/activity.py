@@ -17,14 +17,18 @@ from rtl.cost.mapped_netlist import CONSTANTS, Netlist, Simulation, cell_of, cho
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of nets in a clock cycle, the mean over all rows.
+    """Changes of nets in a clock cycle, the mean over all rows but the first.
 
     Attributes:
         settled: changes between settled values. all: glitches as well.
+        high: the share of the cycles in which a net is 1 when it has settled.
+        cycles: how many there are.
     """
 
     settled: dict[int | str, float]
     all: dict[int | str, float]
+    high: dict[int | str, float]
+    cycles: int
 
 
 def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operands: Operands) -> Changes:
@@ -55,6 +59,8 @@ def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operan
     return Changes(
         {net: (settled[net] ^ former[net]).bit_count() / steps for net in nets},
         {net: every[net] / steps for net in nets},
+        {net: (settled[net] >> 1).bit_count() / steps for net in nets},
+        steps,
     )
 
 
