@@ -69,7 +69,7 @@ def tasks(depends: Mapping[str, str]) -> list[Task]:
     return [Task(f"{name}, {part}", {"unit": name, "table": units[name], "part": part}, depends) for name, part in parts]
 
 
-def step_of(table: Mapping[str, Any]) -> Unit:
+def step_of(table: dict[str, Any]) -> Unit:
     """One step of the unit of a file; of several modes all."""
     unit = unit_from_table(table)
     return unit if unit.controls else unit.step  # which go without a chain

@@ -30,7 +30,10 @@ OWN_FORMATS = "formats"
 CONTROLS = "controls"
 """The table of a unit's file with inputs that choose its arithmetic: one flat key, whose value are the controls."""
 
-Value = int | float | str | bool | tuple[Control, ...]
+Value = int | float | str | bool
+
+Given = Value | tuple[Control, ...]
+"""What a flat key of a unit is given."""
 
 
 def known_keys(operation: str | None) -> list[str]:
@@ -104,7 +107,7 @@ class Choice:
     """
 
     name: str
-    keys: tuple[tuple[str, Value], ...]
+    keys: tuple[tuple[str, Given], ...]
 
     def __str__(self) -> str:
         return self.name
@@ -132,7 +135,7 @@ class Axis:
         """The flat keys of the unit that vary."""
         return tuple(dict.fromkeys(key for value in self.values for key in self.set(value)))
 
-    def set(self, value: Value | Choice) -> dict[str, Value]:
+    def set(self, value: Value | Choice) -> dict[str, Given]:
         """The flat keys that a value of the axis sets."""
         return dict(value.keys) if isinstance(value, Choice) else {self.key: value}
 
@@ -235,7 +238,7 @@ class Point:
         return "" if self.unit is None else unit_to_toml(self.unit)
 
 
-def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values: Sequence[Value | Choice]) -> Point:
+def point_of(name: str, fixed: Mapping[str, Given], axes: Sequence[Axis], values: Sequence[Value | Choice]) -> Point:
     """The point with these values of the axes. Where the operation varies, keys that one does not have are left out."""
     swept = {axis: axis.set(value) for axis, value in zip(axes, values, strict=True)}
     flat = {**fixed, **{key: value for each in swept.values() for key, value in each.items()}}
@@ -362,7 +365,7 @@ class Space:
     """
 
     name: str
-    fixed: Mapping[str, Value]
+    fixed: Mapping[str, Given]
     axes: tuple[Axis, ...]
     constraints: tuple[Constraint, ...] = ()
     references: tuple[str, ...] = ()

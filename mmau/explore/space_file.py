@@ -28,6 +28,7 @@ from mmau.explore.design_space import (
     Constraint,
     Cosimulation,
     Estimation,
+    Given,
     Search,
     Space,
     Value,
@@ -163,7 +164,7 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
     return space
 
 
-def _modes(fixed: Mapping[str, Value], axes: Sequence[Axis]) -> list[str]:
+def _modes(fixed: Mapping[str, Given], axes: Sequence[Axis]) -> list[str]:
     """The names of the modes that the controls of the space choose."""
     given = [fixed.get(CONTROLS), *(axis.set(value).get(CONTROLS) for axis in axes for value in axis.values)]
     found = (mode_names(controls) for controls in given if isinstance(controls, tuple))
@@ -203,15 +204,15 @@ def _tables(given: Any) -> list[dict[str, Any]]:
     return given if isinstance(given, list) and given and all(isinstance(each, dict) for each in given) else []
 
 
-def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
+def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Given]:
     """The keys that all points share, flat."""
     return _flat("fixed", table, operation)
 
 
-def _flat(where: str, table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
+def _flat(where: str, table: Mapping[str, Any], operation: str | None) -> dict[str, Given]:
     """Keys of a unit's file, flat, each with one value."""
     check_keys(f"[{where}] ", table, [*known_keys(operation), *TABLES, OWN_FORMATS, CONTROLS])
-    found: dict[str, Value] = {}
+    found: dict[str, Given] = {}
     for key, value in table.items():
         if key == OWN_FORMATS:
             found |= {flat: _value(f"[{where}] {flat}", each) for flat, each in _own_formats(where, value).items()}
