@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from golden import Unit
 from golden.stimulus import Operands
 from rtl.cost.liberty import Library
-from rtl.cost.mapped_netlist import CONSTANTS, Bits, Netlist, Simulation, cell_of, driven_by, driven_inputs, width_of
+from rtl.cost.mapped_netlist import CONSTANTS, Netlist, Simulation, cell_of, chosen_steps, driven_by, driven_inputs
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Changes:
 
 
 def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operands: Operands) -> Changes:
-    """The changes of all nets while the rows of a unit's step follow each other.
+    """The changes of all nets while the rows of a unit's step follow each other; of several modes those of the first.
 
     Args:
         latency: cycles from operands to result: as many as the pipeline has registers.
@@ -45,7 +45,7 @@ def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operan
     if rows < 2:
         raise ValueError(f"changes are those from one row to the next, and take two rows; got {rows}")
     everywhere = (1 << rows) - 1
-    ports = {name: Bits(width_of(unit, name), codes).planes() for name, codes in driven_by(unit, operands)[1].items()}
+    ports = {name: bits.planes() for name, bits in driven_by(*chosen_steps(unit)[0], operands)[1].items()}
     ports |= {"in_valid": [everywhere], "out_ready": [everywhere]}
     simulation = Simulation(netlist, library, rows)
     if latency:

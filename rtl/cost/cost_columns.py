@@ -168,12 +168,12 @@ def _measure(unit: Unit, wanted: CostRequest, logs: Path | None, found: _Finding
     if cells is None or whole.mapped is None or whole.components is None:
         return
     mapped, goal, timed = whole.mapped, DELAY, None
-    check_netlist(mapped.netlist, cells, unit, as_design(unit.step).latency, wanted.vectors)
+    check_netlist(mapped.netlist, cells, unit, as_design(unit).latency, wanted.vectors)
     if sta is not None:
         timed = timed_netlist(mapped, unit, cells, wanted)
         if wanted.clock_ns is not None and timed.delay <= wanted.clock_ns:
             small = map_whole(text, cells, wanted.limit, AREA_GOAL)
-            check_netlist(small.netlist, cells, unit, as_design(unit.step).latency, wanted.vectors)
+            check_netlist(small.netlist, cells, unit, as_design(unit).latency, wanted.vectors)
             slower = timed_netlist(small, unit, cells, wanted)
             if small.area < mapped.area and slower.delay <= wanted.clock_ns:
                 mapped, goal, timed = small, AREA_GOAL, slower
@@ -181,7 +181,7 @@ def _measure(unit: Unit, wanted: CostRequest, logs: Path | None, found: _Finding
     if timed is None:
         return
     if operands is not None:
-        made = changes(mapped.netlist, cells, unit, as_design(unit.step).latency, operands)
+        made = changes(mapped.netlist, cells, unit, as_design(unit).latency, operands)
         if wanted.saif and logs is not None:
             for file, text in ((NETLIST, mapped.verilog), (SAIF, saif(mapped.netlist, made, TOP, wanted.period_ns))):
                 write_atomically(logs / file, text.encode())
@@ -208,7 +208,7 @@ def _fpga(unit: Unit, text: str, wanted: CostRequest, logs: Path | None, found: 
             continue
         found.tools[PARTS[key].package] = tool
         try:
-            found.fpga[key] = fpga.place_and_route(text, TOP, as_design(unit.step).ports, key, wanted.limit)
+            found.fpga[key] = fpga.place_and_route(text, TOP, as_design(unit).ports, key, wanted.limit)
         except (YosysError, FPGAError) as error:
             found.missing[column] = f"{error}{kept_log(error.log, f'{unit.name}.{key}', logs)}"
 
