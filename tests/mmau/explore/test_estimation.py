@@ -139,9 +139,9 @@ def test_front_is_measured_and_is_the_true_one() -> None:
     assert (len(measured) < 60, found.open) == (True, 0)
     assert found.of_front["area_um2"].largest < 0.05
     assert found.sentences()[0].endswith("by these estimates no other point is on it.")
-    out, front = found.left_out["area_um2"], found.of_front["area_um2"]
+    out, thought = found.left_out["area_um2"], found.of_front["area_um2"]
     assert found.sentences()[1:] == [
-        f"Estimates of the area are off by {out} that the fit left out; by {front} that were thought to be on the front."
+        f"Estimates of the area are off by {out} that the fit left out; by {thought} that were thought to be on the front."
     ]
 
 
