@@ -30,6 +30,8 @@ from mmau.explore.work import co_simulate, cost_of, prove_unit
 from mmau.jobs import Record, Store, Task, program, run
 from mmau.jobs.provenance import GOLDEN, provenance
 from mmau.report import markdown
+from rtl.cost.mapped_netlist import chosen_steps
+from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.identity import TOP
 from rtl.designs.unit_design import as_design
 from rtl.tools import MissingTool
@@ -60,18 +62,24 @@ def tables() -> dict[str, dict[str, Any]]:
 def tasks(depends: Mapping[str, str]) -> list[Task]:
     """All tasks, small units first: of every unit a slice of rows and what its circuit is asked, then the other slices in
     turn, so that all units come equally far."""
-    units = dict(sorted(tables().items(), key=lambda item: unit_from_table(item[1]).step.usual_K))
+    units = dict(sorted(tables().items(), key=lambda item: unit_from_table(item[1]).usual_K))
     first = ("rows 0", "cosimulation", "wrong", "proof", "cost")
     parts = [(name, part) for name in units for part in first]
     parts += [(name, f"rows {k}") for k in range(1, ROWS // SLICE) for name in units]
     return [Task(f"{name}, {part}", {"unit": name, "table": units[name], "part": part}, depends) for name, part in parts]
 
 
+def step_of(table: dict[str, Any]) -> Unit:
+    """One step of the unit of a file; of several modes all."""
+    unit = unit_from_table(table)
+    return unit if unit.controls else unit.step  # which go without a chain
+
+
 def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The work of one task."""
     golden.set_threads(1)
     table = content["table"]
-    unit = unit_from_table(table).step
+    unit = step_of(table)
     match content["part"].split():
         case ["cosimulation"]:
             return co_simulate(unit, VECTORS, SEED, folder) or {}
@@ -86,8 +94,16 @@ def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def compared(unit: Unit, table: Mapping[str, Any], count: int, seed: int) -> dict[str, Any]:
-    """The model's results for rows of the stimulus beside those of the twin, which knows formats by the table alone."""
+    """The model's results for rows of the stimulus beside those of the twin, which knows formats by the table alone; of
+    several modes these share the rows."""
     learn(table)
+    modes = [step for _, step in chosen_steps(unit)]
+    found = [_compared(mode, (count + k) // len(modes), seed) for k, mode in enumerate(modes)]
+    first = next((each for _, _, each in found if each), "")
+    return {"rows": sum(rows for rows, _, _ in found), "differ": sum(differ for _, differ, _ in found), "first": first}
+
+
+def _compared(unit: Unit, count: int, seed: int) -> tuple[int, int, str]:
     operation, K = unit.operation, unit.usual_K
     rows = generate(OperandShape.of(unit, K), count, seed).operands
     inputs, differ, first = drawn_inputs(unit, rows, seed), 0, ""
@@ -104,7 +120,7 @@ def compared(unit: Unit, table: Mapping[str, Any], count: int, seed: int) -> dic
         if not twin.same(operation, got, expected):
             differ += 1
             first = first or f"row {row} of seed {seed}: {operation.d.describe(got)}, twin {operation.d.describe(expected)}"
-    return {"rows": count, "differ": differ, "first": first}
+    return count, differ, first
 
 
 def drawn_inputs(unit: Unit, rows: Operands, seed: int) -> dict[str, Any]:
@@ -144,22 +160,25 @@ def wrong_tables(table: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]
 
 
 def found_wrong(unit: Unit, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Co-simulate the Verilog of the first unit near this one whose model differs in some row of the stimulus.
+    """Co-simulate the Verilog of the first unit near this one whose model differs in some row of the stimulus, of several
+    modes of the last.
 
     Raises:
         ValueError: there is none.
     """
-    rows = generate(OperandShape.of(unit, unit.usual_K), WRONG_VECTORS, SEED).operands
-    inputs = drawn_inputs(unit, rows, SEED)
-    d = results(unit, rows, inputs)
-    near = [(words, unit_from_table(changed).step) for words, changed in wrong_tables(table)]
+    last = chosen_steps(unit)[-1][1]
+    rows = generate(OperandShape.of(last, last.usual_K), WRONG_VECTORS, SEED).operands
+    inputs = drawn_inputs(last, rows, SEED)
+    d = results(last, rows, inputs)
+    near = [(words, step_of(changed)) for words, changed in wrong_tables(table)]
     near = [(words, wrong) for words, wrong in near if wrong.operation.d == unit.operation.d]
     if not near:
         near = [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
     for words, wrong in near:
-        if wrong.operation.d == unit.operation.d and (results(wrong, rows, inputs) != d).any():
+        changed = chosen_steps(wrong)[-1][1]
+        if wrong.operation.d == unit.operation.d and (results(changed, rows, inputs) != d).any():
             with temporary_folder("mmau-own-units-") as folder:
-                design = as_design(unit)
+                design = ControlledDesign.of(unit) if unit.controls else as_design(unit)
                 source = write_generated(as_design(wrong), Path(folder))
                 report = co_simulated(
                     design, vectors=WRONG_VECTORS, seed=SEED, mode="volume", dut=dut_like(design, [source], TOP)

@@ -35,10 +35,10 @@ def chosen_design(arguments: argparse.Namespace, cells: str | None = None) -> rt
             if arguments.also:
                 raise ValueError("--also goes without --tile and [array]: an array has datapaths of one unit")
             return rtl.TileDesign.of_unit(clocked(with_array(whole, arguments.tile), cells))
+        of_user = getattr(arguments, "dut", None)
         if whole.controls and not arguments.also:
-            return rtl.ControlledDesign.of(whole)
+            return rtl.ControlledDesign.of(whole) if of_user else rtl.as_design(whole)
         if whole.sums is not None and not arguments.also:
-            of_user = getattr(arguments, "dut", None)
             return ProductDesign(whole, lengths=(whole.usual_K,)) if of_user else SumsDesign.of(clocked(whole, cells))
         units = tuple(unit.step for unit in (whole, *map(golden.load_unit, arguments.also or [])))
         if len(units) > 1 and any(unit.implementation.clock_ns is not None for unit in units):

@@ -9,6 +9,7 @@ from math import inf
 from typing import Any, Literal, NamedTuple
 
 from golden.checks import listed, unknown
+from mmau.explore.accuracy.modes import MODES
 from mmau.explore.records import Cell, Record, flattened, is_number, quantises
 
 Better = Literal["low", "high", "zero"] | None
@@ -196,6 +197,9 @@ def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
             return None
         value = value[workload]
         measure = path.removeprefix(f"{workload}.")
+        if measure.startswith(f"{MODES}."):
+            _, mode, measure = measure.split(".", 2)
+            value = (value.get(MODES) or {}).get(mode) or {}
         if measure.endswith(SNR) and value.get(measure) is None and _is_exact(value, measure):
             return inf
         for key in measure.split("."):
@@ -270,7 +274,7 @@ def _measure(key: str, rest: str, number: bool) -> Column:
     """A workload's measure. The workload's name may hold dots itself, the measure's name is the end."""
     for measure, figure in MEASURES.items():
         if rest.endswith(f".{measure}"):
-            return _column(key, figure, number, rest.removesuffix(f".{measure}"))
+            return _column(key, figure, number, rest.removesuffix(f".{measure}").replace(f".{MODES}.", ", "))
     workload, found, instruction = rest.partition(".agreement.")
     if found:
         return Column(key, f"{workload}: agreement with {instruction}", "share", "high", number)

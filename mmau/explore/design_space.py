@@ -9,8 +9,10 @@ from typing import Any
 import golden
 from golden.chains.chain import ChainTable
 from golden.chains.sum_chain import SumTable
+from golden.checks import listed
 from golden.operations import OPERATIONS, Operation
 from golden.text import value_as_text
+from golden.units.controls import Control
 from golden.units.own_formats import formats_of, table_of
 from golden.units.unit import PLACEMENT, Array, Implementation, Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
@@ -25,7 +27,13 @@ TABLES: dict[str, type[Implementation] | type[ChainTable] | type[SumTable] | typ
 OWN_FORMATS = "formats"
 """The table of a unit's file that has a table for each format of its own."""
 
+CONTROLS = "controls"
+"""The table of a unit's file with inputs that choose its arithmetic: one flat key, whose value are the controls."""
+
 Value = int | float | str | bool
+
+Given = Value | tuple[Control, ...]
+"""What a flat key of a unit is given."""
 
 
 def known_keys(operation: str | None) -> list[str]:
@@ -47,7 +55,7 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
         place = found
         for table in tables:
             place = place.setdefault(table, {})
-        place[inner] = value
+        place[inner] = {each.port: each.as_table() for each in value} if isinstance(value, tuple) else value
     return found
 
 
@@ -70,9 +78,16 @@ def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
         }
     for form in formats_of(operation):
         found |= {f"{OWN_FORMATS}.{form.name}.{key}": value for key, value in table_of(form).items() if key != "values"}
+    if unit.controls:
+        found[CONTROLS] = controls_text(unit.controls)
     if unit.array is not None:
         found |= {f"array.{key}": value for key, value in unit.array.as_table().items()}
     return {"operation": operation.name, **found}
+
+
+def controls_text(controls: Sequence[Control]) -> str:
+    """Controls as text: each port with its values."""
+    return "; ".join(f"{each.port}: {listed(map(str, each.values)) if each.values else each.key}" for each in controls)
 
 
 def _listed(value: Any) -> Value:
@@ -92,7 +107,7 @@ class Choice:
     """
 
     name: str
-    keys: tuple[tuple[str, Value], ...]
+    keys: tuple[tuple[str, Given], ...]
 
     def __str__(self) -> str:
         return self.name
@@ -120,7 +135,7 @@ class Axis:
         """The flat keys of the unit that vary."""
         return tuple(dict.fromkeys(key for value in self.values for key in self.set(value)))
 
-    def set(self, value: Value | Choice) -> dict[str, Value]:
+    def set(self, value: Value | Choice) -> dict[str, Given]:
         """The flat keys that a value of the axis sets."""
         return dict(value.keys) if isinstance(value, Choice) else {self.key: value}
 
@@ -223,20 +238,21 @@ class Point:
         return "" if self.unit is None else unit_to_toml(self.unit)
 
 
-def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values: Sequence[Value | Choice]) -> Point:
+def point_of(name: str, fixed: Mapping[str, Given], axes: Sequence[Axis], values: Sequence[Value | Choice]) -> Point:
     """The point with these values of the axes. Where the operation varies, keys that one does not have are left out."""
     swept = {axis: axis.set(value) for axis, value in zip(axes, values, strict=True)}
     flat = {**fixed, **{key: value for each in swept.values() for key, value in each.items()}}
     operation = str(flat.get("operation"))
     if any("operation" in each for each in swept.values()) and operation in OPERATIONS:
         kept = known_keys(operation)
-        flat = {key: value for key, value in flat.items() if key in kept or "." in key}
+        flat = {key: value for key, value in flat.items() if key in kept or "." in key or key == CONTROLS}
     applies = [(axis, value) for axis, value in zip(axes, values, strict=True) if swept[axis].keys() & flat.keys()]
     chosen = " ".join(f"{axis.label}={value_as_text(value)}" for axis, value in applies) or name
     try:
         unit = unit_from_table({"name": chosen, **nested(flat)})
     except (TypeError, ValueError) as error:
-        return Point(chosen, POINT, flat, None, str(error))
+        plain = {key: controls_text(value) if isinstance(value, tuple) else value for key, value in flat.items()}
+        return Point(chosen, POINT, plain, None, str(error))
     return Point(chosen, POINT, parameters(unit, flat), unit)
 
 
@@ -349,7 +365,7 @@ class Space:
     """
 
     name: str
-    fixed: Mapping[str, Value]
+    fixed: Mapping[str, Given]
     axes: tuple[Axis, ...]
     constraints: tuple[Constraint, ...] = ()
     references: tuple[str, ...] = ()

@@ -41,6 +41,7 @@ from mmau.explore.tasks import (
 from mmau.explore.work import VERILOG, renamed, work
 from mmau.jobs import Engine, Record, Store, run
 from mmau.jobs.task import Limits, Work
+from rtl.cost.cost_columns import NETLIST, SAIF
 from rtl.verilog.emit import with_paragraph
 
 ROUNDS = 50
@@ -114,7 +115,10 @@ def _suggested(trial: Any, axis: Axis) -> Value | Choice:
 
 
 STORE, RESULTS, SPACE = "store", "results.jsonl", "space.toml"
-"""Names in the folder of an exploration, which also has the folders `units` and `verilog`."""
+"""Names in the folder of an exploration."""
+
+FOLDERS = ("units", "verilog", "netlists")
+"""Folders in it, with files of each point; the last one only where they are asked for."""
 
 WHAT = "explore"
 """The kind of results in the store of an exploration."""
@@ -289,7 +293,8 @@ class _Evaluation:
             self._parts[point.name] = parts_of(self._space, point)
             if point.is_valid:
                 _write(self._folder / "units" / f"{point.file_name}.toml", point.toml)
-                self._verilog(point).unlink(missing_ok=True)  # of another unit or of other sources
+                for path in (self._verilog(point), *self._netlists(point).values()):
+                    path.unlink(missing_ok=True)  # of another unit or of other sources
         invalid = [point for point in points if not point.is_valid]
         for point in invalid[:INVALID_SHOWN]:
             self._say(f"invalid: {point.name}: {point.message}")
@@ -304,6 +309,7 @@ class _Evaluation:
             if broken_by_measures(limits, measures(found, point.unit)):
                 self._parts[point.name] = costs
         self._run(points, ("cost", "cosimulation", "proof", "accuracy"))
+        self._write_netlists(points)
         return [self._record(point) for point in points]
 
     def accuracy(self, points: Sequence[Point], columns: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -337,9 +343,9 @@ class _Evaluation:
         self._kept = time.monotonic()
 
     def remove_others(self) -> None:
-        """Remove the units and the Verilog of points that the space has no longer; their results stay stored."""
+        """Remove the files of points that the space has no longer; their results stay stored."""
         names = {point.file_name for point in self._points.values() if point.is_valid}
-        for path in (*(self._folder / "units").glob("*.toml"), *(self._folder / "verilog").glob("*.v")):
+        for path in (path for folder in FOLDERS for path in (self._folder / folder).glob("*")):
             if path.stem not in names:
                 path.unlink()
 
@@ -377,6 +383,20 @@ class _Evaluation:
         text = renamed((simulated.folder / VERILOG).read_text(encoding="utf-8"), point.name)
         is_waiting = "proof" in keys and proof is None
         _write(self._verilog(point), with_paragraph(text, known_of(simulated, is_waiting, proof)))
+
+    def _write_netlists(self, points: Sequence[Point]) -> None:
+        """Write the mapped netlists with their activity, of points that were measured with `saif`."""
+        for point in points:
+            records = (self._outcomes.get(part.task.key) for part in self._parts[point.name] if part.kind == "cost")
+            for folder in (record.folder for record in records if record is not None and record.folder is not None):
+                for name, path in self._netlists(point).items():
+                    if (folder / name).is_file():
+                        path.parent.mkdir(exist_ok=True)
+                        _write(path, (folder / name).read_text(encoding="utf-8"))
+
+    def _netlists(self, point: Point) -> dict[str, Path]:
+        """Where the files that a measurement with `saif` leaves are kept, by their names."""
+        return {name: self._folder / "netlists" / f"{point.file_name}{Path(name).suffix}" for name in (NETLIST, SAIF)}
 
     def _verilog(self, point: Point) -> Path:
         return self._folder / "verilog" / f"{point.file_name}.v"

@@ -145,7 +145,7 @@ def error_of(records: Sequence[Record]) -> str:
     return f"total.{ERROR}" if any(quantises(key) for record in records for key in record.get("swept") or ()) else ERROR
 
 
-QUANTISES = ("a", "b", "scale", "K_block")
+QUANTISES = ("a", "b", "scale", "K_block", "controls")
 """The keys of a unit that say how real numbers become operands, beside those of its own formats."""
 
 

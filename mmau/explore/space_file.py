@@ -10,12 +10,15 @@ from golden.checks import check_choice, check_int, check_name, listed, unknown
 from golden.files import read_toml
 from golden.operations import OPERATIONS
 from golden.text import value_as_text
+from golden.units.controls import controls_from_table
 from mmau.explore.accuracy import check_workload, with_files, workload_name
 from mmau.explore.accuracy.dataset import MAX_ROWS
+from mmau.explore.accuracy.modes import MODES, mode_names
 from mmau.explore.columns import COST, check_column, is_cost, misleads, named
 from mmau.explore.design_space import (
     AT_LEAST,
     AT_MOST,
+    CONTROLS,
     OWN_FORMATS,
     STAGES,
     TABLES,
@@ -25,6 +28,7 @@ from mmau.explore.design_space import (
     Constraint,
     Cosimulation,
     Estimation,
+    Given,
     Search,
     Space,
     Value,
@@ -32,7 +36,8 @@ from mmau.explore.design_space import (
     reference_of,
     table_keys,
 )
-from rtl.cost.cost_columns import check_wanted
+from rtl.cost.cost_columns import SAIF_RULE, check_wanted
+from rtl.cost.cost_request import CostRequest
 from rtl.cost.library_files import SOURCES
 
 TOP = (
@@ -134,6 +139,7 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
         )
     accuracy = _accuracy(table, folder)
     workloads = [] if accuracy is None else list(accuracy.workloads)
+    workloads += [f"{name}.{MODES}.{mode}" for name in workloads for mode in _modes(fixed, axes)]
     references = texts("[reference] instructions", _reference(table).get("instructions", []))
     for name in references:
         reference_of(name)
@@ -156,6 +162,13 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
     )
     _check_size(space)
     return space
+
+
+def _modes(fixed: Mapping[str, Given], axes: Sequence[Axis]) -> list[str]:
+    """The names of the modes that the controls of the space choose."""
+    given = [fixed.get(CONTROLS), *(axis.set(value).get(CONTROLS) for axis in axes for value in axis.values)]
+    found = (mode_names(controls) for controls in given if isinstance(controls, tuple))
+    return list(dict.fromkeys(name for names in found for name in names))
 
 
 def _check_size(space: Space) -> None:
@@ -191,18 +204,23 @@ def _tables(given: Any) -> list[dict[str, Any]]:
     return given if isinstance(given, list) and given and all(isinstance(each, dict) for each in given) else []
 
 
-def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
+def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Given]:
     """The keys that all points share, flat."""
     return _flat("fixed", table, operation)
 
 
-def _flat(where: str, table: Mapping[str, Any], operation: str | None) -> dict[str, Value]:
+def _flat(where: str, table: Mapping[str, Any], operation: str | None) -> dict[str, Given]:
     """Keys of a unit's file, flat, each with one value."""
-    check_keys(f"[{where}] ", table, [*known_keys(operation), *TABLES, OWN_FORMATS])
-    found: dict[str, Value] = {}
+    check_keys(f"[{where}] ", table, [*known_keys(operation), *TABLES, OWN_FORMATS, CONTROLS])
+    found: dict[str, Given] = {}
     for key, value in table.items():
         if key == OWN_FORMATS:
             found |= {flat: _value(f"[{where}] {flat}", each) for flat, each in _own_formats(where, value).items()}
+        elif key == CONTROLS:
+            try:
+                found[key] = controls_from_table(sub_table(where, table, key))
+            except ValueError as error:
+                raise ValueError(f"[{where}] {error}") from error
         elif key in TABLES:
             inner = sub_table(where, table, key, table_keys(key))
             found |= {f"{key}.{name}": _value(f"[{where}.{key}] {name}", each) for name, each in inner.items()}
@@ -266,6 +284,10 @@ def _cost(table: Mapping[str, Any], folder: Path) -> dict[str, Any] | None:
             check_wanted({key: value for key, value in wanted.items() if key != "activity"})
         else:
             check_wanted(wanted)
+            if wanted.get("saif"):
+                raise ValueError(
+                    f"{SAIF_RULE}, got activity = {value_as_text(wanted.get('activity', CostRequest.activity))}"
+                )
     except (TypeError, ValueError, OSError) as error:
         raise ValueError(f"[cost] {error}") from error
     return wanted
@@ -406,7 +428,7 @@ def _choices(where: str, given: Sequence[dict[str, Any]], operation: str | None)
         keys = _flat(where, {key: value for key, value in table.items() if key != "name"}, operation)
         if not keys:
             raise ValueError(f"[{where}] must set a key of the unit in each table, got {table!r}")
-        name = table.get("name", "-".join(value_as_text(value) for value in keys.values()))
+        name = table.get("name", "-".join(value_as_text(value) for value in keys.values() if not isinstance(value, tuple)))
         check_name(f"[{where}] name", name)
         found.append(Choice(name, tuple(keys.items())))
     check_distinct(f"[{where}]: names", [choice.name for choice in found])

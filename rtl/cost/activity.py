@@ -12,23 +12,27 @@ from dataclasses import dataclass
 from golden import Unit
 from golden.stimulus import Operands
 from rtl.cost.liberty import Library
-from rtl.cost.mapped_netlist import CONSTANTS, Bits, Netlist, Simulation, cell_of, driven_by, driven_inputs, width_of
+from rtl.cost.mapped_netlist import CONSTANTS, Netlist, Simulation, cell_of, chosen_steps, driven_by, driven_inputs
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of nets in a clock cycle, the mean over all rows.
+    """Changes of nets in a clock cycle, the mean over all rows but the first.
 
     Attributes:
         settled: changes between settled values. all: glitches as well.
+        high: the share of the cycles in which a net is 1 when it has settled.
+        cycles: how many there are.
     """
 
     settled: dict[int | str, float]
     all: dict[int | str, float]
+    high: dict[int | str, float]
+    cycles: int
 
 
 def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operands: Operands) -> Changes:
-    """The changes of all nets while the rows of a unit's step follow each other.
+    """The changes of all nets while the rows of a unit's step follow each other; of several modes those of the first.
 
     Args:
         latency: cycles from operands to result: as many as the pipeline has registers.
@@ -41,7 +45,7 @@ def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operan
     if rows < 2:
         raise ValueError(f"changes are those from one row to the next, and take two rows; got {rows}")
     everywhere = (1 << rows) - 1
-    ports = {name: Bits(width_of(unit, name), codes).planes() for name, codes in driven_by(unit, operands)[1].items()}
+    ports = {name: bits.planes() for name, bits in driven_by(*chosen_steps(unit)[0], operands)[1].items()}
     ports |= {"in_valid": [everywhere], "out_ready": [everywhere]}
     simulation = Simulation(netlist, library, rows)
     if latency:
@@ -55,6 +59,8 @@ def changes(netlist: Netlist, library: Library, unit: Unit, latency: int, operan
     return Changes(
         {net: (settled[net] ^ former[net]).bit_count() / steps for net in nets},
         {net: every[net] / steps for net in nets},
+        {net: (settled[net] >> 1).bit_count() / steps for net in nets},
+        steps,
     )
 
 

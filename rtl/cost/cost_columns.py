@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from golden import Unit
+from golden.files import write_atomically
 from golden.stimulus import Operands
 from rtl.cost import fpga, timing
 from rtl.cost.activity import changes, power
@@ -19,6 +20,7 @@ from rtl.cost.liberty import OUTLINED, cells_digest, cells_of, library, nand2_ar
 from rtl.cost.mapped_netlist import check_netlist
 from rtl.cost.meet_clock import search_stages
 from rtl.cost.placer import Placer, timed_netlist
+from rtl.cost.saif import saif
 from rtl.cost.synthesis import TOP, map_whole, synthesise
 from rtl.designs.unit_design import as_design
 from rtl.tools import MissingTool
@@ -30,6 +32,11 @@ AREA = ("area_um2", "area_by_component", "netlist_vectors")
 NORMALISED = ("nand2_equivalents", "delay_fo4")
 
 TIMING = ("delay_ns", "power_mw", "energy_pj", "meets_clock", "mapped_for", *NORMALISED)
+
+NETLIST, SAIF = "netlist.v", "netlist.saif"
+"""The files of the key `saif`."""
+
+SAIF_RULE = "saif takes rows of operands and a folder: name a workload as the activity"
 
 OF_ROWS = ("energy_unit_delay_pj", "changes_per_net")
 """What only operands that follow each other have."""
@@ -51,7 +58,8 @@ def measure(
     Args:
         unit: its datapath is measured as it is built, with its pipeline stages; and its array, if it has one.
         wanted: a table of `CostRequest`'s keys.
-        logs: a folder that takes the log of a tool that fails; where None, the log is lost.
+        logs: a folder that takes the log of a tool that fails; where None, the log is lost. With `saif` it also takes
+            `NETLIST`, whose module is `TOP`, and `SAIF`.
         operands: rows of the unit's step that follow each other, one a clock cycle: power is that of the changes they make
             in each net's settled value. None for the wanted activity of every net.
 
@@ -69,10 +77,13 @@ def measure(
         `missing` holds a reason for every column that is null, `tools` the versions.
 
     Raises:
-        ValueError: what is wanted cannot be. CostError: a tool failed, or did not end in time.
+        ValueError: what is wanted cannot be, or `saif` without rows or folder. CostError: a tool failed, or did not end in
+            time.
     """
     asked = wanted if isinstance(wanted, CostRequest) else CostRequest.from_table(wanted or {})
     asked = replace(asked, library=cells_of(unit, asked.library))
+    if asked.saif and (operands is None or logs is None):
+        raise ValueError(SAIF_RULE)
     found = _Findings(asked)
     with one_message(unit.name, logs):
         _measure(replace(unit, array=None), asked, logs, found, operands)
@@ -157,12 +168,12 @@ def _measure(unit: Unit, wanted: CostRequest, logs: Path | None, found: _Finding
     if cells is None or whole.mapped is None or whole.components is None:
         return
     mapped, goal, timed = whole.mapped, DELAY, None
-    check_netlist(mapped.netlist, cells, unit, as_design(unit.step).latency, wanted.vectors)
+    check_netlist(mapped.netlist, cells, unit, as_design(unit).latency, wanted.vectors)
     if sta is not None:
         timed = timed_netlist(mapped, unit, cells, wanted)
         if wanted.clock_ns is not None and timed.delay <= wanted.clock_ns:
             small = map_whole(text, cells, wanted.limit, AREA_GOAL)
-            check_netlist(small.netlist, cells, unit, as_design(unit.step).latency, wanted.vectors)
+            check_netlist(small.netlist, cells, unit, as_design(unit).latency, wanted.vectors)
             slower = timed_netlist(small, unit, cells, wanted)
             if small.area < mapped.area and slower.delay <= wanted.clock_ns:
                 mapped, goal, timed = small, AREA_GOAL, slower
@@ -170,7 +181,10 @@ def _measure(unit: Unit, wanted: CostRequest, logs: Path | None, found: _Finding
     if timed is None:
         return
     if operands is not None:
-        made = changes(mapped.netlist, cells, unit, as_design(unit.step).latency, operands)
+        made = changes(mapped.netlist, cells, unit, as_design(unit).latency, operands)
+        if wanted.saif and logs is not None:
+            for file, text in ((NETLIST, mapped.verilog), (SAIF, saif(mapped.netlist, made, TOP, wanted.period_ns))):
+                write_atomically(logs / file, text.encode())
         clocked = unit.implementation.stages > 0
         powers = timing.cell_powers(mapped.verilog, TOP, cells, clocked, wanted.period_ns, wanted.limit)
         settled, watt = (power(powers, mapped.netlist, cells, each) for each in (made.settled, made.all))
@@ -194,7 +208,7 @@ def _fpga(unit: Unit, text: str, wanted: CostRequest, logs: Path | None, found: 
             continue
         found.tools[PARTS[key].package] = tool
         try:
-            found.fpga[key] = fpga.place_and_route(text, TOP, as_design(unit.step).ports, key, wanted.limit)
+            found.fpga[key] = fpga.place_and_route(text, TOP, as_design(unit).ports, key, wanted.limit)
         except (YosysError, FPGAError) as error:
             found.missing[column] = f"{error}{kept_log(error.log, f'{unit.name}.{key}', logs)}"
 

@@ -63,6 +63,7 @@ class CostRequest:
         fpga: parts, of `rtl.cost.fpga.PARTS`, for which the unit is placed and routed.
         vectors: number of stimulus vectors that the mapped netlist must compute as the golden model does.
         limit: longest run of one tool (seconds).
+        saif: whether the mapped netlist is kept, with the changes of its nets while rows of operands follow each other.
         layers: m, n and k of matrix products by name, of which the share of its time that an array works is wanted.
     """
 
@@ -73,6 +74,7 @@ class CostRequest:
     fpga: tuple[str, ...] = ()
     vectors: int = 1000
     limit: float = 900.0
+    saif: bool = False
     layers: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,6 +89,7 @@ class CostRequest:
         check_type("library", self.library, str)
         check_library(self.library)
         check_bool("stages", self.stages)
+        check_bool("saif", self.saif)
         for part in self.fpga:
             check_choice("fpga", part, PARTS)
         check_int("vectors", self.vectors, 4, 100_000)

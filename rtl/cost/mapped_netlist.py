@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -13,7 +13,9 @@ import numpy as np
 from golden import Unit
 from golden.comparison import differing
 from golden.stimulus import Operands, OperandShape, generate
+from golden.units.controls import MASK, METADATA, OPERANDS
 from golden.units.selection import CODE_BITS
+from golden.units.unit import Choice
 from rtl.cost.liberty import Cell, Library
 from rtl.designs.ports import CLOCK, HANDSHAKE
 
@@ -269,18 +271,28 @@ class Bits:
 
 
 def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, vectors: int) -> None:
-    """Compute vectors of the unit's stimulus with the netlist and with the golden model.
+    """Compute vectors of the unit's stimulus with the netlist and with the golden model, in each mode of its controls.
 
     Args:
         latency: cycles from operands to result, 0 if the netlist is combinational.
-        vectors: number of vectors; with a clock they follow each other in `CYCLES` cycles.
+        vectors: number of vectors of a mode; with a clock they follow each other in `CYCLES` cycles.
 
     Raises:
         NetlistError: a result differs, or comes at the wrong time.
     """
-    unit = unit.step
+    for choice, step in chosen_steps(unit):
+        _check_mode(netlist, library, choice, step, latency, vectors)
+
+
+def chosen_steps(unit: Unit) -> list[tuple[Choice, Unit]]:
+    """Each choice of a unit's controls, with the step that it chooses, whose controls are operands."""
+    kept = tuple(control for control in unit.controls if control.key in OPERANDS)
+    return [(choice, replace(choice.unit, controls=kept).step) for choice in unit.choices]
+
+
+def _check_mode(netlist: Netlist, library: Library, choice: Choice, unit: Unit, latency: int, vectors: int) -> None:
     operands = generate(OperandShape.of(unit, unit.usual_K), vectors, seed=0).operands
-    given, driven = driven_by(unit, operands)
+    given, driven = driven_by(choice, unit, operands)
     expected = unit.dot(**given)
     groups = [np.arange(start, vectors, CYCLES) for start in range(CYCLES)] if latency else [np.arange(vectors)]
     simulation = Simulation(netlist, library, len(groups[0]))
@@ -291,7 +303,7 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
         ports: dict[str, list[int]] = {}
         if cycle < len(groups):
             rows = groups[cycle]
-            ports = {name: Bits(width_of(unit, name), values[rows]).planes() for name, values in driven.items()}
+            ports = {name: Bits(bits.width, bits.codes[rows]).planes() for name, bits in driven.items()}
             ports |= {"in_valid": [everywhere]}
         found = simulation.cycle(driven_inputs(netlist, ports | {"out_ready": [everywhere]}))
         if latency and found["out_valid"] != [everywhere if cycle >= latency else 0]:
@@ -301,29 +313,33 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
             _compare(unit, _codes(found["d"], len(rows)), expected[rows], operands.rows(rows))
 
 
-def driven_by(unit: Unit, operands: Operands) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What `dot` takes for rows, the operands that `[controls]` add drawn, by argument; and the same by port."""
+def driven_by(choice: Choice, unit: Unit, operands: Operands) -> tuple[dict[str, Any], dict[str, Bits]]:
+    """What `dot` takes for rows, the operands that `[controls]` add drawn, by argument; and what drives each port.
+
+    Args:
+        choice, unit: as `chosen_steps` gives them.
+    """
     given = operands._asdict() | unit.drawn_inputs(operands.b, np.random.default_rng(0))
-    ports = {control.key: control.port for control in unit.controls}
-    return given, {ports.get(name, name): codes for name, codes in given.items() if codes is not None}
-
-
-def width_of(unit: Unit, port: str) -> int:
     operation = unit.operation
-    widths = {unit.mask: 1, unit.metadata: CODE_BITS} | (
-        {} if unit.random is None else {unit.random.port: unit.random.width}
-    )
-    if port in widths:
-        return widths[port]
-    if port.startswith("scale"):
-        assert operation.scale_format is not None
-        return operation.scale_format.width
-    return {"a": operation.a, "b": operation.b, "c": operation.c}[port].width
+    formats = {name: getattr(operation, name) for name in operation.operands}
+    formats |= dict.fromkeys(operation.scale_operands, operation.scale_format)
+    inputs = {control.key: (control.port, {MASK: 1, METADATA: CODE_BITS}.get(control.key, control.width))
+              for control in unit.controls}  # fmt: skip
+    ports = {port: Bits(max(1, code.bit_length()), np.full(len(operands.a), code)) for port, code in choice.codes.items()}
+    for name, codes in given.items():
+        if name in inputs:
+            port, width = inputs[name]
+            ports[port] = Bits(width, codes)
+        elif codes is not None and name in formats:
+            source, operand = choice.source(name), formats[name]
+            ports[source.port] = Bits(operand.width, codes ^ codes.dtype.type(operand.negative_zero * source.is_negated))
+    return given, ports
 
 
 def driven_inputs(netlist: Netlist, ports: dict[str, list[int]]) -> dict[str, list[int]]:
-    """The netlist's inputs; 0 for an input that no operand drives."""
-    return {name: ports.get(name, [0] * len(nets)) for name, nets in netlist.inputs.items()}
+    """The netlist's inputs; 0 for a bit that nothing drives."""
+    found = {name: ports.get(name, []) for name in netlist.inputs}
+    return {name: planes + [0] * (len(netlist.inputs[name]) - len(planes)) for name, planes in found.items()}
 
 
 def _codes(planes: list[int], rows: int) -> Any:

@@ -26,7 +26,6 @@ from rtl.datapath.base import Datapath, boundaries, free_running
 from rtl.datapath.pipeline import shallowest, stage_delays
 from rtl.datapath.step import cut_inside
 from rtl.designs.product_design import unit_operands
-from rtl.designs.unit import unit_datapath
 from rtl.designs.unit_design import as_design
 from rtl.verilog.emit import modules, to_verilog
 
@@ -254,17 +253,22 @@ class Placer:
 
     def _measured(self, unit: Unit, text: str) -> dict[str, Any]:
         mapped = map_whole(text, self._cells, self._wanted.limit)
-        check_netlist(mapped.netlist, self._cells, unit, as_design(unit.step).latency, self._wanted.vectors)
+        check_netlist(mapped.netlist, self._cells, unit, as_design(unit).latency, self._wanted.vectors)
         timed = timed_netlist(mapped, unit, self._cells, self._wanted)
         energy = 1e3 * timed.power * self._wanted.period_ns
         return {"stages": timed.stages, "delay_ns": timed.delay, "area_um2": mapped.area, "energy_pj": round(energy, 6)}
 
+    def _datapath(self) -> Datapath:
+        component = as_design(self._unit).component()
+        assert isinstance(component, Datapath)  # arrays are left out
+        return component
+
     def _measured_segments(self) -> Segments:
-        text = modules(free_running(unit_datapath(self._unit)), TOP)
+        text = modules(free_running(self._datapath()), TOP)
 
         def measured() -> str:
             self._say(f"{self._unit.name}: mapping and timing the datapath with registers at all boundaries")
-            found = measure_segments(unit_datapath(self._unit), self._cells, self._wanted.limit)
+            found = measure_segments(self._datapath(), self._cells, self._wanted.limit)
             return json.dumps([found.points, found.delays, found.flip_flops])
 
         points, delays, flip_flops = json.loads(cached_text("segments", {"verilog": _digest(text), **self._tools}, measured))

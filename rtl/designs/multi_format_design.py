@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, Self
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Member, Out
@@ -22,8 +22,7 @@ from rtl.datapath.fused_records import Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, decode, subnormal_inputs
 from rtl.designs.design import VECTORS, FromComponent, Paragraph, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import Elements, step_operands
-from rtl.designs.unit_design import UnitDesign
+from rtl.designs.ports import Elements, step_meanings, step_operands
 from rtl.operations.lengths import check_range
 from rtl.operations.t_fdpa import TruncatedDatapath
 from rtl.steps.component import SharedComponent, indexed
@@ -422,6 +421,29 @@ class MultiFormatDesign(FromComponent):
     def __post_init__(self) -> None:
         check_units(self.units)
 
+    @staticmethod
+    def is_of(unit: Unit) -> bool:
+        """Whether a unit's `[controls]` choose among T-FDPA in several formats."""
+        formats = any(control.key == "formats" for control in unit.controls)
+        return formats and all(isinstance(choice.unit.operation, TFDPA) for choice in unit.choices)
+
+    @classmethod
+    def of(cls, unit: Unit) -> Self:
+        """The design of such a unit, a mode for each value of its control.
+
+        Raises:
+            ValueError: another port or other values than those of the datapath, further controls, or formats that cannot
+                share it.
+        """
+        ports, codes = [control.port for control in unit.controls], [[*choice.codes.values()] for choice in unit.choices]
+        if ports != ["format"] or codes != [[number] for number in range(len(codes))]:
+            got = listed(f"{control.port} with {listed(map(str, control.codes))}" for control in unit.controls)
+            raise ValueError(
+                f"{unit.name}: [controls] of one T-FDPA datapath of several formats are one input, called format, with the "
+                f"values 0, 1, 2 in this order; got {got}: give a design that has others with --dut"
+            )
+        return cls(tuple(replace(choice.unit, name=unit.name) for choice in unit.choices))
+
     @property
     def name(self) -> str:
         """Name of the first unit, and the number of units that share its datapath."""
@@ -452,7 +474,7 @@ class MultiFormatDesign(FromComponent):
 
     @property
     def meanings(self) -> dict[str, str]:
-        meanings = UnitDesign(self.units[0]).meanings
+        meanings = step_meanings(self.operation)
         unused = len(self.units) & (len(self.units) - 1) or len(self.units) == 1
         other = "; with any other number there are no products" if unused else ""
         select = {"format": f"which unit{other}"}
@@ -468,7 +490,7 @@ class MultiFormatDesign(FromComponent):
     def port_lines(self) -> tuple[str, ...]:
         """The ports as the header lists them, a and b once for each unit."""
         operands = [
-            f"{replace(port, meaning=UnitDesign(unit).meanings[port.name])}; format = {number}"
+            f"{replace(port, meaning=step_meanings(unit.operation)[port.name])}; format = {number}"
             for number, unit in enumerate(self.units)
             for port in self.ports[:2]
         ]

@@ -10,6 +10,7 @@ from amaranth.lib.wiring import Flow, Signature
 
 from golden import Format, Operation
 from golden.arithmetic.flags import FLAGS
+from rtl.datapath.base import has_flags
 
 OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
 """Every port that a design may have, except clock and handshake."""
@@ -93,6 +94,17 @@ def step_operands(operation: Operation) -> dict[str, Elements]:
         "c": Elements(operation.c),
     }
     return {**{name: operands[name] for name in operation.operands}, **scales, "d": Elements(operation.d)}
+
+
+def step_meanings(operation: Operation) -> dict[str, str]:
+    """The operands and the result of one step of an operation, and its exception flags, in words."""
+    operands = step_operands(operation)
+    meanings = {name: str(operands[name]) for name in operation.operands if name != "c"}
+    if operation.scale_format is not None:
+        each = f"each for {operation.block_size} elements"
+        meanings |= {name: f"{operands[name]}, {each}" for name in operation.scale_operands}
+    meanings |= {name: str(operands[name].format) for name in ("c", "d") if name in operands}
+    return meanings | ({"flags": FLAG_BITS} if has_flags(operation) else {})
 
 
 @dataclass(frozen=True)

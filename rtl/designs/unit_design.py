@@ -5,10 +5,11 @@ from typing import Any
 
 from golden import Unit
 from golden.units.unit_file import unit_to_toml
-from rtl.datapath.base import Datapath, has_flags
+from rtl.datapath.base import Datapath
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import VECTORS, Design, OfUnit, Paragraph, indented, one_a_cycle, unit_lines
-from rtl.designs.ports import FLAG_BITS
+from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.ports import step_meanings
 from rtl.designs.product_design import SumsDesign
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit import unit_datapath
@@ -29,14 +30,7 @@ class UnitDesign(OfUnit):
 
     @property
     def meanings(self) -> dict[str, str]:
-        operation, operands = self.operation, self.operands
-        vectors = [name for name in operation.operands if name != "c"]
-        meanings = {name: str(operands[name]) for name in vectors}
-        if operation.scale_format is not None:
-            each = f"each for {operation.block_size} elements"
-            meanings |= {name: f"{operands[name]}, {each}" for name in operation.scale_operands}
-        meanings |= {name: str(operands[name].format) for name in ("c", "d") if name in operands}
-        return meanings | ({"flags": FLAG_BITS} if has_flags(operation) else {})
+        return step_meanings(self.operation)
 
     @property
     def paragraphs(self) -> tuple[Paragraph, ...]:
@@ -60,4 +54,6 @@ def as_design(design: Unit | Design) -> Design:
         return SumsDesign.of(design)
     if design.array is not None:
         return TileDesign.of_unit(design)
+    if MultiFormatDesign.is_of(design):
+        return MultiFormatDesign.of(design)
     return ControlledDesign.of(design) if design.controls else UnitDesign(design)

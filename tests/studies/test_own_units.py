@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from golden.units.unit_file import unit_from_table
 from mmau.jobs import DONE, FAILED, Record, Task
-from studies.own_units import ROWS, SLICE, VECTORS, compared, page, problems, tables, tasks, wrong_tables
+from studies.own_units import ROWS, SLICE, VECTORS, compared, page, problems, step_of, tables, tasks, wrong_tables
 
 TABLES = tables()
 MADE_WITH = {"commit": "0" * 40, "sources": "1" * 64}
@@ -14,7 +13,7 @@ MADE_WITH = {"commit": "0" * 40, "sources": "1" * 64}
 
 @pytest.mark.parametrize("name", TABLES)
 def test_unit_equals_the_twin(name: str) -> None:
-    found = compared(unit_from_table(TABLES[name]).step, TABLES[name], 40, seed=7)
+    found = compared(step_of(TABLES[name]), TABLES[name], 40, seed=7)
     assert (found["rows"], found["differ"], found["first"]) == (40, 0, "")
 
 
@@ -22,7 +21,7 @@ def test_unit_equals_the_twin(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, table in TABLES.items() if "formats" in table])
 def test_twin_sees_a_format_with_one_key_wrong(name: str) -> None:
     for words, wrong in wrong_tables(TABLES[name]):
-        found = compared(unit_from_table(wrong).step, TABLES[name], 300, seed=7)
+        found = compared(step_of(wrong), TABLES[name], 300, seed=7)
         assert found["differ"], words
         assert found["first"].startswith("row ")
 

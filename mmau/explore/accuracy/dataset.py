@@ -125,6 +125,7 @@ def _key(workload: Workload, shape: OperandShape, rows: int, seed: int, operands
     """SHA-256 of everything that determines a data set."""
     content = {
         "workload": workload.draws,
+        "share": workload.share,
         "quantise": str(workload.quantise),
         "tensors": [workload.sha256 or _sizes(workload), *(each.name for each in workload.tensors or ())],
         "shape": {f.name: _said(getattr(shape, f.name)) for f in fields(shape)},
@@ -236,8 +237,8 @@ ROUND_ELEMENTS = 1 << 18
 ROUND_ROWS = 1 << 14
 """Rows that are drawn at once, at most."""
 
-OUTLIER_SHARE, OUTLIER_DEVIATION = 0.001, 10.0
-"""The share of numbers that the distribution `outliers` enlarges, and the standard deviation of N(0, 100)."""
+OUTLIER_DEVIATION = 10.0
+"""The standard deviation of N(0, 100), which the distribution `outliers` adds to a share of its numbers."""
 
 CORRECTING = 2
 """Number of last products of an ill-conditioned row that bring its sum nearer to the requested one, if it has that many."""
@@ -269,8 +270,8 @@ def _drawn(workload: Workload, shape: OperandShape, rng: np.random.Generator, ro
     if workload.condition is not None:
         return Drawn(_ill_conditioned(shape, rng, rows, workload.condition))
     distribution = workload.kind if workload.kind in DISTRIBUTIONS else "normal"
-    a, b = (_numbers(distribution, rng, (rows, shape.K)) for _ in "ab")
-    c = np.zeros(rows) if workload.kind == "chain" else _numbers(distribution, rng, (rows,))
+    a, b = (_numbers(distribution, rng, (rows, shape.K), workload.share) for _ in "ab")
+    c = np.zeros(rows) if workload.kind == "chain" else _numbers(distribution, rng, (rows,), workload.share)
     return _quantised(shape, a, b, c, workload.quantise, rng)
 
 
@@ -318,13 +319,13 @@ def _divided(
     return Drawn(operands, reals, None if how.scale_per is None else gain)
 
 
-def _numbers(distribution: str, rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
-    """Real numbers as doubles."""
+def _numbers(distribution: str, rng: np.random.Generator, size: tuple[int, ...], share: float = 0.0) -> Floats:
+    """Real numbers as doubles; `share` of those of `outliers` are enlarged."""
     if distribution == "uniform":
         return rng.uniform(-1, 1, size)
     numbers = rng.standard_normal(size)
     if distribution == "outliers":
-        places = np.flatnonzero(rng.random(size) < OUTLIER_SHARE)
+        places = np.flatnonzero(rng.random(size) < share)
         numbers.reshape(-1)[places] += OUTLIER_DEVIATION * rng.standard_normal(len(places))
     return numbers
 

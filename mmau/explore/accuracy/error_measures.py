@@ -49,6 +49,7 @@ from mmau.explore.accuracy.exact_sums import (
     exact_results,
     parts,
 )
+from mmau.explore.accuracy.modes import in_modes, modes_of
 from mmau.explore.accuracy.workload import PROPERTIES, Workload, check_workload
 from mmau.explore.network import workload as network
 from mmau.explore.network.product_arithmetic import Product
@@ -312,7 +313,8 @@ def measure(
     folder: Path | None = None,
     instruction: str | None = None,
 ) -> dict[str, Any]:
-    """Errors of a unit's results, as plain JSON (docs/guides/explore-accuracy.md defines each measure).
+    """Errors of a unit's results, as plain JSON (docs/guides/explore-accuracy.md defines each measure). Of a unit whose
+    `[controls]` choose among modes, the worst of each measure over all modes, and under `modes` those of each.
 
     Args:
         workload: a name or a table, as `check_workload` takes it.
@@ -332,6 +334,8 @@ def measure(
     for name in references:
         reference(name)
     named = None if instruction is None else reference(instruction)
+    if unit.controls:
+        return in_modes(unit, lambda mode: measure(mode, workload, rows, seed, references, folder))
     if checked.kind == PROPERTIES:
         return properties(unit, seed)
     if checked.network is not None:
@@ -352,6 +356,10 @@ def check_measurable(unit: Unit, workload: Workload, rows: int) -> None:
     Args:
         rows: as of `measure`.
     """
+    if unit.controls:
+        for mode in modes_of(unit).values():
+            check_measurable(mode, workload, rows)
+        return
     if workload.kind == PROPERTIES or workload.path is not None or workload.tensors is not None:
         return
     if workload.network is not None:

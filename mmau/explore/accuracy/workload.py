@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from golden.checks import check_int, check_name, listed, unknown
+from golden.checks import check_int, check_name, check_number, listed, unknown
 from golden.products.gemm_order import GemmOrder
 from golden.products.recipes import order_from_table
 from golden.stimulus import CLASSES
@@ -21,7 +21,10 @@ from mmau.explore.network.settings import Settings
 from mmau.explore.network.settings import check as check_network
 
 DISTRIBUTIONS = ("normal", "uniform", "outliers")
-"""N(0, 1); U(−1, 1); N(0, 1) + Bernoulli(0.001) · N(0, 100)."""
+"""N(0, 1); U(−1, 1); N(0, 1) + Bernoulli(share) · N(0, 100)."""
+
+OUTLIER_SHARE = 0.001
+"""The share of numbers that `outliers` enlarges, where its table states none."""
 
 CLASS_NORMAL = "class-normal"
 """Name of the stimulus' class `normal` as a workload: the distribution has the name `normal`."""
@@ -44,6 +47,7 @@ MAX_CONDITION = 1e15
 KEYS: dict[str, dict[str, bool]] = {
     **{name: {} for name in (*OF_CLASSES, PROPERTIES)},
     **{name: {"quantise": False} for name in DISTRIBUTIONS},
+    "outliers": {"share": False, "quantise": False},
     "chain": {"K": True, "order": False, "quantise": False},
     "ill-conditioned": {"condition": True},
     "file": {"path": True, "sha256": False},
@@ -66,6 +70,7 @@ class Workload:
         kind: one of `KEYS`.
         K: products of a row of a chain; None for the default of the unit.
         condition: (|c| + Σ |a_k·b_k|) / |c + Σ a_k·b_k| that rows of `ill-conditioned` should have.
+        share: of the numbers of `outliers` that are enlarged (0 to 1).
         order: the order of a chain's steps; None for one after the other.
         path: a file of `file`.
         tensors: A [M, K] and B [N, K] of `tensors`, whose rows are multiplied in pairs.
@@ -79,6 +84,7 @@ class Workload:
     K: int | None = None
     order: GemmOrder | None = None
     condition: float | None = None
+    share: float = OUTLIER_SHARE
     path: Path | None = None
     tensors: tuple[Tensor, Tensor] | None = None
     sha256: tuple[str, ...] = ()
@@ -92,11 +98,12 @@ class Workload:
         if self.label is not None:
             return self.label
         found = self.draws if self.order is None else f"{self.draws} {_described(self.order)}"
+        found = found if self.share == OUTLIER_SHARE else f"{found} share={_without_dot(self.share)}"
         return found if self.quantise == PLAIN else f"{found} {_described(self.quantise)}".replace(".", "-")
 
     @property
     def draws(self) -> str:
-        """The name that follows from all keys but `label`; the random numbers depend on this name."""
+        """The name that follows from the kind and what it alone has; the random numbers depend on this name."""
         if self.network is not None:
             return self.network.name
         if self.condition is not None:
@@ -193,6 +200,9 @@ def _of_table(table: dict[str, Any]) -> Workload:
         check_int("K of a chain", table["K"], 1, MAX_K)
     if "order" in table:
         table["order"] = _order(table["order"])
+    if "share" in table:
+        check_number("share of outliers", table["share"], 0, 1)
+        table["share"] = float(table["share"])
     if "quantise" in table:
         table["quantise"] = check_quantiser(table["quantise"])
     if kind == "tensors":

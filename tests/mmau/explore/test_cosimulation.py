@@ -30,14 +30,18 @@ e_zero = -20
 """
 
 
-def unit(name: str) -> Unit:
-    return unit_from_table(tomllib.loads(TEXT) | {"name": name})
+MODES = {"format": {"key": "formats", "values": {"0": "e2m1", "1": {"a": "e2m1", "b": "e2m1", "L": 1}}}}
+
+
+def unit(name: str, **tables: Any) -> Unit:
+    return unit_from_table(tomllib.loads(TEXT) | {"name": name} | tables)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", one_in(2, ["F=3 L=1", 'the "new" one', "a\\b", "unit"]))
 def test_renamed_verilog_is_that_of_the_unit_of_that_name(name: str) -> None:
-    assert renamed(to_verilog(unit("unit")), name) == to_verilog(unit(name))
+    for tables in ({}, {"controls": MODES}):
+        assert renamed(to_verilog(unit("unit", **tables)), name) == to_verilog(unit(name, **tables))
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Points: golden's own loader makes each unit, and what is none says why."""
 
+import json
 import tomllib
 from typing import Any
 
@@ -10,6 +11,7 @@ from golden.units.unit_file import unit_from_table
 from mmau.explore.columns import named, value_of
 from mmau.explore.design_space import arithmetic_of, broken_by_measures, of_cost, reference_of, unchecked
 from mmau.explore.space_file import constraints_of
+from mmau.explore.tasks import without_datapath
 from tests.mmau.explore.texts import MEASURED, SMALL, space_of
 
 
@@ -268,3 +270,64 @@ def test_fields_of_an_own_format_are_swept() -> None:
 def test_own_formats_that_are_none(wrong: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         space_of(wrong + MEASURED)
+
+
+MODES = """
+[fixed.controls.format]
+key = "formats"
+values = {0 = "e4m3", 1 = {a = "e2m1", b = "e2m1", L = 4}}
+"""
+
+ONE_OR_TWO = """
+[[sweep.modes]]
+name = "one"
+controls = {}
+[[sweep.modes]]
+name = "two"
+controls.format = {key = "formats", values = {0 = "e4m3", 1 = {a = "e2m1", b = "e2m1", L = 4}}}
+"""
+
+
+def test_units_of_several_modes_are_points() -> None:
+    space = space_of(SMALL.replace("L = [2, 4]", "L = [2]") + MODES + MEASURED)
+    points = list(space.points())
+    assert [point.is_valid for point in points] == [True] * 6
+    for point in points:
+        assert point.unit is not None
+        assert unit_from_table(tomllib.loads(point.toml)) == point.unit
+        assert [choice.unit.operation.length for choice in point.unit.choices] == [2, 4]
+        assert json.loads(json.dumps(point.parameters)) == point.parameters
+        assert point.parameters["controls"] == "format: 0 (e4m3), 1 (a = e2m1, b = e2m1, L = 4)"
+
+
+def test_modes_are_swept_as_a_whole() -> None:
+    space = space_of(SMALL.replace("L = [2, 4]", "L = [2, 3]") + ONE_OR_TWO + MEASURED)
+    units = {point.name.partition(" modes=")[0] + point.name[-4:]: point.unit for point in space.points()}
+    assert {name: unit and len(unit.controls) for name, unit in units.items()} == {
+        f"L={L} F={F} encoding={encoding}={modes}": number
+        for L in (2, 3)
+        for F in (8, 9, 10)
+        for encoding in ("ones-complement", "sign-magnitude")
+        for modes, number in (("one", 0), ("two", 1))
+    }
+    unit = units["L=3 F=8 encoding=ones-complement=two"]
+    assert unit is not None
+    assert without_datapath(unit) == (
+        "this unit has no datapath and was not synthesised or co-simulated: L times the width of a must be the same in all "
+        "operations, got 24, 16 bits"
+    )
+
+
+def test_limits_and_objectives_name_modes() -> None:
+    limit = '[constraints]\n"min_accuracy.normal.modes.format=1.snr_db" = 10\n'
+    found = space_of(SMALL + MODES + limit + MEASURED).constraints
+    assert [each.column for each in found] == ["accuracy.normal.modes.format=1.arithmetic_snr_db"]
+    with pytest.raises(ValueError, match=r"accuracy\.normal\.modes\.format=2\.ulp\.mean"):
+        space_of(SMALL + MODES + limit.replace("format=1.snr_db", "format=2.ulp.mean") + MEASURED)
+    swept = space_of(SMALL + ONE_OR_TWO + limit + MEASURED).constraints  # formats vary: quantising them counts
+    assert [each.column for each in swept] == ["accuracy.normal.modes.format=1.total_snr_db"]
+
+
+def test_controls_that_are_none_are_refused_as_the_file_is_read() -> None:
+    with pytest.raises(ValueError, match=r"^\[fixed\] \[controls\] format must have values, like "):
+        space_of(SMALL + MODES.replace('values = {0 = "e4m3", 1', 'values = {} # {0 = "e4m3", 1') + MEASURED)

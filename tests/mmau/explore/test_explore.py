@@ -117,6 +117,21 @@ def test_point_that_leaves_the_space_leaves_its_files_and_stays_in_the_store(not
 
 
 @pytest.mark.slow
+def test_netlists_with_their_activity_lie_beside_the_points_that_ask_for_them(notes: Path, tmp_path: Path) -> None:
+    folder, asked = tmp_path / "out", SMALL + '[cost]\nactivity = "normal"\nsaif = true\n'
+    found, _ = explored(folder, asked)
+    names = {Path(record["unit"]).stem for record in found.records}
+    assert {path.name for path in (folder / "netlists").iterdir()} == {
+        f"{name}{end}" for name in names for end in (".v", ".saif")
+    }
+    assert (folder / "netlists" / "L-2_F-9_encoding-ones-complement.saif").read_text() == "netlist.saif of F = 9"
+    explored(folder, asked.replace("to = 10", "to = 9").replace("[2, 4]", "[4]"))
+    assert len([*(folder / "netlists").iterdir()]) == 8
+    explored(folder, SMALL)
+    assert not [*(folder / "netlists").iterdir()]
+
+
+@pytest.mark.slow
 def test_whatever_a_tool_does_to_a_point_the_others_go_on(notes: Path, tmp_path: Path) -> None:
     text = (SMALL + MEASURED).replace("L = [2, 4]", "L = [2]").replace("to = 10", "to = 11")
     text = text.replace(', "sign-magnitude"', "")

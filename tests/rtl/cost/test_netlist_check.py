@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from golden import Unit
+from golden.units.unit_file import unit_from_table
 from rtl import to_verilog
 from rtl.cost.liberty import Library, library
 from rtl.cost.mapped_netlist import Netlist, NetlistError, check_netlist
@@ -91,3 +92,33 @@ def with_cell(netlist: Netlist, place: int, **changes: Any) -> Netlist:
     cells = list(netlist.cells)
     cells[place] = replace(cells[place], **changes)
     return replace(netlist, cells=tuple(cells))
+
+
+def modes(second: str, c: str = "c") -> Unit:
+    """A unit of two formats, or two signs of c."""
+    keys = {
+        "name": "modes",
+        "a": "e4m3",
+        "b": "e4m3",
+        "c": "fp16",
+        "L": 1,
+        "rho": "RZ-FP16",
+        "implementation": {"stages": 1},
+    }
+    if c == "c":
+        control = {"format": {"key": "formats", "values": {"0": "e4m3", "1": second}}}
+        return unit_from_table({**keys, "operation": "T-FDPA", "F": 6, "e_zero": -20, "controls": control})
+    control = {"op": {"key": "operation", "values": {"0": {}, "1": {"c": c}, "3": {"operation": "ADD", "a": "b", "b": "c"}}}}
+    fma = {"operation": "FMA", "a": second, "b": second, "c": second, "rho": f"RNE-{second.upper()}"}
+    return unit_from_table({"name": "modes", **fma, "implementation": {"stages": 1}, "controls": control})
+
+
+@pytest.mark.slow
+@pytest.mark.attack("netlists of a synthesis")
+@pytest.mark.parametrize(("right", "wrong"), [(modes("e5m2"), modes("e4m3ieee")), (modes("e5m2", "-c"), modes("e5m2", "a"))])
+def test_netlist_is_right_in_every_mode(osu018: Library, right: Unit, wrong: Unit) -> None:
+    """A netlist that is right in the first mode alone passed where vectors are those of the first mode."""
+    netlist = netlist_of(right, osu018)
+    check_netlist(netlist, osu018, right, 1, 400)
+    with pytest.raises(NetlistError, match=f"^{DIFFERS.replace('small', 'modes, .*')}"):
+        check_netlist(netlist, osu018, wrong, 1, 400)

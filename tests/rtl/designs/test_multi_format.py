@@ -11,7 +11,8 @@ import pytest
 from golden import Implementation, Operation, Unit
 from golden.operations import STFDPA, TFDPA
 from golden.units.unit import CIRCUIT_CHOICES, ENCODINGS
-from rtl import MultiFormatDesign, to_verilog
+from golden.units.unit_file import unit_from_table
+from rtl import MultiFormatDesign, as_design, to_verilog
 from rtl.designs.multi_format_design import MultiFormatDatapath
 from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
 from tests.rtl.simulate import outputs
@@ -206,3 +207,38 @@ def test_units_that_are_built_differently_are_refused() -> None:
     message = r"^stages must be the same in all units of a multi-format datapath, got 0, 1$"
     with pytest.raises(ValueError, match=message):
         MultiFormatDesign(tuple(different))
+
+
+MODES: dict[str, Any] = {
+    "0": "fp16", "1": {"a": "e4m3", "b": "e5m2", "L": 4}, "2": {"a": "e2m1", "b": "e2m1", "L": 8},
+}  # fmt: skip
+
+
+def of_file(values: dict[str, Any], port: str = "format", **changes: Any) -> Unit:
+    """A unit whose file has an input that chooses formats."""
+    keys = {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 2, "F": 25, "rho": "RZ-FP32", "e_zero": -133}
+    return unit_from_table({"name": "modes", **keys, "controls": {port: {"key": "formats", "values": values}}, **changes})
+
+
+def test_unit_whose_input_chooses_formats_is_one_datapath() -> None:
+    keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
+    pairs = [("fp16", "fp16", 2), ("e4m3", "e5m2", 4), ("e2m1", "e2m1", 8)]
+    units = tuple(Unit(name="modes", operation=TFDPA(a=a, b=b, L=L, **keys)) for a, b, L in pairs)  # type: ignore[arg-type]
+    assert as_design(of_file(MODES)) == MultiFormatDesign(units)
+
+
+@pytest.mark.parametrize(
+    ("unit", "got"),
+    [
+        (of_file(MODES, port="fmt_i"), "fmt_i with 0, 1, 2"),
+        (of_file({"1": "fp16", "0": MODES["1"]}), "format with 1, 0"),
+        (of_file({"0": "fp16", "2": MODES["1"]}), "format with 0, 2"),
+    ],
+)
+def test_inputs_that_the_datapath_does_not_have_are_refused(unit: Unit, got: str) -> None:
+    message = (
+        "modes: [controls] of one T-FDPA datapath of several formats are one input, called format, with the values 0, 1, 2 "
+        f"in this order; got {got}: give a design that has others with --dut"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        as_design(unit)

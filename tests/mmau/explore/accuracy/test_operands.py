@@ -8,7 +8,7 @@ from golden.stimulus import CLASSES, Operands, OperandShape
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table
 from mmau.explore.accuracy import measure
-from mmau.explore.accuracy.dataset import round_rows, rounds
+from mmau.explore.accuracy.dataset import data_set, round_rows, rounds
 from mmau.explore.accuracy.error_measures import check_measurable
 from mmau.explore.accuracy.exact_sums import Exact, Floats, exact_results, value_of
 from mmau.explore.accuracy.workload import check_workload
@@ -54,6 +54,13 @@ def test_normal_and_uniform_numbers_have_their_moments() -> None:
     assert abs((normal**4).mean() - 3) < 0.05
     assert abs(uniform.var() - 1 / 3) < 0.005
     assert np.abs(uniform).max() <= 1
+
+
+def test_a_share_of_outliers_has_the_deviation_and_its_own_data() -> None:
+    """All enlarged: the variance is 101; none: that of normal numbers. Neither is taken for the other."""
+    made = [data_set(check_workload({"kind": "outliers", "share": share}), SHAPE, 4000, 0) for share in (0, 0.25, 1)]
+    none, quarter, all_of_them = (value_of(FP16, one.operands.a).var() for one in made)
+    assert (abs(none - 1) < 0.03, abs(quarter - 26) < 2, abs(all_of_them - 101) < 4) == (True, True, True)
 
 
 @pytest.mark.slow

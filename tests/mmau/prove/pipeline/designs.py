@@ -139,6 +139,47 @@ ARRAY_FAULTS: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 """Faults of the small array: a text of its Verilog, its replacement, and the claim that is broken first."""
 
+SYSTOLIC: dict[str, Any] = {
+    "stationary": "outputs", "depth": 1, "feed": "systolic", "decoders": "edge", "double_buffer": False,
+}  # fmt: skip
+"""Keys of the small array with results that stay, and operands that pass from neighbour to neighbour."""
+
+SYSTOLIC_FAULTS: dict[str, tuple[str, str, str]] = {
+    "a that passes by a neighbour": (".a(\\a$114 )", ".a(\\a$108 )", IS_RESULT),
+    "b of the row's neighbour": ("\\b$115  <= \\b$103 ", "\\b$115  <= \\b$109 ", IS_RESULT),
+    "c taken in each step": ("\\$32  = in_transfer & \\$31 ", "\\$32  = in_transfer", IS_RESULT),
+    "c a cycle early": ("\\c$116  = late_2_first", "\\c$116  = late_1_first", IS_RESULT),
+    "a step a cycle early": (".in_valid(\\in_valid$118 )", ".in_valid(\\in_valid$106 )", IS_RESULT),
+    "a sum that leaves a cycle early": (".out_ready(late_2_out_ready)", ".out_ready(late_1_out_ready)", IS_RESULT),
+    "a result before that of the last element": ("\\$69  = behind == 2'h2", "\\$69  = behind == 2'h1", IS_RESULT),
+    "a result with that of the first element": ("out_valid = \\$68  & \\$69 ", "out_valid = \\$68 ", IS_RESULT),
+    "a result counted from the first step on": (
+        "\\$8  = \\out_valid$69  & out_step", "\\$8  = \\out_valid$69 ", IS_RESULT,
+    ),
+    "a result that leaves inside, and is not shown": ("\\$62  = out_ready & \\$61 ", "\\$62  = out_ready", IS_RESULT),
+    "results of elements in another order": (
+        "{ \\d$117 , \\d$111 , \\d$105 , \\d$99  }", "{ \\d$117 , \\d$105 , \\d$111 , \\d$99  }", IS_RESULT,
+    ),
+    "a late valid bit that a reset leaves": (
+        "\\$101  = rst ? 1'h0 : \\in_valid$106 ", "\\$101  = \\in_valid$106 ", IS_RESULT,
+    ),
+    "a result that does not stay": ("\\$13  ? 3'h2 : \\$14 ", "\\$13  ? 3'h0 : \\$14 ", STAYS_VALID),
+    "a result counted while it is taken": ("\\$14  = behind + 1'h1", "\\$14  = behind + out_ready", GOES_ON),
+    "a sum that does not wait for operands": (
+        "\\out_ready$101  = out_step ? \\$62  : \\$66 ", "\\out_ready$101  = out_step ? \\$62  : 1'h1", GOES_ON,
+    ),
+    "a tile that never begins": ("\\$54  = ~ c_left", "\\$54  = c_left", IS_READY),
+}  # fmt: skip
+"""Faults of that array, likewise."""
+
+
+def wrong_array(fault: str) -> tuple[TileDesign, str, str]:
+    """A small array with one of its faults: the design, its Verilog, and the claim that is broken first."""
+    keys, faults = (SYSTOLIC, SYSTOLIC_FAULTS) if fault in SYSTOLIC_FAULTS else ({}, ARRAY_FAULTS)
+    there, instead, rule = faults[fault]
+    design = small_array(**keys)
+    return design, faulty(verilog_of(design), there, instead), rule
+
 
 WAITS: dict[str, tuple[tuple[str, ...], str]] = {
     "until a consumer was ready": (("g1 = go | out_ready", "g2 = out_transfer ? 1'h0 : g1"), GOES_ON),

@@ -17,6 +17,8 @@ from rtl.verilog.emit import to_verilog
 from tests.mmau.prove.pipeline.designs import (
     ARRAY_FAULTS,
     NOT_PROVABLE,
+    SYSTOLIC,
+    SYSTOLIC_FAULTS,
     WAITS,
     datapath_of,
     faulty,
@@ -24,11 +26,14 @@ from tests.mmau.prove.pipeline.designs import (
     small_array,
     small_tile,
     verilog_of,
+    wrong_array,
 )
 from tests.mmau.prove.pipeline.test_questions import refuted
 from tests.volume import one_in
 
 OUTPUTS: dict[str, Any] = {"stationary": "outputs", "depth": 1}
+
+FAULTS = {**ARRAY_FAULTS, **SYSTOLIC_FAULTS}
 
 
 @pytest.mark.slow
@@ -37,7 +42,7 @@ OUTPUTS: dict[str, Any] = {"stationary": "outputs", "depth": 1}
     [
         {},
         {"feed": "systolic", "decoders": "edge", "double_buffer": False, "rows": 1, "depth": 3},
-        {**OUTPUTS, "feed": "systolic", "decoders": "edge", "double_buffer": False},
+        SYSTOLIC,
         pytest.param({**OUTPUTS, "feed": "systolic", "rows": 3, "columns": 3}, marks=pytest.mark.long),
         pytest.param({**OUTPUTS, "rows": 1}, marks=pytest.mark.long),
         pytest.param({"feed": "systolic", "decoders": "edge", "rows": 4, "columns": 4, "depth": 4}, marks=pytest.mark.long),
@@ -55,12 +60,10 @@ def test_an_array_is_proved(keys: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", one_in(4, ARRAY_FAULTS))
+@pytest.mark.parametrize("fault", one_in(7, FAULTS))
 @pytest.mark.attack("generated pipelines and tiles, in prove")
 def test_a_faulty_array_is_refuted_with_a_trace(fault: str) -> None:
-    there, instead, rule = ARRAY_FAULTS[fault]
-    design = small_array()
-    verilog = faulty(verilog_of(design), there, instead)
+    design, verilog, rule = wrong_array(fault)
     assert refuted(register_questions(design, verilog, datapath_of(design))) == [f"handshake {rule}"]
     trace = handshake_trace(design, verilog, 10)
     assert trace is not None
@@ -96,7 +99,7 @@ def test_a_tile_with_an_element_at_another_clock_is_not_proved() -> None:
         register_questions(design, f"{verilog[:place]}.clk(in_valid){verilog[place + 9 :]}", datapath_of(design))
 
 
-WRONG_RESULTS = [fault for fault, (_, _, rule) in ARRAY_FAULTS.items() if rule == IS_RESULT]
+WRONG_RESULTS = [fault for fault, (_, _, rule) in FAULTS.items() if rule == IS_RESULT]
 
 
 @pytest.mark.long
@@ -104,8 +107,7 @@ WRONG_RESULTS = [fault for fault, (_, _, rule) in ARRAY_FAULTS.items() if rule =
 @pytest.mark.parametrize("fault", WRONG_RESULTS)
 @pytest.mark.attack("generated pipelines and tiles, in a simulation")
 def test_wrong_results_of_a_faulty_array_are_seen_in_a_simulation(fault: str) -> None:
-    design = small_array()
-    verilog = faulty(verilog_of(design), *ARRAY_FAULTS[fault][:2])
+    design, verilog, _ = wrong_array(fault)
     found = broken(design, verilog, handshake_trace(design, verilog, 10))
     assert found is not None
     assert ", expected 0x" in found.fault
@@ -121,9 +123,9 @@ def test_a_sound_array_gives_the_results_of_golden_in_a_simulation() -> None:
 @pytest.mark.simulator
 @pytest.mark.attack("generated pipelines and tiles, in prove")
 def test_mmau_prove_shows_the_cycles_in_which_an_array_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    there, instead, _ = ARRAY_FAULTS["a bank that keeps the last tile's sums"]
-    monkeypatch.setattr("mmau.prove.design_proof.to_verilog", lambda design, _: faulty(verilog_of(design), there, instead))
-    found = prove(small_array(), 300)
+    design, verilog, _ = wrong_array("a bank that keeps the last tile's sums")
+    monkeypatch.setattr("mmau.prove.design_proof.to_verilog", lambda *_: verilog)
+    found = prove(design, 300)
     assert found.verdict == REFUTED
     assert isinstance(found.counterexample, WrongCycles)
 
