@@ -22,7 +22,7 @@ from cosim.runner.request import Request
 from cosim.runner.simulate import replay
 from cosim.runner.vhdl_circuit import circuit_of
 from cosim.volume.decoded_vectors import Decoder
-from cosim.volume.design_plan import write_plan
+from cosim.volume.design_plan import is_native, write_plan
 from cosim.volume.segments import DIRECTED, Segment, Vectors
 from cosim.volume.simulation_program import Broken, build_program, run_program
 from cosim.volume.vector_files import RowsFile
@@ -75,7 +75,7 @@ def part_of(
         agreeing=tuple(row for row, raw in zip(compared, outcome["rows"], strict=True) if raw["agrees"])
         if differing
         else (),
-        engine=fastest_engine(),
+        engine=fastest_engine() if is_native(design) else "reference",
         checked=checked,
         disagreements=len(disagreements),
         first_disagreement=next(iter(disagreements), None),
