@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shutil import copy
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +70,10 @@ def run(design: Unit | Design, request: Request | None = None, **changes: Any) -
         from cosim.dut.generated import dut_like, write_generated  # units without flags do without
 
         with temporary_folder("mmau-flags-") as name:  # like a user design: only those have outputs beside d
-            folder = Path(name) if request.work_dir is None else request.work_dir
-            folder.mkdir(parents=True, exist_ok=True)
-            source = write_generated(chosen, folder)
+            source = write_generated(chosen, Path(name))
             report = run(chosen, request, dut=dut_like(chosen, [source], TOP))
+            if request.work_dir is not None:
+                copy(source, request.work_dir)
             return replace(report, verilog=verilog_digest(source.read_text(encoding="utf-8")))
     if request.dut is not None:
         from cosim.dut.reference import reference_of  # a generated design does without
