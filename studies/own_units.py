@@ -140,10 +140,8 @@ def wrong_tables(table: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]
         for key in form:
             changed: dict[str, Any] = copy.deepcopy(dict(table))
             own = changed["formats"][name]
-            if key == "bias":
+            if key in ("bias", "fraction"):
                 own[key] += 1
-            elif key == "fraction":
-                own[key] -= 1
             elif key == "values":
                 own[key][1:3] = own[key][2:0:-1]
             else:
@@ -173,6 +171,7 @@ def found_wrong(unit: Unit, table: Mapping[str, Any]) -> dict[str, Any]:
     inputs = drawn_inputs(last, rows, SEED)
     d = results(last, rows, inputs)
     near = [(words, step_of(changed)) for words, changed in wrong_tables(table)]
+    near = [(words, wrong) for words, wrong in near if wrong.operation.d == unit.operation.d]
     if not near:
         near = [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
     for words, wrong in near:

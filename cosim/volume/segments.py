@@ -12,7 +12,7 @@ from cosim.bench.schedule import NATIVE, Schedule, schedule
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import REPEATED, specification_of
 from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
-from cosim.volume.design_plan import products_of
+from cosim.volume.design_plan import is_native, products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows
 from rtl.designs.design import Design
 
@@ -73,9 +73,9 @@ class Vectors:
 
     def segments(self) -> Iterator[Segment]:
         """All segments in order: those with the vectors of a run in cocotb, then native ones, or where not all operands may
-        be sent, more like the first."""
+        be sent, or the library does not compute the results, more like the first."""
         yield from self._directed()
-        yield from self._drawn() if self.widths.assumed else self._native()
+        yield from self._drawn() if self.widths.assumed or not is_native(self.design) else self._native()
 
     def _drawn(self) -> Iterator[Segment]:
         """The segments of the later vectors, with those of runs of other seeds."""

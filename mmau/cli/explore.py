@@ -39,7 +39,7 @@ def run_explore(arguments: argparse.Namespace) -> int:
     files = [str(arguments.out / RESULTS)]
     about: dict[str, Any] = {"title": space.name, "space": space.text, "constraints": space.constraints}
     if found.estimates is not None:
-        about["estimates"] = found.estimates.lines()
+        about["estimates"] = found.estimates.sentences()
         files.append(str(arguments.out / FILE))
     files += map(str, mmau.explore.report_files.write(found.records, arguments.out, **about))
     show(found, files, arguments)

@@ -42,12 +42,14 @@ def answers(
 
     Args:
         constraints: the limits of the space; a winner is named under each by itself, and under all.
-        estimates: lines about those of other points.
+        estimates: sentences about those of other points.
     """
     columns = shown_columns(records)
     front = on_front(records)
     reproduced: dict[str, Record] = {}
-    lines = [f"# {title}", "", *_counts(records), "", *estimates]
+    lines = [f"# {title}", "", *_counts(records), ""]
+    if estimates:
+        lines += ["## Estimates", "", *(f"- {sentence}" for sentence in estimates), ""]
     if front:
         reproduced |= {record["name"]: record for record in front}
         said = f"No other point has both a smaller {_area_label(records)} and a smaller error, on some workload."

@@ -28,6 +28,7 @@ class Estimates:
         names: of all points that are units. columns: the objectives and limits of each, measured or estimated.
         measured: whether each was measured. left_out: how far the last model is off, at points that its fit left out.
         of_front: how far estimates were off at points that were measured because they were on the estimated front.
+        open: how many points may be on the front by the last model, and were not measured, since `points` was reached.
     """
 
     names: Sequence[str]
@@ -35,6 +36,7 @@ class Estimates:
     measured: npt.NDArray[np.bool_]
     left_out: Mapping[str, Errors]
     of_front: Mapping[str, Errors]
+    open: int = 0
 
     def csv(self) -> bytes:
         """All points, one a line."""
@@ -46,20 +48,20 @@ class Estimates:
         writer.writerows(zip(self.names, yes_no, *found, strict=True))
         return text.getvalue().encode()
 
-    def lines(self) -> list[str]:
-        """What answers.md says of them."""
+    def sentences(self) -> list[str]:
+        """What the reports say of them."""
         count = int(self.measured.sum())
+        beyond = f"{self.open:,} more that may be on it were not, since points = {count} was reached" if self.open else ""
         found = [
-            f"Costs of {len(self.names):,} points were estimated ({FILE}), from {count:,} that were measured. The front "
-            "below is of measured points. How far estimates are off:",
-            "",
-            "| cost | left out of the fit | on the front, before it was measured |",
-            "| --- | --- | --- |",
+            f"Costs of {len(self.names):,} points were estimated ({FILE}), from {count:,} that were measured. All points of "
+            f"the front were measured; {beyond or 'by these estimates no other point is on it'}."
         ]
         for column, errors in self.left_out.items():
             label = described(f"cost.{column.removeprefix('cost.')}", True).label
-            found.append(f"| {label} | {errors} | {self.of_front.get(column) or '–'} |")
-        return ["## Estimates", "", *found, ""]
+            said = f"Estimates of the {label} are off by {errors} that the fit left out"
+            front = self.of_front.get(column)
+            found.append(f"{said}." if front is None else f"{said}; by {front} that were thought to be on the front.")
+        return found
 
 
 def estimate(
@@ -114,7 +116,7 @@ def estimate(
         measure(new if len(new) <= left else [new[number * len(new) // left] for number in range(left)], model)
     of_front = {name: Errors.of(*zip(*pairs, strict=True)) for name, pairs in foreseen.items() if pairs}
     done = np.array([number in records for number in range(len(points))])
-    return Estimates([point.name for point in points], shown, done, model.errors, of_front)
+    return Estimates([point.name for point in points], shown, done, model.errors, of_front, len(new))
 
 
 def units_of(space: Space) -> tuple[list[Values], list[Point]]:

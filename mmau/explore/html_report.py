@@ -13,6 +13,7 @@ from typing import Any
 
 from golden import html
 from golden.html import Markup, details, element, joined
+from mmau.explore.answers import NO_WIRES
 from mmau.explore.columns import Column, columns
 from mmau.explore.records import (
     STATUSES,
@@ -49,11 +50,11 @@ OPENED = 10
 _PLACE = re.compile(r"\{\{([a-z-]+)\}\}")
 
 
-def page(records: Sequence[Record], title: str, space: str) -> str:
+def page(records: Sequence[Record], title: str, space: str, estimates: Sequence[str] = ()) -> str:
     """The page.
 
     Args:
-        space: the text of the space's TOML file; it is omitted if empty.
+        space: the text of the space's TOML file; it is omitted if empty. estimates: sentences about those of other points.
 
     Raises:
         ModuleNotFoundError: plotly is not installed.
@@ -66,7 +67,7 @@ def page(records: Sequence[Record], title: str, space: str) -> str:
         {
             "title": html.visible(title),
             "style": html.STYLE + _asset("report.css"),
-            "summary": summary(records),
+            "summary": joined((summary(records), *(element("p", sentence) for sentence in estimates))),
             "problems": problems(records),
             "missing": missing(records),
             "tools": tools(records),
@@ -219,4 +220,4 @@ def tools(records: Sequence[Record]) -> Markup:
         for label, each in zip(("Cost measured with", "Asked for"), found, strict=True)
         if each
     ]
-    return element("p", " ".join(lines), class_="soft") if lines else Markup("")
+    return element("p", " ".join([*lines, NO_WIRES]), class_="soft") if lines else Markup("")

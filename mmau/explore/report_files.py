@@ -36,7 +36,7 @@ def write(
     Args:
         records: the points' result records, in the order of the table.
         title: the name of the space. space: the text of its TOML file, which the page shows. constraints: its limits, under
-            which winners are named. estimates: lines of answers.md about those of other points.
+            which winners are named. estimates: sentences about those of other points.
 
     Returns:
         The files, in the order in which they were written.
@@ -52,7 +52,7 @@ def write(
         "results.parquet": parquet_bytes(records, {"title": title, "space": space}),
         **{f"{PLOTS}/{name}": image for name, image in figures(records, title).items()},
         "answers.md": answers(records, title, constraints, estimates).encode(),
-        "report.html": page(records, title, space).encode(),
+        "report.html": page(records, title, space, estimates).encode(),
     }
     if found := arrays(records):
         content["arrays.json"] = json.dumps(found, indent=1, ensure_ascii=False).encode() + b"\n"

@@ -121,7 +121,7 @@ class CostReport:
             each = part.cost
             rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
         whole = self.whole
-        area = f"not measured (no qflow-tech-{self.library})" if self.area is None else f"{self.area:.0f} µm²"
+        area = f"not measured (no qflow-tech-{self.library})" if self.area is None else f"{self.area:.0f} µm², without wires"
         shared = (
             [] if self.products is None else [f"per product, {self.products} a step: {self._per_product(self.products)}"]
         )
@@ -153,7 +153,7 @@ class CostReport:
             )
             balance = "-" if point.balance is None else f"{point.balance:.2f}"
             rows.append((str(len(point.stages)), f"{point.delay_ns:.3f} ns", *costs, balance))
-        return [f"area and energy against delay, in {self._cells}:", table(rows)]
+        return [f"area and energy against delay, in {self._cells}, without wires and a clock tree:", table(rows)]
 
     @property
     def _cells(self) -> str:

@@ -167,8 +167,7 @@ def tiles(shape: OperandShape, m: int, n: int, seed: int, first: int, count: int
     native.check_available()
     if shape.carried is not shape:
         made, label = tiles(shape.carried, m, n, seed, first, count)
-        a, b = shape.coded(made.a, made.b)
-        return replace(made, a=a, b=b), label
+        return replace(made, **shape.coded(made.a, made.b, made.c)), label
     scales: list[Any] = [None, None]
     if shape.scale is not None:
         scales = [np.empty((count, size, shape.blocks), bits_dtype(shape.scale)) for size in (m, n)]

@@ -136,8 +136,13 @@ def test_front_is_measured_and_is_the_true_one() -> None:
     front = {f"L=2 F={F} encoding=ones-complement" for F in range(8, 18)}
     assert front <= {*measured}
     assert {name for name, done in zip(found.names, found.measured.tolist(), strict=True) if done} == {*measured}
-    assert len(measured) < 60
+    assert (len(measured) < 60, found.open) == (True, 0)
     assert found.of_front["area_um2"].largest < 0.05
+    assert found.sentences()[0].endswith("by these estimates no other point is on it.")
+    out, thought = found.left_out["area_um2"], found.of_front["area_um2"]
+    assert found.sentences()[1:] == [
+        f"Estimates of the area are off by {out} that the fit left out; by {thought} that were thought to be on the front."
+    ]
 
 
 def test_front_of_a_model_that_errs_is_measured_until_nothing_is_new() -> None:
@@ -152,8 +157,9 @@ def test_front_of_a_model_that_errs_is_measured_until_nothing_is_new() -> None:
 
 
 def test_points_end_the_strategy_and_their_number_is_kept() -> None:
-    _, measured = of_space(LARGE + strategy(26), true_area)
-    assert len(measured) == 26
+    found, measured = of_space(LARGE + strategy(26), true_area)
+    assert (len(measured), found.open) == (26, 8)
+    assert ", from 26 that were measured. All points of the front were measured; 8 more that may be" in found.sentences()[0]
 
 
 def test_limits_count_for_estimates_too() -> None:
@@ -174,7 +180,7 @@ def test_files_say_what_was_estimated_and_a_second_run_costs_nothing(notes: Path
     lines = (tmp_path / "out" / "estimates.csv").read_text().splitlines()
     assert lines[0] == "name,measured,accuracy.normal.arithmetic_snr_db,area_um2"
     assert (len(lines), sum(",true," in line for line in lines)) == (13, found.count("done"))
-    assert any(line.startswith("Costs of 12 points were estimated") for line in found.estimates.lines())
+    assert found.estimates.sentences()[0].startswith("Costs of 12 points were estimated")
     assert notes.read_text().count("accuracy normal") == 6  # of each L and F once, whatever the encoding
     notes.write_text("")
     again, _ = explored(tmp_path / "out", text)

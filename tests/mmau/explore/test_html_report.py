@@ -74,6 +74,13 @@ def test_messages_are_listed(text: str) -> None:
 
 
 @pytest.mark.slow
+def test_page_says_how_far_estimates_are_off_and_what_no_cost_has() -> None:
+    said = page(sample.records(), sample.TITLE, sample.SPACE, ["Estimates of the area are off by 2 %."])
+    assert "<p>Estimates of the area are off by 2 %.</p>" in said
+    assert "without wires and a clock tree" in said
+
+
+@pytest.mark.slow
 def test_plot_of_unequal_L_begins_per_product_and_says_so() -> None:
     records = sample.records()
     sentence = "A step takes 4, 8 or 16 products. For equal work compare costs per product, which the plots begin with."

@@ -136,6 +136,16 @@ def test_arrays_of_one_arithmetic_share_its_accuracy_and_not_their_costs() -> No
     assert len(arithmetics) * 4 == len(points), "of two feeds and two encodings"
 
 
+def test_a_library_that_is_swept_is_that_of_its_points_costs() -> None:
+    space = space_of(SMALL + 'library = ["osu018", "osu035"]\n' + MEASURED)
+    found = [(point.parameters["implementation.library"], parts_of(space, point)) for point in space.points()]
+    units = [(name, part.task.content["unit"]) for name, parts in found for part in parts if part.kind == "cost"]
+    assert len({unit for _, unit in units}) == len(units) == 24
+    assert all(f'library = "{name}"' in unit for name, unit in units)
+    accuracies = {part.task.key for _, parts in found for part in parts if part.workload == "normal"}
+    assert len(accuracies) == 6
+
+
 def test_estimate_knows_what_else_takes_time() -> None:
     """Verilog alone is quick; rows whose changes are counted are slow."""
     alone = space_of(SMALL)
