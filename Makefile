@@ -42,8 +42,8 @@ test: $(VENV)/.dev  ## project: Run the tests for every change, a few minutes: a
 test-all: $(VENV)/.dev  ## project: Run the tests for every merge: proofs, wrong designs and simulations too; the rest is volume, peers, campaigns
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "$(USUAL)" --durations=25 --durations-min=5
 
-test-merge: $(VENV)/.dev  #: Run what `make test` left out of `make test-all`, and again what optional tools change
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "(merge or needs or uses) and $(USUAL)" --durations=25 --durations-min=5
+test-merge: $(VENV)/.dev  #: Run what `make test` left out of `make test-all`, and again what optional tools change; SLICE=0/2 runs a half
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "(merge or needs or uses) and $(USUAL)" $(if $(SLICE),--slice $(SLICE)) --durations=25 --durations-min=5
 
 test-fast: $(VENV)/.dev  #: Run the quick tests: nothing that compiles, simulates or searches long
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not simulator and $(USUAL)"

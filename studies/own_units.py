@@ -140,10 +140,8 @@ def wrong_tables(table: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]
         for key in form:
             changed: dict[str, Any] = copy.deepcopy(dict(table))
             own = changed["formats"][name]
-            if key == "bias":
+            if key in ("bias", "fraction"):
                 own[key] += 1
-            elif key == "fraction":
-                own[key] -= 1
             elif key == "values":
                 own[key][1:3] = own[key][2:0:-1]
             else:
@@ -173,17 +171,17 @@ def found_wrong(unit: Unit, table: Mapping[str, Any]) -> dict[str, Any]:
     inputs = drawn_inputs(last, rows, SEED)
     d = results(last, rows, inputs)
     near = [(words, step_of(changed)) for words, changed in wrong_tables(table)]
-    if not near:
-        near = [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
+    near = [(words, wrong) for words, wrong in near if wrong.operation.d == unit.operation.d]
+    if unit.sums is None:
+        near += [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
     for words, wrong in near:
         changed = chosen_steps(wrong)[-1][1]
         if wrong.operation.d == unit.operation.d and (results(changed, rows, inputs) != d).any():
             with temporary_folder("mmau-own-units-") as folder:
                 design = ControlledDesign.of(unit) if unit.controls else as_design(unit)
                 source = write_generated(as_design(wrong), Path(folder))
-                report = co_simulated(
-                    design, vectors=WRONG_VECTORS, seed=SEED, mode="volume", dut=dut_like(design, [source], TOP)
-                )
+                dut, mode = dut_like(design, [source], TOP), "volume" if unit.sums is None else "cocotb"
+                report = co_simulated(design, vectors=WRONG_VECTORS, seed=SEED, mode=mode, dut=dut)
             return {"changed": words, "vectors": report.received, "mismatches": report.mismatches}
     raise ValueError(f"{unit.name}: no unit near it differs in {WRONG_VECTORS} rows")
 

@@ -232,8 +232,10 @@ class DotProducts:
 
     @property
     def has_model(self) -> bool:
-        """Whether the operation takes all rows, without conversion; only then is there a coverage model."""
-        return self.has_steps and not self.assumed and self.formats == (self.operation.a, self.operation.b)
+        """Whether the operation takes all rows, without conversion, and the library computes it; only then is there a
+        coverage model."""
+        takes_all = self.has_steps and not self.assumed and self.formats == (self.operation.a, self.operation.b)
+        return takes_all and self.operation.is_native
 
     @property
     def kinds(self) -> dict[str, Format]:

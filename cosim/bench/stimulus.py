@@ -205,6 +205,11 @@ class Specification(Protocol):
     A user's specification is a class derived from this one with a method `chunks`, which `user_rows` helps to write.
     """
 
+    @property
+    def is_native(self) -> bool:
+        """Whether the native library computes the results where it is installed; by default it does."""
+        return True
+
     def check_count(self, count: int) -> None:
         """Raise ValueError for a number of vectors that would leave something untested; by default any number is valid."""
         return None
@@ -277,6 +282,11 @@ class StepSpecification:
     design: UnitDesign | MultiFormatDesign | ControlledDesign
     results: int = 1
     widths: OperandWidths = THE_UNITS
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the native library computes the results."""
+        return all(choice.unit.operation.is_native for choice in self.design.choices)
 
     def check_count(self, count: int) -> None:
         """Raise ValueError for fewer vectors than choices: one would be untested."""
@@ -382,6 +392,11 @@ class ProductSpecification:
 
     design: ProductDesign
     widths: OperandWidths = THE_UNITS
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the native library computes the results."""
+        return all(choice.unit.operation.is_native for choice, _ in self.design.kinds)
 
     def check_count(self, count: int) -> None:
         """Raise ValueError for fewer vectors than kinds of results: one would be untested."""
@@ -509,6 +524,11 @@ class TileSpecification:
         i = self.instruction
         if self.unit is None and i != replace(golden.instruction(i.arch, i.name), m=i.m, n=i.n):
             raise ValueError(f"a tile must be of an instruction of the catalogue, m and n aside; {i.arch} {i.name} differs")
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the native library computes the results."""
+        return self.instruction.operation.is_native
 
     def check_count(self, count: int) -> None:
         """Accept any number of vectors."""

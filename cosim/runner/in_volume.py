@@ -22,7 +22,7 @@ from cosim.runner.request import Request
 from cosim.runner.simulate import replay
 from cosim.runner.vhdl_circuit import circuit_of
 from cosim.volume.decoded_vectors import Decoder
-from cosim.volume.design_plan import write_plan
+from cosim.volume.design_plan import is_native, write_plan
 from cosim.volume.segments import DIRECTED, Segment, Vectors
 from cosim.volume.simulation_program import Broken, build_program, run_program
 from cosim.volume.vector_files import RowsFile
@@ -75,7 +75,7 @@ def part_of(
         agreeing=tuple(row for row, raw in zip(compared, outcome["rows"], strict=True) if raw["agrees"])
         if differing
         else (),
-        engine=fastest_engine(),
+        engine=fastest_engine() if is_native(design) else "reference",
         checked=checked,
         disagreements=len(disagreements),
         first_disagreement=next(iter(disagreements), None),
@@ -179,12 +179,12 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Simulated:
     sources = sources_of(design, None if request.dut is None else circuit_of(design, request.dut, folder), folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
-    native_seed = request.seed if request.vectors > DIRECTED and not request.widths.assumed else None
-    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed, request.widths)
     vectors = Vectors(
         design=design, timing=sources.timing, results=request.results, vectors=request.vectors, seed=request.seed,
         selection=request.selection, folder=folder, widths=request.widths,
     )  # fmt: skip
+    native_seed = request.seed if request.vectors > DIRECTED and vectors.are_native else None
+    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed, request.widths)
     segments = list(vectors.segments())
     sent = send(program, plan, segments, request.processes, request.fail_fast)
     parts = [part_of(design, request, each.segment, each.rows, each.outcome) for each in sent]

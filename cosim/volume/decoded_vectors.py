@@ -8,7 +8,7 @@ import numpy as np
 
 from cosim.bench.mismatch import Arrival, ComparedRow, compared_row
 from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Mask, Random, Selected, Vector
-from cosim.bench.stimulus import place, place_in_matrix
+from cosim.bench.stimulus import Specification, place, place_in_matrix
 from cosim.volume.design_plan import Product, products_of
 from golden import Format
 from golden.arrays import bits_dtype
@@ -196,7 +196,7 @@ class Decoder:
 
 
 @dataclass(frozen=True)
-class GivenVectors:
+class GivenVectors(Specification):
     """A specification that repeats vectors which a program has sent before."""
 
     sent: Sequence[Vector]
@@ -207,9 +207,6 @@ class GivenVectors:
         classes = {int(label): name for label, name in given["classes"].items()}
         decoder = Decoder(design, results, classes)
         return cls([decoder.vector(row) for row in given["rows"]])
-
-    def check_count(self, count: int) -> None:
-        """Accept any number of vectors; all are sent."""
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
         """Generate all decoded vectors, as one chunk."""

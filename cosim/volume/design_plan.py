@@ -15,10 +15,12 @@ from cosim.bench.protocol import Timing
 from cosim.bench.stimulus import LENGTHS
 from golden import Format, Operation
 from golden.arithmetic.flags import FLAGS
+from golden.arithmetic.formats import INT8, INT32
 from golden.arrays import bits_dtype
 from golden.chains.chain import Chain
 from golden.native.library import MODULE
 from golden.native.parameters import flag_rules, format_number, parameters
+from golden.operations import IDPA
 from golden.stimulus import OperandShape
 from golden.units.controls import Source
 from golden.units.random_dot import with_random_step
@@ -30,6 +32,9 @@ from rtl.designs.product_design import ProductDesign
 from rtl.designs.tile_design import TileDesign
 
 PLAN = "plan.txt"
+
+OTHER = IDPA(a=INT8, b=INT8, c=INT32, L=1)
+"""What a plan names where the library does not compute the results: golden's are in the files of vectors."""
 
 NO_PORT = "-"
 """The port of an operand that a step does not read."""
@@ -155,6 +160,11 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
     ]
 
 
+def is_native(design: Design) -> bool:
+    """Whether the library computes the results of a design."""
+    return all(product.operation.is_native for product in products_of(design))
+
+
 def operand_ports(design: Design) -> list[str]:
     """The inputs that vectors drive, in the order in which a transfer holds them."""
     known = (*operand_names(design), *design.shared_inputs)
@@ -225,7 +235,8 @@ def write_plan(
 
 def _product_lines(product: Product) -> Iterator[str]:
     shape, d = product.shape, product.operation.d
-    yield f"product {_numbers(parameters(product.chain.carried, shape.K))}"
+    chain = product.chain.carried if product.operation.is_native else Chain(OTHER)
+    yield f"product {_numbers(parameters(chain, shape.K))}"
     for name, operand in (("a", product.a), ("b", product.b), ("c", product.operation.c)):
         port, is_negated = product.source(name) if name in product.operation.operands else (NO_PORT, False)
         yield f"{name} {port} {operand.width} {_storage(operand.carried_by)} {int(is_negated)} {_codes(operand)}"

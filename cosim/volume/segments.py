@@ -12,8 +12,9 @@ from cosim.bench.schedule import NATIVE, Schedule, schedule
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import REPEATED, specification_of
 from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
-from cosim.volume.design_plan import products_of
+from cosim.volume.design_plan import is_native, products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows
+from golden.stimulus.volume import takes
 from rtl.designs.design import Design
 
 DIRECTED = 20_000
@@ -72,10 +73,17 @@ class Vectors:
     widths: OperandWidths = THE_UNITS
 
     def segments(self) -> Iterator[Segment]:
-        """All segments in order: those with the vectors of a run in cocotb, then native ones, or where not all operands may
-        be sent, more like the first."""
+        """All segments in order: those with the vectors of a run in cocotb, then native ones, or where these cannot be, more
+        like the first."""
         yield from self._directed()
-        yield from self._drawn() if self.widths.assumed else self._native()
+        yield from self._native() if self.are_native else self._drawn()
+
+    @property
+    def are_native(self) -> bool:
+        """Whether libmmau generates the later vectors: all operands may be sent, and it makes rows of their formats and
+        computes the results."""
+        makes = all(takes(product.shape) for product in products_of(self.design, self.widths))
+        return makes and is_native(self.design) and not self.widths.assumed
 
     def _drawn(self) -> Iterator[Segment]:
         """The segments of the later vectors, with those of runs of other seeds."""

@@ -13,8 +13,8 @@ from golden.checks import check_bool, check_int, check_name
 class IntegerFormat(Format):
     """An integer of `bits`, in two's complement if signed; codes of fewer than 8 bits are carried one in a byte.
 
-    It decodes as any other format does: value = (−1)^sign · sig · 2^exp, exp always 0. There is no −0, no infinity, no NaN
-    and no subnormal. `integer` creates such formats. `fraction` counts in its elements alone (coded_format.py).
+    It decodes as any other format does: value = (−1)^sign · sig · 2^exp, exp always −fraction. There is no −0, no infinity,
+    no NaN and no subnormal. `integer` creates such formats; those of elements are in coded_format.py.
     """
 
     bits: int
@@ -37,11 +37,11 @@ class IntegerFormat(Format):
 
     @cached_property
     def e_min(self) -> int:
-        return 0
+        return -self.fraction
 
     @cached_property
     def e_max(self) -> int:
-        return 0
+        return -self.fraction
 
     @cached_property
     def max_finite(self) -> int:
@@ -65,16 +65,16 @@ class IntegerFormat(Format):
         return 0
 
     def number(self, code: int) -> int:
-        """The integer value of a code."""
+        """The integer of a code, in units of the last place."""
         return code - self.codes if self.signed and code > self.max_finite else code
 
     def _decode(self, code: int) -> Decoded:
         value = self.number(code)
-        return Decoded(int(value < 0), 0, abs(value), Cls.NORMAL if value else Cls.ZERO)
+        return Decoded(int(value < 0), self.e_min, abs(value), Cls.NORMAL if value else Cls.ZERO)
 
     def encode_scaled(self, value: int, exp: int, mode: Mode, overflow: Overflow = "infinity", flush: bool = False) -> int:
         """Code of `value · 2**exp`, rounded once in `mode`; beyond the range, that of the largest or smallest number."""
-        rounded = shift_and_round(value, -exp, mode)
+        rounded = shift_and_round(value, self.e_min - exp, mode)
         return max(self.lowest, min(rounded, self.max_finite)) % self.codes
 
     def last_bit(self, value: int, exp: int, flush: bool = False) -> int:
@@ -87,7 +87,8 @@ class IntegerFormat(Format):
     def describe(self, code: int) -> str:
         """One readable line: the code in hex, its bits, its value."""
         self.decode(code)
-        return f"{self.name} {code:#0{2 + self.storage_bits // 4}x} {self.split(code)} = {self.number(code)}"
+        unit = f"·2^{self.e_min}" if self.fraction else ""
+        return f"{self.name} {code:#0{2 + self.storage_bits // 4}x} {self.split(code)} = {self.number(code)}{unit}"
 
 
 def integer(name: str, bits: int, signed: bool = True, dtype: str | None = None, fraction: int = 0) -> IntegerFormat:

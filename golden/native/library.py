@@ -102,7 +102,7 @@ def message(status: int) -> str:
 
 
 class TooWide(ValueError):
-    """An exact sum of a step has more bits than the library's widest integer."""
+    """An exact sum of a step has more bits than the library's widest integer, or is a fixed-point number."""
 
 
 def refusal(status: int) -> ValueError:

@@ -7,6 +7,7 @@ from golden.arithmetic.coded_format import CodedFormat
 from golden.arithmetic.formats import Format, IntegerFormat
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS, RUNS, Chain
+from golden.native.library import TooWide
 from golden.operations import OPERATIONS, Operation
 from golden.operations.e_fdpa import ZEROS
 from golden.operations.exact_sum import ExactSum
@@ -77,13 +78,16 @@ def parameters(chain: Chain, K: int) -> Parameters:
     """The parameters of a chain over K products.
 
     Raises:
-        ValueError: the operation cannot take its own result as c, and K needs more than one step.
+        ValueError: the operation cannot take its own result as c, and K needs more than one step. TooWide: the library does
+            not compute it.
     """
     operation = chain.operation
     if not is_one_call(chain):
         raise ValueError(f"engine 'native' computes no such chain in one call: {chain}")
     if type(operation) is not OPERATIONS[operation.name]:
         raise ValueError(f"engine 'native' cannot run {operation.name} with replaced steps; use engine='reference'")
+    if not operation.is_native:
+        raise TooWide(f"engine 'native' computes no {operation.name} with c in {operation.c}, a fixed-point number")
     if operation.length < K:
         operation.accumulating()
     keys: dict[str, Any] = {"operation": OPERATION_CODES[operation.name], "K": K, "L": operation.length}

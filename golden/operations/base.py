@@ -134,6 +134,11 @@ class Operation(ABC):
         return self.a.e_min + self.b.e_min
 
     @property
+    def is_native(self) -> bool:
+        """Whether the native library computes the operation, with these formats. The reference engine computes any."""
+        return True
+
+    @property
     def scale_format(self) -> Format | None:
         """Format of the scales, None if the operation has none."""
         return None

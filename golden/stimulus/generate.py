@@ -48,8 +48,7 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
         check_least(what, value, least)
     if shape.carried is not shape:
         for chunk in chunks(shape.carried, count, seed, rows):
-            a, b = shape.coded(chunk.operands.a, chunk.operands.b)
-            yield replace(chunk, operands=chunk.operands._replace(a=a, b=b))
+            yield replace(chunk, operands=chunk.operands._replace(**shape.coded(*chunk.operands[:3])))
         return
     walk = _walk(shape, seed)
     pending: list[Stimulus] = []

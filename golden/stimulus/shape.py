@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.arithmetic.conversion import rounding_to
-from golden.arithmetic.formats import Format
+from golden.arithmetic.formats import Format, IntegerFormat
 from golden.arrays import BitArray, bits_dtype
 from golden.chains.chain import Chain
 from golden.checks import check_least, check_type
@@ -21,6 +21,7 @@ from golden.comparison import is_nan as is_nan_code
 from golden.engines.engine import Batch, run
 from golden.operations import MUL, Operation
 from golden.operations.blocks import SCALES
+from golden.stimulus.fixed_point import carrier, codes_of, is_fixed_point
 from golden.units.model import Model
 
 Tile = tuple[()] | tuple[int, int]
@@ -103,13 +104,17 @@ class OperandShape:
 
     @property
     def carried(self) -> Self:
-        """The shape with the carriers of elements without fields, in which stimulus is made; itself if it has none."""
-        a, b = self.a.carried_by, self.b.carried_by
-        return self if a is self.a and b is self.b else replace(self, a=a, b=b)
+        """The shape with the carriers of formats without fields, in which stimulus is made; itself if it has none."""
+        a, b, c, d = self.a.carried_by, self.b.carried_by, self.c, self.d
+        if isinstance(c, IntegerFormat) and is_fixed_point(self.a, c):
+            c = d = carrier(c)
+        return self if a is self.a and b is self.b and c is self.c else replace(self, a=a, b=b, c=c, d=d)
 
-    def coded(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """Codes of a and b next to codes of their carriers."""
-        return self.a.codes_of(a), self.b.codes_of(b)
+    def coded(self, a: Any, b: Any, c: Any) -> dict[str, Any]:
+        """Codes of a, b and c next to codes of their carriers."""
+        if isinstance(self.c, IntegerFormat) and is_fixed_point(self.a, self.c):
+            c = codes_of(self.c, c)
+        return {"a": self.a.codes_of(a), "b": self.b.codes_of(b), "c": c}
 
     @property
     def blocks(self) -> int:

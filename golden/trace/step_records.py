@@ -329,7 +329,9 @@ class _Parts(EventReader):
         d = operation.d.value(code)
         assert d is not None
         rule = str(operation.parameters()["overflow"])
-        self._parts.append(Narrowing(total=total, rule=rule, beyond=total - int(d), format=operation.d, code=code))
+        self._parts.append(
+            Narrowing(total=total, rule=rule, beyond=total - int(d * 2**-operation.d.e_min), format=operation.d, code=code)
+        )
 
     def _flushed_product(self, code: int, x: Decoded, y: Decoded) -> None:
         self._rounded_products += 1

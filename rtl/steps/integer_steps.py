@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
-from golden.arithmetic.formats import IntegerFormat
+from golden.arithmetic.formats import Format, IntegerFormat
 from golden.operations.idpa import Combination
 from rtl.arithmetic.carry_save import two_rows
 from rtl.steps.component import SharedComponent, indexed
+from rtl.steps.interfaces import Operand, OperandSignature
 
 
 class IntegerProduct(SharedComponent):
@@ -36,6 +37,41 @@ class IntegerProduct(SharedComponent):
         m = Module()
         x, y = (code.as_signed() if operand.signed else code for code, operand in ((self.x, self._a), (self.y, self._b)))
         m.d.comb += self.prod.eq(x * y if self._combination == "multiply" else x ^ y)
+        return m
+
+
+class FixedProduct(SharedComponent):
+    """Combinational product of one pair of decoded elements, as an integer in units of the last place of c.
+
+    Args:
+        a, b: formats of the elements.
+        lsb: exponent of the last place of c. bits: those of the magnitude of any product.
+
+    Members:
+        x, y: In(OperandSignature).
+        prod: Out(bits + 1), in two's complement; without meaning where x or y is infinite or NaN.
+    """
+
+    x: Operand
+    y: Operand
+    prod: Signal
+
+    def __init__(self, a: Format, b: Format, lsb: int, bits: int) -> None:
+        self._elements = a, b
+        self._zeros = a.e_min + b.e_min - a.man_bits - b.man_bits - lsb
+        members = {"x": In(OperandSignature.of(a)), "y": In(OperandSignature.of(b)), "prod": Out(bits + 1)}
+        super().__init__("multiply", (a, b, lsb, bits), members)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        x, y = self.x, self.y
+        above = [
+            (part.exp - of.e_min).as_unsigned()[: (of.e_max - of.e_min).bit_length()]
+            for part, of in zip((x, y), self._elements, strict=True)
+        ]
+        magnitude = Signal(len(self.prod) - 1)
+        m.d.comb += magnitude.eq(((x.sig * y.sig) << above[0] + above[1]) << self._zeros)
+        m.d.comb += self.prod.eq(Mux(x.sign ^ y.sign, -magnitude, magnitude))
         return m
 
 

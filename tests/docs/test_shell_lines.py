@@ -30,7 +30,7 @@ NOT_RUN = {
     "make test": CI,
     "make lint types": CI,
     "make cosim": CI,
-    "make test-all": "continuous integration runs it in two parts: make test, and make test-merge with optional tools",
+    "make test-all": "continuous integration runs make test, and a half of make test-merge, with optional tools",
     ".venv/bin/pytest tests/golden -k twin": "a part of make test",
     "make formal": "half an hour; continuous integration runs make formal-main",
     "make mutants": "ten minutes; tests/studies/mutants runs it on one unit",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from tests.twin.twin_numbers import LAYOUTS, NAN, VALUES, Layout, Number, exponent_of, infinite, two_to
+from tests.twin.twin_numbers import FIXED_POINT, LAYOUTS, NAN, VALUES, Layout, Number, exponent_of, infinite, two_to
 
 SPECIALS: dict[str, Any] = {
     "ieee": "ieee", "fn": "one nan", "merged": "one nan", "fnuz": "nan for -0", "finite": "none", "p3109": "p3109",
@@ -18,6 +18,9 @@ def learn(table: Mapping[str, Any]) -> None:
         if bits.isdecimal() and kind in ("", "u"):
             VALUES.setdefault(name, list(numbers_of({"bits": int(bits), "signed": not kind})))
     for key, given in table.get("formats", {}).items():
+        if key == table.get("c") and "bits" in given:
+            FIXED_POINT[key] = (given["bits"], given.get("fraction", 0))
+            continue  # of so many codes no list is made
         if "bits" in given or "values" in given:
             VALUES[key] = list(numbers_of(given))
             continue

@@ -12,9 +12,11 @@ from typing import Any
 
 from tests.twin import rdna_twin, x86_twin
 from tests.twin.twin_numbers import (
+    FIXED_POINT,
     INTEGER_ROUNDING,
     LAYOUTS,
     NAN,
+    VALUES,
     Number,
     decode,
     encode,
@@ -44,6 +46,10 @@ def dot(
 ) -> int:
     """Φ: the code of d for a whole dot product, chained with the operation's L."""
     L = min(len(a), length(operation))
+    if operation.name == "IDPA" and operation.is_fixed:
+        for k in range(0, len(a), L):
+            c = fixed_point(operation, a[k : k + L], b[k : k + L], c)
+        return c
     if operation.name in ("FTZ-FMA", "FTZ-EO-FMA", "IDPA"):
         for k in range(0, len(a), L):
             c = x86_twin.operation_step(operation, a[k : k + L], b[k : k + L], c)
@@ -71,6 +77,27 @@ def dot(
         d = step
         c_format = operation.d.name
     return d
+
+
+def fixed_point(operation: Any, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """IDPA whose c is a fixed-point number; a one with zeros below is no number where an element can be NaN or infinite."""
+    (bits, places), names = FIXED_POINT[operation.c.name], (operation.a.name, operation.b.name)
+    x, y = ([decode(name, code) for code in codes] for name, codes in zip(names, (a, b), strict=True))
+    beyond, has_nar = 1 << bits, any(has_specials(name) for name in names)
+    lowest = -beyond // 2
+    if has_nar and (c == beyond // 2 or any(each.kind != "finite" for each in (*x, *y))):
+        return beyond // 2
+    products = (p.significand * q.significand * two_to(p.exponent + q.exponent) for p, q in zip(x, y, strict=True))
+    total = (c - beyond if c >= beyond // 2 else c) + sum(products, Fraction(0)) * two_to(places)
+    assert total.denominator == 1
+    if operation.overflow == "saturate":
+        total = max(Fraction(lowest + has_nar), min(Fraction(-lowest - 1), total))
+    return int(total) % beyond
+
+
+def has_specials(name: str) -> bool:
+    """Whether a format has a NaN or an infinity."""
+    return any(x.kind != "finite" for x in VALUES[name]) if name in VALUES else LAYOUTS[name].specials != "none"
 
 
 def operand(operation: Any, name: str, code: int) -> Number:

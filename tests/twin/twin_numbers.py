@@ -66,6 +66,9 @@ LAYOUTS: dict[str, Layout] = {
 VALUES: dict[str, "list[Number]"] = {}
 """Numbers of formats without fields, by code."""
 
+FIXED_POINT: dict[str, tuple[int, int]] = {}
+"""Bits and fraction bits of fixed-point accumulators."""
+
 
 class Number(NamedTuple):
     """A term of a sum. Finite: value = significand · 2^exponent, with the exponent as numerics.md, section 1, defines it.

@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from golden.arithmetic.formats import FP64, Format
+from golden.arithmetic.formats import FP64, INT32, Format
 from golden.arrays import bits_dtype
 from golden.checks import check_int, check_least, check_type
 from golden.native import stimulus as native
@@ -136,6 +136,12 @@ def parameters(shape: OperandShape) -> StimulusShape:
     )  # fmt: skip
 
 
+def takes(shape: OperandShape) -> bool:
+    """Whether the native library makes rows of a shape: integers have at most 8 bits, and their sums are int32."""
+    of = shape.carried
+    return not is_integer(of) or (max(of.a.width, of.b.width) <= 8 and of.c == of.d == INT32)
+
+
 MAX_K, MAX_TILE, MAX_ELEMENTS = 1 << 16, 1 << 10, 1 << 26
 """Upper limits: products of a row; rows of A (or columns of B) in a tile; elements of a tile's A (or B)."""
 
@@ -167,8 +173,7 @@ def tiles(shape: OperandShape, m: int, n: int, seed: int, first: int, count: int
     native.check_available()
     if shape.carried is not shape:
         made, label = tiles(shape.carried, m, n, seed, first, count)
-        a, b = shape.coded(made.a, made.b)
-        return replace(made, a=a, b=b), label
+        return replace(made, **shape.coded(made.a, made.b, made.c)), label
     scales: list[Any] = [None, None]
     if shape.scale is not None:
         scales = [np.empty((count, size, shape.blocks), bits_dtype(shape.scale)) for size in (m, n)]

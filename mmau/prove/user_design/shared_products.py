@@ -1,10 +1,11 @@
 """Products that a design and the specification share: one variable in place of a multiplication on both sides.
 
 No solver shows that two circuits of multipliers agree, let alone through an addition and a rounding. Where a design
-multiplies the factors of the specification, as is asked under the formulas of a case, the product is the same number on
-both sides: a variable about which a few facts are known. Each fact is proved of all factors. The variable has every value
-that the product can have, and more; so what never holds for any of its values never holds, but values for which something
-holds show nothing by themselves. So are the significands and exponents of normalised operands (forms.py).
+multiplies the factors of the specification, as is asked under the formulas of a case, or holds their product on a wire
+whatever circuit computes it (product_wires.py), the product is the same number on both sides: a variable about which a few
+facts are known. Each fact is proved of all factors. The variable has every value that the product can have, and more. What
+never holds for any of its values never holds, but values for which something holds show nothing by themselves. So are the
+significands and exponents of normalised operands (forms.py).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from mmau.prove.evaluation import evaluate, in_order, width
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.user_design.asking import Limits, ask
 from mmau.prove.user_design.forms import Form, NormalWires, rows_where
+from mmau.prove.user_design.product_wires import holding
 from mmau.prove.user_design.row_evaluation import Column, columns
 
 SAME, FACT = 1.0, 2.0
@@ -71,7 +73,7 @@ class SharedProducts:
         products = products_of(specified)
         mine = [term for term in in_order([got]) if _multiplies(term)]
         self.complete = not products
-        if not products or not mine:
+        if not products:
             return
         factors = [
             *(factor for each in mine for factor in each.children()),
@@ -80,6 +82,8 @@ class SharedProducts:
         same = _Same(terms, assumed, columns(factors, rows), Limits(limits.end, SAME, limits.clock))
         for number, product in enumerate(products):
             found = [term for term in mine if term not in self._by and same.factors(term, product)]
+            if not found and wires is None:
+                found = list(holding(terms, got, product.x, product.y, assumed, rows, limits))
             if found:
                 self._share(product, found, number)
         self.complete = all(each.term in self._by for each in products)

@@ -233,9 +233,9 @@ def test_the_flags_of_a_generated_unit_are_compared(operation: Operation, monkey
     assert {row.products for row in cosim.run(unit, vectors=600).differing} == {"flags flags"}
 
 
-@pytest.mark.slow
+@pytest.mark.costly
 @pytest.mark.simulator
-@pytest.mark.parametrize("right", [True, False])
+@pytest.mark.parametrize("right", [False, True])
 def test_flags_of_a_dot_product_are_proved_and_refuted(tmp_path: Path, right: bool) -> None:
     """E-FDPA of one's own, with flags by the right rule of tininess or by the other."""
     other: dict[str, Any] = {} if right else {"tininess": "before"}

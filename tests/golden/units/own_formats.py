@@ -50,6 +50,12 @@ def hif8() -> list[str]:
 
 HIF8 = f"[formats.hif8]\nvalues = {json.dumps(hif8())}\n"
 
+
+def fixed(bits: int, fraction: int) -> str:
+    """The text of a fixed-point format `acc`."""
+    return f"[formats.acc]\nbits = {bits}\nfraction = {fraction}\n"
+
+
 TEXTS = {
     "e3m4": f'{_ALIGNED}a = "e3m4"\nb = "e3m4"\nc = "fp32"\nrho = "RNE-FP32"\n{E3M4}',
     "p3109": f'operation = "E-FDPA"\nL = 3\na = "p4"\nb = "up3"\nc = "p4"\nrho = "RNE-p4"\nzero = "ieee"\n{P4}{UP3}',
@@ -131,6 +137,19 @@ TEXTS = {
     "int16 sums": 'operation = "IDPA"\nL = 5\na = "int8"\nb = "uint8"\nc = "int16"\noverflow = "saturate"\n',
     "flexpoint": 'operation = "IDPA"\nL = 4\na = "int16"\nb = "int16"\nc = "int48"\n',
     "int24 sums": 'operation = "IDPA"\nL = 3\na = "uint11"\nb = "int5"\nc = "int24"\n',
+    "kulisch": f'operation = "IDPA"\nL = 3\na = "e4m3"\nb = "e4m3"\nc = "acc"\n{fixed(64, 18)}',
+    "kulisch saturates": (
+        f'operation = "IDPA"\nL = 3\na = "e5m2"\nb = "e4m3"\nc = "acc"\noverflow = "saturate"\n{fixed(56, 26)}'
+    ),
+    "numbers in fixed point": (
+        f'operation = "IDPA"\nL = 5\na = "e2m1"\nb = "e3m2"\nc = "acc"\noverflow = "saturate"\n{fixed(14, 6)}'
+    ),
+    "weights in fixed point": f'operation = "IDPA"\nL = 2\na = "p4"\nb = "int4"\nc = "acc"\n{fixed(30, 11)}{P4}',
+    "integers in fixed point": f'operation = "IDPA"\nL = 2\na = "mxint8"\nb = "int5"\nc = "acc"\n{fixed(20, 7)}{MXINT8}',
+    "table in fixed point": (
+        'operation = "IDPA"\nL = 2\na = "few"\nb = "e4m3ieee"\nc = "acc"\noverflow = "saturate"\n'
+        f'{fixed(40, 19)}{FEW}'
+    ),
     "int16 in int32": 'operation = "IDPA"\nL = 3\na = "int16"\nb = "int8"\nc = "int32"\n',
     "multiply": f'operation = "MUL"\na = "fp22"\nb = "fp22"\nrho = "RD-fp22"\n{FP22}',
     "add": f'operation = "ADD"\na = "p4"\nb = "p4"\noverflow = "saturate"\n{P4}',

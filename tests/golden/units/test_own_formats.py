@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import golden
+from golden.cache import tell_once
 from golden.native.library import library
 from golden.stimulus import OperandShape, generate
 from golden.units.unit_file import load_unit, unit_from_table, unit_to_toml
@@ -40,7 +41,8 @@ def compare(name: str, count: int) -> None:
     operation = unit.operation
     rows = generate(OperandShape.of_operation(operation), count, seed=3).operands
     given = (rows.a, rows.b, rows.c if "c" in operation.operands else None, rows.scale_a, rows.scale_b)
-    results = {engine: unit.dot(*given, engine=engine) for engine in ENGINES}
+    engines = ENGINES if operation.is_native else ENGINES[:1]
+    results = {engine: unit.dot(*given, engine=engine) for engine in engines}
     for row in range(len(rows.c)):
         scales = [() if s is None else s[row].tolist() for s in (rows.scale_a, rows.scale_b)]
         expected = twin.dot(operation, rows.a[row].tolist(), rows.b[row].tolist(), int(rows.c[row]), *scales)
@@ -294,3 +296,50 @@ def test_sums_too_wide_for_the_library_are_the_references(caplog: pytest.LogCapt
     assert [record.message.partition(";")[0] for record in caplog.records] == [said]
     with pytest.raises(ValueError, match=f"^{said}$"):
         unit.dot(*rows, engine="native")
+
+
+def test_fixed_point_sum_is_exact_over_many_steps() -> None:
+    """In order and reversed, in steps of 3 and of 1, and in two halves: the sum is one integer."""
+    unit = own_unit("kulisch")
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(0, 0x7F, (20, 63), np.uint8) | rng.integers(0, 2, (20, 63), np.uint8) << 7 for _ in "ab")
+    c = rng.integers(0, 1 << 40, 20, np.uint64)
+    d = unit.dot(a, b, c)
+    assert (d == unit.dot(a[:, ::-1], b[:, ::-1], c)).all()
+    assert (d == replace(unit, operation=unit.operation.changed(L=1)).dot(a, b, c)).all()
+    half = unit.dot(a[:, :30], b[:, :30], c)
+    assert (unit.dot(a[:, 30:], b[:, 30:], half) == d).all()
+
+
+@pytest.mark.parametrize(
+    ("keys", "bits", "fraction", "message"),
+    [
+        ({}, 64, 17, "c must have a fraction of at least 18 bits, which products of e4m3 and e4m3 reach; got 17"),
+        ({"a": "bf16"}, 64, 64, "fraction of at least 142 bits, which products of bf16 and e4m3 reach; got 64"),
+        ({}, 7, 7, "bits of c must be an integer from 8 to 64, got 7"),
+        ({"c": "fp32"}, 64, 18, "c must be an integer, as int8; c may have a fraction; got 'fp32'"),
+        ({"a": "e4m4"}, 64, 18, "a must be one of .*; got 'e4m4'"),
+        ({"a": "b1"}, 64, 18, "bits of b1 as an element must be an integer from 2 to 16, got 1"),
+        ({"a": "wide", "formats": {"wide": {"exp_bits": 8, "man_bits": 2, "bias": 2, "specials": "finite"}}}, 64, 18,
+         "must have at most 128 bits in units of the last place of c, got 281"),
+        ({"combination": "xor"}, 64, 18, "combination may be xor only where a and b are b1; got a=e4m3, b=e4m3"),
+    ],
+)  # fmt: skip
+def test_fixed_point_refusals(keys: dict[str, Any], bits: int, fraction: int, message: str) -> None:
+    formats = {"acc": {"bits": bits, "fraction": fraction}, **keys.get("formats", {})}
+    table = {"name": "u", "operation": "IDPA", "L": 2, "a": "e4m3", "b": "e4m3", "c": "acc", **keys, "formats": formats}
+    with pytest.raises(ValueError, match=message):
+        unit_from_table(table)
+
+
+@pytest.mark.skipif(library() is None, reason="the native engine is not installed")
+def test_fixed_point_is_refused_by_the_native_engine_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    unit = own_unit("kulisch")
+    a, c = np.zeros((1, 3), np.uint8), np.zeros(1, np.uint64)
+    with pytest.raises(ValueError, match="engine 'native' computes no IDPA with c in acc, a fixed-point number"):
+        unit.dot(a, a, c, engine="native")
+    tell_once.cache_clear()
+    for _ in range(2):
+        assert unit.dot(a, a, c) == 0
+    said = "engine 'reference' computes IDPA of e4m3 and e4m3 here, slowly"
+    assert caplog.text.count(said) == 1

@@ -52,6 +52,8 @@ RIGHT = {
     "wrong for a number that is no product": ("PRODUCT_OF_NO_FACTORS",),
     "factors shifted until they have no zeros in front": ("FACTORS_NORMALISED_FIRST",),
     "bits lost that no sum has with so small exponents": ("BUG_STICKY_LOST_BELOW",),
+    "a multiplier of rows and full adders": ("MULTIPLIED_BY_ROWS",),
+    "a multiplier of digits": ("MULTIPLIED_BY_DIGITS",),
 }
 """Macros of designs that are right for all operands."""
 
@@ -69,8 +71,11 @@ WRONG = {
         "FACTORS_WITHOUT_HIDDEN_ONE_IN_SPECIALS",
         "BUG_OF_A_SMALL_PRODUCT_IN_SPECIALS",
     ),
+    "a digit without the one that makes it negative": ("MULTIPLIED_BY_DIGITS", "BUG_DIGIT_WITHOUT_ITS_ONE"),
+    "a carry lost between two rows": ("MULTIPLIED_BY_ROWS", "BUG_CARRY_LOST_BETWEEN_ROWS"),
 }
-"""Macros of designs with a fault; the last one is right in a proof that shares the product where the factors differ."""
+"""Macros of designs with a fault; that of small products in special values is right in a proof that shares the product where
+the factors differ."""
 
 
 FMA, ADDER = ("input [7:0] a, b, c, output [7:0] d", ".*"), ("input [7:0] a, c, output [7:0] d", ".b(8'h38), .*")

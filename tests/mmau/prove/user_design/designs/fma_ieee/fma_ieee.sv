@@ -25,6 +25,45 @@ module fma_ieee #(
     return stored == '0 ? X'(1) : {1'b0, stored};
   endfunction
 
+  // The product by one of several circuits; each digit of two bits of y is 0, 1, 2, -2 or -1.
+  function automatic logic [Q-1:0] times(input logic [MF:0] x, y);
+    logic [Q-1:0] sum, carry, row, next;
+    logic [MF+4:0] padded;
+    logic [2:0] digit;
+    logic negative;
+    {sum, carry, row, next, digit, negative} = '0;
+    padded = (MF + 5)'({y, 1'b0});
+`ifdef MULTIPLIED_BY_DIGITS
+    for (int j = 0; 2 * j <= MF + 1; j++) begin
+      digit = padded[2*j+:3];
+      negative = digit[2] & ~&digit[1:0];
+      row = (digit[2] ? digit[1:0] == '0 : &digit[1:0]) ? Q'(x) << 1 : digit[1] ^ digit[0] ? Q'(x) : '0;
+`ifdef BUG_DIGIT_WITHOUT_ITS_ONE
+      if (j == 1 && x == '1) negative = 1'b0;
+`endif
+      row = (row << 2 * j) ^ {Q{negative}};
+      next = sum ^ carry ^ row;  // the sum of three words as that of two
+      carry = ((sum & carry) | (sum & row) | (carry & row)) << 1;
+      sum = next + Q'(negative);
+    end
+    return sum + carry;
+`elsif MULTIPLIED_BY_ROWS
+    for (int j = 0; j <= MF; j++) begin
+      row = {Q{y[j]}} & (Q'(x) << j);
+`ifdef BUG_CARRY_LOST_BETWEEN_ROWS
+      next = sum ^ row ^ (j == MF ? carry & ~(Q'(1) << MF + 1) : carry);
+`else
+      next = sum ^ row ^ carry;
+`endif
+      carry = ((sum ^ row) & carry | sum & row) << 1;
+      sum = next;
+    end
+    return sum + carry;
+`else
+    return Q'(x) * Q'(y);
+`endif
+  endfunction
+
   // 1. operands and product
   logic p_sign, c_sign, subtract;
   logic [MF:0] a_sig, b_sig;
@@ -61,7 +100,7 @@ module fma_ieee #(
 `ifdef BUG_PRODUCT_OF_OTHER_FACTORS
     product = Q'(a_sig) * Q'(b_sig ^ (MF + 1)'(a_sig == (MF + 1)'(5) && c_sig == P'(9)));
 `else
-    product = Q'(a_sig) * Q'(b_sig);
+    product = times(a_sig, b_sig);
 `endif
     p_exp = exponent_of((X - 1)'(a[MF+:EF])) + exponent_of((X - 1)'(b[MF+:EF])) - BIAS - a_zeros - b_zeros;
     if (a[EF+MF-1:0] == '0 || b[EF+MF-1:0] == '0) p_exp = X'(2) - BIAS;

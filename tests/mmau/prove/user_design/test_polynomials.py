@@ -1,0 +1,202 @@
+"""Multipliers of several kinds that polynomials show to multiply, and wrong ones that they must not."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product as combinations
+from math import inf
+from random import Random
+
+import numpy as np
+import pytest
+from bitwuzla import Kind, Term, TermManager
+
+from mmau.prove.netlist.gates import NO, Gate, Gates, Literal, Word
+from mmau.prove.netlist.terms import Bits, Terms
+from mmau.prove.user_design import polynomials
+from mmau.prove.user_design.asking import Limits
+from mmau.prove.user_design.polynomials import TooLarge, bit, is_zero, product, total
+from mmau.prove.user_design.product_wires import holding
+from tests.mmau.prove.netlist.test_gates import value
+
+LIMITS = Limits(inf, 20.0)
+
+Adder = Callable[[Gates, Literal, Literal, Literal], Literal]
+"""The carry of a full adder."""
+
+
+def of_pairs(gates: Gates, x: Literal, y: Literal, z: Literal) -> Literal:
+    return gates.either(gates.either(gates.both(x, y), gates.both(x, z)), gates.both(y, z))
+
+
+def of_half_adders(gates: Gates, x: Literal, y: Literal, z: Literal) -> Literal:
+    return gates.either(gates.both(gates.differ(x, y), z), gates.both(x, y))
+
+
+def of_choice(gates: Gates, x: Literal, y: Literal, z: Literal) -> Literal:
+    return gates.choice(gates.differ(x, y), z, y)
+
+
+ADDERS = [of_pairs, of_half_adders, of_choice, Gates.majority]
+
+
+def in_rows(gates: Gates, x: Word, y: Word, carry_of: Adder) -> Word:
+    """The product by rows that full adders sum, and one adder at the end."""
+    bits = len(x) + len(y)
+    sums, carries = [NO] * bits, [NO] * bits
+    for k, chosen in enumerate(y):
+        row = [NO] * k + [gates.both(chosen, each) for each in x] + [NO] * (bits - k - len(x))
+        taken = list(zip(sums, row, carries, strict=True))
+        sums = [gates.differ(gates.differ(one, other), third) for one, other, third in taken]
+        carries = [NO] + [carry_of(gates, *each) for each in taken[:-1]]
+    return gates.added(tuple(sums), tuple(carries))
+
+
+def in_digits(gates: Gates, x: Word, y: Word) -> Word:
+    """The product by the digits −2 to 2 of y (A. D. Booth's, of two bits each)."""
+    bits = len(x) + len(y)
+    whole, padded = (NO,) * bits, (NO, *y, NO, NO)
+    one, two = (x + (NO,) * bits)[:bits], ((NO, *x) + (NO,) * bits)[:bits]
+    for j in range(len(y) // 2 + 1):
+        low, middle, high = padded[2 * j : 2 * j + 3]
+        is_one = gates.differ(low, middle)
+        is_two = gates.both(gates.differ(high, middle), is_one ^ 1)
+        row = [gates.either(gates.both(is_one, p), gates.both(is_two, q)) for p, q in zip(one, two, strict=True)]
+        placed = [NO] * (2 * j) + row[: bits - 2 * j]
+        whole = gates.added(whole, tuple(gates.differ(each, high) for each in placed), high)
+    return whole
+
+
+def multiplies(gates: Gates, word: Word, x: Word, y: Word) -> bool:
+    """Whether polynomials show that a word is the product."""
+    products = [(-(1 << j + k), product(bit(one), bit(other))) for j, one in enumerate(x) for k, other in enumerate(y)]
+    held = [(1 << k, bit(literal)) for k, literal in enumerate(word)]
+    return is_zero(gates, total([*held, *products]), len(word), {each >> 1 for each in (*x, *y)}, LIMITS)
+
+
+def factors(x_bits: int, y_bits: int) -> tuple[Gates, Word, Word]:
+    terms, gates = Terms(TermManager()), Gates()
+    return gates, gates.word(terms.free("x", x_bits).term), gates.word(terms.free("y", y_bits).term)
+
+
+@pytest.mark.parametrize("bits", [1, 4, 11, 24])
+@pytest.mark.parametrize("carry_of", ADDERS, ids=lambda each: each.__name__)
+def test_rows_and_adders_multiply(carry_of: Adder, bits: int) -> None:
+    gates, x, y = factors(bits, bits)
+    assert multiplies(gates, in_rows(gates, x, y, carry_of), x, y)
+
+
+@pytest.mark.parametrize(("x_bits", "y_bits"), [(2, 3), (4, 4), (11, 11), (8, 24), (53, 53)])
+def test_digits_multiply(x_bits: int, y_bits: int) -> None:
+    gates, x, y = factors(x_bits, y_bits)
+    assert multiplies(gates, in_digits(gates, x, y), x, y)
+
+
+@pytest.mark.parametrize("bits", [3, 8, 12])
+def test_a_multiplication_in_parts_multiplies(bits: int) -> None:
+    terms, gates = Terms(TermManager()), Gates()
+    x, y = terms.free("x", 2 * bits), terms.free("y", 2 * bits)
+    x_high, x_low, y_high, y_low = (
+        terms.extended(terms.part(each, *place), 4 * bits)
+        for each in (x, y)
+        for place in ((2 * bits - 1, bits), (bits - 1, 0))
+    )
+
+    def made(kind: Kind, *operands: Bits) -> Bits:
+        return terms.apply(kind, list(operands), 4 * bits)
+
+    high, low = made(Kind.BV_MUL, x_high, y_high), made(Kind.BV_MUL, x_low, y_low)
+    both = made(Kind.BV_MUL, made(Kind.BV_ADD, x_high, x_low), made(Kind.BV_ADD, y_high, y_low))
+    middle = made(Kind.BV_SUB, both, made(Kind.BV_ADD, high, low))  # A. Karatsuba's way
+    placed = [made(Kind.BV_SHL, each, terms.number(n, 4 * bits)) for each, n in ((high, 2 * bits), (middle, bits))]
+    word = gates.word(made(Kind.BV_ADD, made(Kind.BV_ADD, *placed), low).term)
+    assert multiplies(gates, word, gates.word(x.term), gates.word(y.term))
+
+
+@pytest.mark.attack("a multiplier with one gate that is another")
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("made", [in_digits, partial(in_rows, carry_of=of_half_adders)], ids=["digits", "rows"])
+def test_no_multiplier_with_a_wrong_gate_multiplies(
+    made: Callable[[Gates, Word, Word], Word], seed: int, record_property: Callable[[str, object], None]
+) -> None:
+    """Each of the gates in turn is of another kind; all products of three bits tell which multipliers are wrong."""
+    random, wrong = Random(seed), 0
+    gates, x, y = factors(3, 3)
+    word = made(gates, x, y)
+    right = list(gates.all)
+    for number, gate in enumerate(right):
+        if not gate.inputs:
+            continue
+        kinds = [kind for kind in ("and", "xor") if kind != gate.kind]
+        gates.all[number] = Gate(random.choice(kinds), gate.inputs[:2], gate.level)
+        differs = any(
+            sum(value(gates, literal, leaves) << k for k, literal in enumerate(word)) != of(leaves, x) * of(leaves, y)
+            for leaves in every(x, y)
+        )
+        assert multiplies(gates, word, x, y) is not differs
+        wrong += differs
+        gates.all[number] = gate
+    assert wrong > 20
+    record_property("caught", "refused")
+
+
+def of(leaves: dict[int, int], word: Word) -> int:
+    return sum(leaves[literal >> 1] << k for k, literal in enumerate(word))
+
+
+def every(*words: Word) -> list[dict[int, int]]:
+    places = [literal >> 1 for word in words for literal in word]
+    return [dict(zip(places, bits, strict=True)) for bits in combinations((0, 1), repeat=len(places))]
+
+
+def test_a_polynomial_that_grows_is_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polynomials, "MOST", 5)
+    gates, x, y = factors(4, 4)
+    with pytest.raises(TooLarge):
+        multiplies(gates, in_digits(gates, x, y), x, y)
+
+
+# wires of a design
+
+
+def wires(got: Callable[[Terms, Bits, Bits, Bits], Bits], shown: Sequence[tuple[int, int, int]]) -> list[Term]:
+    """The wires that hold the product of significands {e is not 0, m}, of rows (e, m, y)."""
+    terms = Terms(TermManager())
+    e, m, y = terms.free("e", 3), terms.free("m", 4), terms.free("y", 5)
+    x = terms.joined([terms.truth(terms.is_nonzero(e)), m])
+    rows = {
+        each.term: np.array(column, dtype=object) for each, column in zip((e, m, y), zip(*shown, strict=True), strict=True)
+    }
+    return list(holding(terms, got(terms, e, m, y).term, x, y, [], rows, LIMITS))
+
+
+def in_parts(hidden: Callable[[Terms, Bits], Bits]) -> Callable[[Terms, Bits, Bits, Bits], Bits]:
+    """The hidden one's row and the others'."""
+
+    def got(terms: Terms, e: Bits, m: Bits, y: Bits) -> Bits:
+        low = terms.apply(Kind.BV_MUL, [terms.extended(m, 10), terms.extended(y, 10)], 10)
+        row = terms.choice(hidden(terms, e), lambda: y, lambda: terms.number(0, 5))
+        placed = terms.extended(terms.joined([row, terms.number(0, 4)]), 10)
+        return terms.extended(terms.apply(Kind.BV_ADD, [low, placed], 10), 14)
+
+    return got
+
+
+def is_normal(terms: Terms, e: Bits) -> Bits:
+    """A hidden one by another expression than the specification's."""
+    return terms.apply(Kind.BV_NOT, [terms.truth(terms.equal(e, terms.number(0, 3)))], 1)
+
+
+def is_not_five(terms: Terms, e: Bits) -> Bits:
+    """A hidden one that is wrong for one exponent."""
+    return terms.apply(Kind.BV_AND, [is_normal(terms, e), terms.truth(terms.differs(e, terms.number(5, 3)))], 1)
+
+
+def test_a_wire_of_a_design_holds_the_product() -> None:
+    shown = [(0, 3, 17), (2, 9, 30), (7, 15, 31), (5, 0, 1)]
+    assert len(wires(in_parts(is_normal), shown)) == 1
+
+
+@pytest.mark.attack("a wire that is the product in all rows that are tried")
+def test_a_wire_that_agrees_in_all_rows_does_not(record_property: Callable[[str, object], None]) -> None:
+    assert wires(in_parts(is_not_five), [(0, 3, 17), (2, 9, 30), (7, 15, 31)]) == []
+    record_property("caught", "refused")
