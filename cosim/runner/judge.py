@@ -16,7 +16,7 @@ from cosim.dut.tool_log import ElaborationError
 from cosim.runner.job import Simulated
 from cosim.runner.request import Request
 from golden.files import temporary_folder
-from golden.units.controls import MASK, METADATA
+from golden.units.controls import OPERANDS
 from rtl.designs.design import Design, operand_names
 from rtl.designs.identity import design_key, verilog_digest
 from rtl.designs.tile_design import TileDesign
@@ -75,7 +75,7 @@ def steady_inputs(design: Design, dut: "Dut") -> tuple[str, ...]:
     unit = getattr(design, "unit", None)
     if unit is None or dut.beats is None or max(dut.beats.counts) == 1:
         return ()
-    return tuple(control.port for control in unit.controls if control.key not in (MASK, METADATA))
+    return tuple(control.port for control in unit.controls if control.key not in OPERANDS)
 
 
 def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:
