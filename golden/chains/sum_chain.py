@@ -112,7 +112,7 @@ class SumTable:
         product: the node to which each product is rounded, or "exact".
         node: rounding and format of each addition in a group, as `NODE` spells them.
         outer: the same of the additions of groups, in order, and of a c that is added last.
-        c: one of `C_PLACES`; with several groups the first and the last place are those of the outer sum.
+        c: one of `C_PLACES`; with groups, be it one, the first and the last place are those of the outer sum.
         F: fraction bits (bits) to which the terms of tree = "exact", and of a tree's nodes of more than two members, are cut
             at the largest of their exponents, as in T-FDPA; None: they are added without loss.
         truncation: how bits below F are dropped: RZ, RD or RO.
@@ -261,13 +261,13 @@ def program(table: SumTable, K: int) -> tuple[Sum | Sort, ...]:
     node, outer = node_of(table.node), node_of(table.outer)
     if not isinstance(table.tree, str):
         made.of_tree(table.tree, terms, node)
-    elif (size := table.group or K) == K:
+    elif not table.group:
         inside = {"first": ["c", *terms], "among": [*terms, "c"], "last": terms}[table.c]
         total = made.of_group(table.tree, inside, node, fixed=table.c == "first")
         if table.c == "last":
             made.add((total, "c"), outer)
     else:
-        groups = [made.of_group(table.tree, terms[k : k + size], node) for k in range(0, K, size)]
+        groups = [made.of_group(table.tree, terms[k : k + table.group], node) for k in range(0, K, table.group)]
         made.in_order([*groups, "c"] if table.c == "last" else ["c", *groups], outer)
     return tuple(made.steps)
 

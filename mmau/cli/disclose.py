@@ -1,7 +1,7 @@
 """`mmau disclose`: what an implementer of RISC-V's integrated matrix extension publishes of the arithmetic of units."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import chain
 
@@ -10,13 +10,15 @@ from golden.checks import check_choice, check_int, check_least
 from golden.files import write_atomically
 from golden.program import TEXT
 from golden.stimulus import OperandShape, chunks
+from golden.stimulus.shape import concatenated
 from golden.text import mmau_version
 from golden.units.unit import Unit
 from golden.units.unit_file import load_unit, unit_to_toml
 from mmau import OK
 from mmau.analysis.disclosure import FILE, FRM, LAMBDAS, in_mode, table_of, text_of, toml_of
 from mmau.analysis.microscaling import scaled_dot, scaled_shape
-from mmau.cli.vectors import CHUNK, MOST_VECTORS, facts, text, with_results
+from mmau.cli.riscv_arch_test import Tile, matrix_test
+from mmau.cli.vectors import CHUNK, MOST_VECTORS, facts, header, text, with_results
 
 
 def vectors_of(unit: Unit, count: int, seed: int) -> Iterator[tuple[str, bytes]]:
@@ -42,6 +44,21 @@ def scaled_vectors_of(unit: Unit, block: int, count: int, seed: int) -> Iterator
         yield f"{unit.name}-mx{block}-{name}.txt", b"".join(lines)
 
 
+def tests_of(unit: Unit, lambdas: Sequence[int], count: int, seed: int) -> Iterator[tuple[str, bytes]]:
+    """Tests of the unit for riscv-arch-test, in each mode of frm, under the least lambda that it has."""
+    for mode, name in FRM.items():
+        model = in_mode(unit, mode)
+        tile = Tile.of(model, lambdas)
+        shape = OperandShape.of(model, tile.K)
+        rows = concatenated([*chunks(shape, count, seed, CHUNK)]).operands
+        has_flags = getattr(model.operation, "flags", False)
+        d, flags = model.dot(*rows, flags=True) if has_flags else (model.dot(*rows), None)
+        yield (
+            f"{unit.name}-{name}.S",
+            matrix_test(tile, header(model, facts(model, shape, None, count, seed)), rows, d, flags),
+        )
+
+
 def run_disclose(arguments: argparse.Namespace) -> int:
     """Run `mmau disclose` and return its exit status."""
     check_least("--seed", arguments.seed, 0)
@@ -56,6 +73,8 @@ def run_disclose(arguments: argparse.Namespace) -> int:
     table = table_of(units, sizes)
     for unit in units if arguments.blocks else ():
         scaled_shape(unit, arguments.blocks[0])  # refuses a unit before anything is written
+    for unit in units if arguments.riscv_arch_test else ():
+        Tile.of(unit, sizes)
     print(text_of(table), end="")
     folder = arguments.output
     if folder is None:
@@ -66,7 +85,8 @@ def run_disclose(arguments: argparse.Namespace) -> int:
         write_atomically(folder / f"{unit.name}.toml", unit_to_toml(unit).encode())
         digests[unit.name] = {}
         scaled = [scaled_vectors_of(unit, block, arguments.vectors, arguments.seed) for block in arguments.blocks]
-        for name, content in chain(vectors_of(unit, arguments.vectors, arguments.seed), *scaled):
+        tests = [tests_of(unit, sizes, arguments.vectors, arguments.seed)] if arguments.riscv_arch_test else []
+        for name, content in chain(vectors_of(unit, arguments.vectors, arguments.seed), *scaled, *tests):
             write_atomically(folder / name, content)
             digests[unit.name][name] = sha256(content).hexdigest()
     write_atomically(folder / FILE, toml_of(table, digests, f"mmau {mmau_version()}").encode())

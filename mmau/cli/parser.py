@@ -238,6 +238,11 @@ def add_disclose(commands: Commands) -> None:
         default=[],
         help="write as many vectors under E8M0 scales of blocks of this many elements too; may be repeated (default: none)",
     )
+    stimulus.add_argument(
+        "--riscv-arch-test",
+        action="store_true",
+        help="write as many rows of one group as tests in assembler for riscv-arch-test, in each mode (default: none)",
+    )
     options.add_seed(stimulus)
     reports = disclose.add_argument_group(options.REPORTS)
     reports.add_argument(

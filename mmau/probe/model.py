@@ -176,8 +176,8 @@ def _chain(model: Model) -> Chain:
     if model.family == SUMS:
         table = SumTable(**keys)
         table.check_length(shape.K)
-        if table.group == shape.K:
-            raise ValueError(f"a group must be smaller than K = {shape.K}, got {table.group}")
+        if table.group == shape.K and table.c != "first":
+            raise ValueError(f"[sums] group = {table.group} of all products is a sum without groups: leave it out")
         return Chain(_of_formats(shape), sums=table)
     chained = _table(model.family, keys)
     operation_class = OPERATIONS[operation_of(model.family)]

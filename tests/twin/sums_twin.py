@@ -34,7 +34,7 @@ def whole(table: Any, products: list[Number], c: Number) -> Number:
     groups = [products[k : k + table.group] for k in range(0, len(products), table.group)] if table.group else [products]
     if table.c == "last":
         return in_order(table.outer, [*(of_group(table, group) for group in groups), c])
-    if len(groups) > 1:
+    if table.group:
         return in_order(table.outer, [c, *(of_group(table, group) for group in groups)])
     return of_group(table, [c, *products] if table.c == "first" else [*products, c])
 

@@ -58,12 +58,13 @@ def element(unit: Unit, a: Sequence[int], b: Sequence[int], c: int, group: int, 
     return d
 
 
+@pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("mode", FRM)
 @pytest.mark.parametrize("unit", [XCT, RTO, FRM_ROUNDED], ids=lambda each: each.name)
-def test_units_compute_as_the_draft_says(unit: Unit, mode: Mode) -> None:
-    """In two groups; the sign of zero aside, which the draft does not say of a partial sum."""
+def test_units_compute_as_the_draft_says(unit: Unit, mode: Mode, groups: int) -> None:
+    """The sign of zero aside, which the draft does not say of a partial sum. One group is rounded before c is added, too."""
     model, found = in_mode(unit, mode), reduction_of(unit)
-    operands = generate(OperandShape.of(model, 2 * found.products), 400, seed=3).operands
+    operands = generate(OperandShape.of(model, groups * found.products), 400, seed=3).operands
     expected = [element(unit, row.a, row.b, row.c, found.products, found.rnd, mode) for row in rows_of(operands)]
     d = model.dot(*operands).tolist()
     pairs = [(got, want) for got, want in zip(d, expected, strict=True) if want is not None and want & 0x7FFF]
