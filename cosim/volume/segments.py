@@ -8,9 +8,10 @@ from pathlib import Path
 from cosim.bench.coverage import SAMPLE
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
+from cosim.bench.runs import REPEATED
 from cosim.bench.schedule import NATIVE, Schedule, schedule
 from cosim.bench.scoreboard import Selection
-from cosim.bench.stimulus import REPEATED, specification_of
+from cosim.bench.stimulus import specification_of
 from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
 from cosim.volume.design_plan import is_native, products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows
