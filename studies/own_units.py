@@ -172,17 +172,16 @@ def found_wrong(unit: Unit, table: Mapping[str, Any]) -> dict[str, Any]:
     d = results(last, rows, inputs)
     near = [(words, step_of(changed)) for words, changed in wrong_tables(table)]
     near = [(words, wrong) for words, wrong in near if wrong.operation.d == unit.operation.d]
-    if not near:
-        near = [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
+    if unit.sums is None:
+        near += [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
     for words, wrong in near:
         changed = chosen_steps(wrong)[-1][1]
         if wrong.operation.d == unit.operation.d and (results(changed, rows, inputs) != d).any():
             with temporary_folder("mmau-own-units-") as folder:
                 design = ControlledDesign.of(unit) if unit.controls else as_design(unit)
                 source = write_generated(as_design(wrong), Path(folder))
-                report = co_simulated(
-                    design, vectors=WRONG_VECTORS, seed=SEED, mode="volume", dut=dut_like(design, [source], TOP)
-                )
+                dut, mode = dut_like(design, [source], TOP), "volume" if unit.sums is None else "cocotb"
+                report = co_simulated(design, vectors=WRONG_VECTORS, seed=SEED, mode=mode, dut=dut)
             return {"changed": words, "vectors": report.received, "mismatches": report.mismatches}
     raise ValueError(f"{unit.name}: no unit near it differs in {WRONG_VECTORS} rows")
 

@@ -179,13 +179,12 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Simulated:
     sources = sources_of(design, None if request.dut is None else circuit_of(design, request.dut, folder), folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
-    is_drawn = request.widths.assumed or not is_native(design)
-    native_seed = request.seed if request.vectors > DIRECTED and not is_drawn else None
-    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed, request.widths)
     vectors = Vectors(
         design=design, timing=sources.timing, results=request.results, vectors=request.vectors, seed=request.seed,
         selection=request.selection, folder=folder, widths=request.widths,
     )  # fmt: skip
+    native_seed = request.seed if request.vectors > DIRECTED and vectors.are_native else None
+    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed, request.widths)
     segments = list(vectors.segments())
     sent = send(program, plan, segments, request.processes, request.fail_fast)
     parts = [part_of(design, request, each.segment, each.rows, each.outcome) for each in sent]

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shutil import copy
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from golden import Unit
 from golden.files import in_use, temporary_folder
 from golden.processes import in_parallel, supervised
 from rtl.designs.design import Design
-from rtl.designs.identity import TOP
+from rtl.designs.identity import TOP, verilog_digest
 from rtl.designs.unit_design import as_design
 from rtl.yosys import YosysError
 
@@ -69,7 +70,11 @@ def run(design: Unit | Design, request: Request | None = None, **changes: Any) -
         from cosim.dut.generated import dut_like, write_generated  # units without flags do without
 
         with temporary_folder("mmau-flags-") as name:  # like a user design: only those have outputs beside d
-            return run(chosen, request, dut=dut_like(chosen, [write_generated(chosen, Path(name))], TOP))
+            source = write_generated(chosen, Path(name))
+            report = run(chosen, request, dut=dut_like(chosen, [source], TOP))
+            if request.work_dir is not None:
+                copy(source, request.work_dir)
+            return replace(report, verilog=verilog_digest(source.read_text(encoding="utf-8")))
     if request.dut is not None:
         from cosim.dut.reference import reference_of  # a generated design does without
 

@@ -12,7 +12,7 @@ from cosim.bench.comparison_rules import Compare
 from cosim.bench.mismatch import BUCKETS
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
-from cosim.bench.stimulus import LENGTHS
+from cosim.bench.runs import LENGTHS
 from golden import Format, Operation
 from golden.arithmetic.flags import FLAGS
 from golden.arithmetic.formats import INT8, INT32

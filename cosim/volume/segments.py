@@ -8,12 +8,14 @@ from pathlib import Path
 from cosim.bench.coverage import SAMPLE
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
+from cosim.bench.runs import REPEATED
 from cosim.bench.schedule import NATIVE, Schedule, schedule
 from cosim.bench.scoreboard import Selection
-from cosim.bench.stimulus import REPEATED, specification_of
+from cosim.bench.stimulus import specification_of
 from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
 from cosim.volume.design_plan import is_native, products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows
+from golden.stimulus.volume import takes
 from rtl.designs.design import Design
 
 DIRECTED = 20_000
@@ -72,10 +74,17 @@ class Vectors:
     widths: OperandWidths = THE_UNITS
 
     def segments(self) -> Iterator[Segment]:
-        """All segments in order: those with the vectors of a run in cocotb, then native ones, or where not all operands may
-        be sent, or the library does not compute the results, more like the first."""
+        """All segments in order: those with the vectors of a run in cocotb, then native ones, or where these cannot be, more
+        like the first."""
         yield from self._directed()
-        yield from self._drawn() if self.widths.assumed or not is_native(self.design) else self._native()
+        yield from self._native() if self.are_native else self._drawn()
+
+    @property
+    def are_native(self) -> bool:
+        """Whether libmmau generates the later vectors: all operands may be sent, and it makes rows of their formats and
+        computes the results."""
+        makes = all(takes(product.shape) for product in products_of(self.design, self.widths))
+        return makes and is_native(self.design) and not self.widths.assumed
 
     def _drawn(self) -> Iterator[Segment]:
         """The segments of the later vectors, with those of runs of other seeds."""

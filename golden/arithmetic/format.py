@@ -299,6 +299,11 @@ class Format(FormatFields):
         return f"{head} exp={exp} sig={sig:#x} = {'-' if sign else '+'}{sig}·2^{exp - self.man_bits}"
 
     @property
+    def sig_bits(self) -> int:
+        """Bits of a decoded significand."""
+        return self.man_bits + 1
+
+    @property
     def carried_by(self) -> "Format":
         """The format of fields that has all its numbers: itself, unless codes have no fields (coded_format.py)."""
         return self

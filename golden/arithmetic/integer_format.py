@@ -35,6 +35,10 @@ class IntegerFormat(Format):
     def width(self) -> int:
         return self.bits
 
+    @property
+    def sig_bits(self) -> int:
+        return self.width
+
     @cached_property
     def e_min(self) -> int:
         return -self.fraction

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from golden.arithmetic.coded_format import IntegerElement
 from golden.arithmetic.conversion import Conversion
-from golden.arithmetic.formats import Decoded, Format
+from golden.arithmetic.formats import Decoded, Format, IntegerFormat
 from golden.arithmetic.rounding import OVERFLOWS, Overflow
 from golden.arithmetic.steps import flushed
 from golden.checks import check_choice, listed
@@ -38,7 +38,7 @@ class FusedOperation(Operation):
         check_flag("flush_results", self.flush_results)
         check_choice("overflow", self.overflow, OVERFLOWS)
         for key in (key for key in self.operands if key != "c"):
-            if self.flush_inputs and isinstance(getattr(self, key), IntegerElement):
+            if self.flush_inputs and isinstance(getattr(self, key), IntegerElement | IntegerFormat):
                 raise ValueError(f"flush_inputs must be false where {key} is an integer, which has no subnormals; got true")
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Fixed-point accumulators beside floating-point elements: their codes are made as those of a format of fields."""
+"""Fixed-point numbers beside floating-point ones: their codes are made as those of a format of fields."""
 
 from functools import cache
 from typing import Any
@@ -16,13 +16,13 @@ SINGLE = 54
 """Largest width of a number whose carrier has one exponent, and all its bits as significand."""
 
 
-def is_fixed_point(a: Format, c: Format) -> bool:
-    """Whether c is a fixed-point number beside elements that are no integers."""
-    return isinstance(c, IntegerFormat) and not isinstance(a, IntegerFormat)
+def carrier(of: Format) -> Format:
+    """A format of fields in which codes of a format are made: that of a fixed-point number, or `Format.carried_by`."""
+    return _carrier(of) if isinstance(of, IntegerFormat) else of.carried_by
 
 
 @cache
-def carrier(c: IntegerFormat) -> Format:
+def _carrier(c: IntegerFormat) -> Format:
     """A format of fields whose numbers c has, from its last place to its largest number or just below."""
     exp_bits = 1 if c.bits <= SINGLE else EXP_BITS
     man_bits = c.bits - (1 << exp_bits)
@@ -32,12 +32,15 @@ def carrier(c: IntegerFormat) -> Format:
     )  # fmt: skip
 
 
-def codes_of(c: IntegerFormat, codes: BitArray) -> BitArray:
-    """The codes of c next to codes of its carrier; the ends of its range for the ends of the carrier's.
+def codes_of(c: Format, codes: BitArray) -> BitArray:
+    """The codes of c next to codes of its carrier; the ends of a fixed-point number's range for the ends of the carrier's.
 
     Bits of a large number that the carrier has not are those above them, so that all places of c vary.
     """
-    of = carrier(c)
+    if not isinstance(c, IntegerFormat):
+        found: BitArray = c.codes_of(codes)
+        return found
+    of = _carrier(c)
     field = codes.astype(np.uint64) & np.uint64(of.magnitude_mask)
     stored, man = field >> np.uint64(of.man_bits), field & np.uint64((1 << of.man_bits) - 1)
     places = np.maximum(stored, 1) - np.uint64(1)
@@ -45,5 +48,5 @@ def codes_of(c: IntegerFormat, codes: BitArray) -> BitArray:
     magnitude |= magnitude >> np.uint64(c.bits // 2) & (np.uint64(1) << places) - np.uint64(1)
     at_end, negative = field == of.max_finite, codes.astype(np.uint64) > of.magnitude_mask
     magnitude = np.where(at_end, np.where(negative, c.codes >> 1, c.max_finite).astype(np.uint64), magnitude)
-    found: BitArray = np.where(negative, ~magnitude + np.uint64(1), magnitude) & np.uint64(c.codes - 1)
-    return found.astype(bits_dtype(c))
+    whole: BitArray = np.where(negative, ~magnitude + np.uint64(1), magnitude) & np.uint64(c.codes - 1)
+    return whole.astype(bits_dtype(c))

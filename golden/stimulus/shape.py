@@ -21,7 +21,7 @@ from golden.comparison import is_nan as is_nan_code
 from golden.engines.engine import Batch, run
 from golden.operations import MUL, Operation
 from golden.operations.blocks import SCALES
-from golden.stimulus.fixed_point import carrier, codes_of, is_fixed_point
+from golden.stimulus.fixed_point import carrier, codes_of
 from golden.units.model import Model
 
 Tile = tuple[()] | tuple[int, int]
@@ -105,16 +105,14 @@ class OperandShape:
     @property
     def carried(self) -> Self:
         """The shape with the carriers of formats without fields, in which stimulus is made; itself if it has none."""
-        a, b, c, d = self.a.carried_by, self.b.carried_by, self.c, self.d
-        if isinstance(c, IntegerFormat) and is_fixed_point(self.a, c):
-            c = d = carrier(c)
+        if isinstance(self.a, IntegerFormat) and isinstance(self.c, IntegerFormat):
+            return self
+        a, b, c, d = map(carrier, (self.a, self.b, self.c, self.d))
         return self if a is self.a and b is self.b and c is self.c else replace(self, a=a, b=b, c=c, d=d)
 
     def coded(self, a: Any, b: Any, c: Any) -> dict[str, Any]:
         """Codes of a, b and c next to codes of their carriers."""
-        if isinstance(self.c, IntegerFormat) and is_fixed_point(self.a, self.c):
-            c = codes_of(self.c, c)
-        return {"a": self.a.codes_of(a), "b": self.b.codes_of(b), "c": c}
+        return {"a": codes_of(self.a, a), "b": codes_of(self.b, b), "c": codes_of(self.c, c)}
 
     @property
     def blocks(self) -> int:

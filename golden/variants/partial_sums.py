@@ -11,11 +11,8 @@ from golden import Cls, Format
 from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.rounding import Mode
 from golden.arrays import bits_dtype
-from golden.chains.chain import Chain
 from golden.engines.engine import Batch, run
-from golden.operations import FMA
-from golden.operations.fused import FusedOperation
-from golden.variants.variant import Codes, Model, Rows, Variant, is_nan, is_zero
+from golden.variants.variant import Codes, Model, Rows, Variant, is_nan, is_zero, multiply_add
 
 GROUPS = (2, 4, 8, 16)
 """Numbers of products of a group whose sum is rounded once."""
@@ -130,9 +127,7 @@ class _Arithmetic:
         return fits and lowest >= d.e_min - d.man_bits and a.e_max + b.e_max + 1 <= d.e_max
 
     def fma(self, x: Codes, y: Codes, z: Codes) -> Codes:
-        operation = self.model.operation
-        keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
-        chain = Chain(FMA(a=self.d, b=self.d, c=self.d, rho=rounding_to(self.mode, self.d), **keys))
+        chain = multiply_add(self.model, rounding_to(self.mode, self.d))
         return run(None, chain, Batch(x[:, None], y[:, None], z))
 
     def add(self, x: Codes, y: Codes) -> Codes:

@@ -11,12 +11,13 @@ import numpy as np
 
 from golden import Cls, Decoded, Operation
 from golden.arithmetic import steps
+from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.rounding import Mode, shift_and_round
 from golden.arithmetic.specials import Special, combine, product_special, quiet_nan
 from golden.arithmetic.steps import Term
 from golden.chains.chain import Chain
 from golden.engines.engine import Batch, run
-from golden.operations import EFDPA, FMA, TFDPA, FTZAddMul
+from golden.operations import EFDPA, TFDPA, FTZAddMul
 from golden.operations.base import EXPONENT_LIMIT
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import add
@@ -24,7 +25,7 @@ from golden.operations.structure import Product
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
 from golden.variants.float_unit import float_unit_variants
-from golden.variants.variant import Codes, Model, Rows, Variant, of_model, stepped
+from golden.variants.variant import Codes, Model, Rows, Variant, multiply_add, of_model, stepped
 
 
 def step_variants(model: Model) -> Iterator[Variant[Rows]]:
@@ -282,9 +283,7 @@ def addend_last(model: Model) -> Iterator[Variant[Rows]]:
     has_c = "c" in operation.operands and operation.c is d
     if conversion is None or not has_c or model.chain.fp16_order is not None or model.around:
         return
-    keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
-    rho = conversion.name if conversion.rounding_format is d else None
-    addition = Chain(FMA(a=d, b=d, c=d, rho=rho, **keys))  # times one
+    addition = multiply_add(model, conversion if conversion.rounding_format is d else rounding_to("RNE", d))  # times one
 
     def results(rows: Rows) -> Codes:
         sums = model.results(replace(rows, c=rows.c * 0))[:, None]

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from golden import Format, Instruction, Operation, Unit
+from golden.arithmetic.conversion import Conversion, spelled
 from golden.chains.chain import Chain, steps_for
 from golden.engines.engine import Batch, run
-from golden.operations import OPERATIONS
+from golden.operations import EFDPA, FMA, OPERATIONS
+from golden.operations.fused import FusedOperation
 
 Codes = npt.NDArray[Any]
 """Bit patterns of one operand or result, as an array."""
@@ -116,6 +118,14 @@ class Variant(Generic[Of]):
     key: str = ""
     operation: Operation | None = None
     model: Model | None = None
+
+
+def multiply_add(model: Model, rho: Conversion) -> Chain:
+    """a · b + c of one format, with the model's rules of flushing and overflow: FMA, or the exact sum of one product and c,
+    which has the same results, of a format without subnormals."""
+    keys: dict[str, Any] = {key: getattr(model.operation, key) for key in FusedOperation.own_keys}
+    keys |= {"a": rho.d, "b": rho.d, "c": rho.d, "rho": spelled(rho)}
+    return Chain(FMA(**keys) if rho.d.subnormals else EFDPA(**keys, L=1, zero="ieee"))
 
 
 def of_model(words: str, model: Model) -> Variant[Rows]:

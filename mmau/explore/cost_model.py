@@ -71,7 +71,7 @@ def fitted(terms: Terms, measured: npt.NDArray[np.int64], values: Floats) -> Flo
     best, found = np.inf, np.full(len(terms.sets[0]), values.mean())
     for columns in terms.sets:
         known = columns[measured]
-        if 2 * known.shape[1] > len(known) and known.shape[1] > 1:
+        if 3 * known.shape[1] > 2 * len(known) and known.shape[1] > 1:  # a fit to so few would say little of the others
             break
         inverse = np.linalg.pinv(known)
         leverage = np.einsum("ij,ji->i", known, inverse)

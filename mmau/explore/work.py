@@ -140,7 +140,8 @@ def co_simulate(unit: Unit, vectors: int, seed: int, folder: Path) -> dict[str, 
         (folder / VERILOG).write_text(to_verilog(unit, TOP), encoding="utf-8")
         return None
     with temporary_folder("mmau-explore-") as build:
-        report = run(unit, vectors=vectors, seed=seed, mode="volume", work_dir=Path(build))
+        mode = "volume" if unit.sums is None else "cocotb"
+        report = run(unit, vectors=vectors, seed=seed, mode=mode, work_dir=Path(build))
         shutil.copyfile(Path(build) / VERILOG, folder / VERILOG)
     if not report.passed:
         write_atomically(folder / REPORT, json.dumps(report.as_dict(), indent=1).encode() + b"\n")

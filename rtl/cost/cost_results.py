@@ -1,6 +1,7 @@
 """The results of the cost flow for a design: records, and their report as text and as JSON."""
 
 from dataclasses import asdict, dataclass
+from math import floor, log10
 from typing import Any
 
 from golden.text import table
@@ -88,6 +89,11 @@ class PipelineTiming:
         return found if self.balance is None else [*found, f"  longest stage / mean of the stages: {self.balance:.2f}"]
 
 
+def _digits(value: float, decimals: int) -> str:
+    """A number above 0 with so many decimals, or with those that make three digits: a step in 7 nm takes tenths of a pJ."""
+    return f"{value:.{max(decimals, 2 - floor(log10(value)))}f}"
+
+
 @dataclass(frozen=True)
 class CostReport:
     """A design's cost.
@@ -146,10 +152,10 @@ class CostReport:
         for point in self.curve:
             area, energy = point.area_um2, point.energy_pj
             costs = (
-                f"{area:.0f} µm²",
-                f"{energy:.1f} pJ",
-                f"{area / point.products:.0f} µm²",
-                f"{energy / point.products:.2f} pJ",
+                f"{_digits(area, 0)} µm²",
+                f"{_digits(energy, 1)} pJ",
+                f"{_digits(area / point.products, 0)} µm²",
+                f"{_digits(energy / point.products, 2)} pJ",
             )
             balance = "-" if point.balance is None else f"{point.balance:.2f}"
             rows.append((str(len(point.stages)), f"{point.delay_ns:.3f} ns", *costs, balance))

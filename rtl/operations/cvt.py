@@ -15,7 +15,7 @@ from rtl.datapath.fused_records import Code, Normalised
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import addend, decode, subnormal_inputs
 from rtl.steps.interfaces import Special, Term
-from rtl.steps.step_record import Record
+from rtl.steps.step_record import Record, is_code
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,8 @@ class CVTDatapath(Datapath):
         a, flags = self.operation.a, self.operation.flags
         x = decode(build, "decode_x_0", operands.a, a, subnormal_inputs(self.operation))
         term, special = addend(build, "addend", x, a, a.e_min)
+        if self.operation.nar:
+            special = replace(special, nan=special.nan | is_code(operands.a, a.codes >> 1))
         nan = None if self.operation.nan == "quiet" else self._converted_nan(operands.a)
         signalling = x.nan & ~operands.a[a.pad_bits + a.man_bits - 1] if a.specials == "ieee" else Const(0, 1)
         return Decoded(term, special, nan, signalling if flags else None)

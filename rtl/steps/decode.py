@@ -6,7 +6,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden.arithmetic.coded_format import CodedFormat, IntegerElement
-from golden.arithmetic.formats import Cls, Format
+from golden.arithmetic.formats import Cls, Format, IntegerFormat
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Operand, OperandSignature
 
@@ -37,7 +37,7 @@ class Decode(SharedComponent):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         fmt, x = self.operand, self.x
-        if isinstance(fmt, IntegerElement):
+        if isinstance(fmt, IntegerElement | IntegerFormat):
             decode_integer(m, fmt, self.code, x)
             return m
         if isinstance(fmt, CodedFormat):
@@ -81,8 +81,8 @@ class Decode(SharedComponent):
         return m
 
 
-def decode_integer(m: Module, fmt: IntegerElement, code: Value, x: Operand) -> None:
-    """An integer as an element: its magnitude, at the exponent of its highest bit."""
+def decode_integer(m: Module, fmt: IntegerElement | IntegerFormat, code: Value, x: Operand) -> None:
+    """An integer: its magnitude, as an element at the exponent of its highest bit, else at that of its last place."""
     negative = code[-1] if fmt.signed else Const(0, 1)
     magnitude = Mux(negative, -code, code) if fmt.signed else code
     m.d.comb += [x.sign.eq(negative), x.exp.eq(fmt.e_min), x.sig.eq(magnitude), x.zero.eq(~code.any())]

@@ -63,7 +63,7 @@ class OperandSignature(Signature):
     @classmethod
     def of(cls, operand: Format) -> "OperandSignature":
         """The signature of an operand in one format."""
-        return cls(exp_range(operand), operand.man_bits + 1)
+        return cls(exp_range(operand), operand.sig_bits)
 
     def create(self, *, path: tuple[str | int, ...] = (), src_loc_at: int = 0) -> "Operand":
         return Operand(**self.members.create(path=path, src_loc_at=1 + src_loc_at), signature=self)

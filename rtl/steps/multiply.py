@@ -168,4 +168,4 @@ class Addend(SharedComponent):
 
 def addend_format(c: Format, zero_exp: int) -> TermFormat:
     """The format of c as a term."""
-    return TermFormat(exp_range(c).including(zero_exp), c.man_bits + 1, c.man_bits)
+    return TermFormat(exp_range(c).including(zero_exp), c.sig_bits, c.man_bits)

@@ -15,10 +15,10 @@ def learn(table: Mapping[str, Any]) -> None:
     """Make the formats of a unit file known to the twin: its own, and integers by their names."""
     for name in (str(table.get(key, "")) for key in "ab"):
         kind, _, bits = name.partition("int")
-        if bits.isdecimal() and kind in ("", "u"):
+        if bits.isdecimal() and kind in ("", "u") and int(bits) <= 16:
             VALUES.setdefault(name, list(numbers_of({"bits": int(bits), "signed": not kind})))
     for key, given in table.get("formats", {}).items():
-        if key == table.get("c") and "bits" in given:
+        if "bits" in given and (key == table.get("c") or table.get("operation") == "CVT"):
             FIXED_POINT[key] = (given["bits"], given.get("fraction", 0))
             continue  # of so many codes no list is made
         if "bits" in given or "values" in given:

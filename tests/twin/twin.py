@@ -102,6 +102,8 @@ def has_specials(name: str) -> bool:
 
 def operand(operation: Any, name: str, code: int) -> Number:
     """The value that a step reads; under `flush_inputs` the fraction of a subnormal, which is below 1, is absent."""
+    if operation.name == "CVT" and operation.nar and name in FIXED_POINT and code == 2 ** (FIXED_POINT[name][0] - 1):
+        return NAN
     number = decode(name, code)
     flushes = operation.name != "FTZ-AddMul" and operation.flush_inputs
     return number._replace(significand=Fraction(0)) if flushes and abs(number.significand) < 1 else number

@@ -104,6 +104,9 @@ def infinite(negative: bool) -> Number:
 
 def decode(name: str, code: int) -> Number:
     """The value of a code of the named format."""
+    if name in FIXED_POINT:
+        (bits, places), negative = FIXED_POINT[name], code >> FIXED_POINT[name][0] - 1 == 1
+        return Number("finite", negative, Fraction(code - 2**bits if negative else code, 2**places), 0)
     if name in VALUES:
         return VALUES[name][code]
     if name == "ue8m0":

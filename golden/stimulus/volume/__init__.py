@@ -10,6 +10,16 @@ C++ headers (golden/native/include/mmau/stimulus) make the rows, in the native l
 corners that is made here. docs/guides/stimulus.md says what the rows are, docs/evidence/stimulus-mutants.md what they find.
 """
 
-from golden.stimulus.volume.fill import CLASSES, NAMES, CornerTable, corner_table, kernel_source, parameters, rows, tiles
+from golden.stimulus.volume.fill import (
+    CLASSES,
+    NAMES,
+    CornerTable,
+    corner_table,
+    kernel_source,
+    parameters,
+    rows,
+    takes,
+    tiles,
+)
 
-__all__ = ["CLASSES", "NAMES", "CornerTable", "corner_table", "kernel_source", "parameters", "rows", "tiles"]
+__all__ = ["CLASSES", "NAMES", "CornerTable", "corner_table", "kernel_source", "parameters", "rows", "takes", "tiles"]

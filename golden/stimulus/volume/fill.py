@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from golden.arithmetic.formats import FP64, Format
+from golden.arithmetic.formats import FP64, INT32, Format
 from golden.arrays import bits_dtype
 from golden.checks import check_int, check_least, check_type
 from golden.native import stimulus as native
@@ -134,6 +134,12 @@ def parameters(shape: OperandShape) -> StimulusShape:
         a=format_number(shape.a), b=format_number(shape.b), c=format_number(shape.c), d=format_number(shape.d),
         d_man_bits=shape.d.man_bits, K=shape.K, scale=format_number(shape.scale or FP64), K_block=shape.block_size or 0,
     )  # fmt: skip
+
+
+def takes(shape: OperandShape) -> bool:
+    """Whether the native library makes rows of a shape: integers have at most 8 bits, and their sums are int32."""
+    of = shape.carried
+    return not is_integer(of) or (max(of.a.width, of.b.width) <= 8 and of.c == of.d == INT32)
 
 
 MAX_K, MAX_TILE, MAX_ELEMENTS = 1 << 16, 1 << 10, 1 << 26

@@ -1,6 +1,7 @@
 """CVT as a term of its operand (golden/operations/cvt.py)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from golden.arithmetic.specials import quiet_nan
 from golden.operations import CVT
@@ -19,6 +20,9 @@ def cvt(terms: Terms, operation: CVT, ports: Mapping[str, Bits], observer: Obser
     # 1. the exact term
     (x,) = decoded(terms, observer, "x", code, a, 1, subnormals_of(operation))
     term, special = observer.term("addend", *addend(x, a, a.e_min))
+    if operation.nar:
+        is_nar = Flag(terms, terms.truth(terms.equal(code, terms.number(a.codes >> 1, a.width))))
+        special = replace(special, nan=special.nan | is_nar)
     # 2. rounded
     tininess = operation.tininess if operation.flags else None
     rounding = Rounding(

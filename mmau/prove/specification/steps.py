@@ -9,7 +9,7 @@ from typing import Literal
 from bitwuzla import Kind
 
 from golden.arithmetic.coded_format import CodedFormat, IntegerElement
-from golden.arithmetic.formats import Cls, Format
+from golden.arithmetic.formats import Cls, Format, IntegerFormat
 from golden.arithmetic.rounding import Mode
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.numbers import Flag, Number, any_of, choose, largest, total, width_of
@@ -29,7 +29,7 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
 
     The exponent and the significand of infinity and NaN come from their fields, in the widths of finite operands.
     """
-    if isinstance(fmt, CodedFormat):
+    if isinstance(fmt, CodedFormat | IntegerFormat):
         return _decode_element(terms, fmt, code)
     low = fmt.pad_bits + fmt.man_bits
     field = terms.part(code, low + fmt.exp_bits - 1, low)
@@ -74,11 +74,12 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
     return Operand(kept_sign, exp, choose(flushed, Number.constant(terms, 0), sig), zero | flushed, inf, nan, bounded, True)
 
 
-def _decode_element(terms: Terms, fmt: CodedFormat, code: Bits) -> Operand:
-    """An integer as an element, in two's complement if it has a sign; or a code of a table, compared with all codes."""
+def _decode_element(terms: Terms, fmt: CodedFormat | IntegerFormat, code: Bits) -> Operand:
+    """An integer, in two's complement if it has a sign; or a code of a table, compared with all codes."""
     none, number = no(terms), Number.constant
-    if isinstance(fmt, IntegerElement):
-        low, high = fmt.integer.lowest, fmt.integer.max_finite
+    if isinstance(fmt, IntegerElement | IntegerFormat):
+        integer = fmt.integer if isinstance(fmt, IntegerElement) else fmt
+        low, high = integer.lowest, integer.max_finite
         value = Number.read(terms, code, low, high, signed=fmt.signed)
         negative = value < 0 if fmt.signed else none
         sig = choose(negative, -value, value).within(0, max(-low, high)).loosened(0, fmt.codes - 1)
@@ -139,7 +140,8 @@ def _reaches(sig: Number, place: Number) -> Flag:
 
 def addend(z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
     """c as a term (a zero with exponent `zero_exp`), and its flags if it is not finite (golden: `steps.addend`)."""
-    exp = choose(z.zero, Number.constant(z.exp.terms, zero_exp), z.exp)
+    at_zero = z.exp if isinstance(c, IntegerFormat) else Number.constant(z.exp.terms, zero_exp)  # all have one exponent
+    exp = choose(z.zero, at_zero, z.exp)
     return Term(z.sign, exp, z.sig, c.man_bits), Special(z.nan, z.inf & ~z.sign, z.inf & z.sign)
 
 

@@ -150,6 +150,10 @@ TEXTS = {
         'operation = "IDPA"\nL = 2\na = "few"\nb = "e4m3ieee"\nc = "acc"\noverflow = "saturate"\n'
         f'{fixed(40, 19)}{FEW}'
     ),
+    "fixed point read": f'operation = "CVT"\na = "acc"\nrho = "RNE-FP32"\nnar = true\n{fixed(64, 18)}',
+    "fixed point read small": (
+        f'operation = "CVT"\na = "acc"\nrho = "RD-E4M3"\noverflow = "saturate"\nflush_results = true\n{fixed(20, 12)}'
+    ),
     "int16 in int32": 'operation = "IDPA"\nL = 3\na = "int16"\nb = "int8"\nc = "int32"\n',
     "multiply": f'operation = "MUL"\na = "fp22"\nb = "fp22"\nrho = "RD-fp22"\n{FP22}',
     "add": f'operation = "ADD"\na = "p4"\nb = "p4"\noverflow = "saturate"\n{P4}',

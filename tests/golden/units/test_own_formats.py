@@ -332,11 +332,30 @@ def test_fixed_point_refusals(keys: dict[str, Any], bits: int, fraction: int, me
         unit_from_table(table)
 
 
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"a": "uint16"}, "a of CVT must be an integer with a sign, got uint16"),
+        ({"a": "int7"}, "bits of a, an integer, must be an integer from 8 to 64, got 7"),
+        ({"a": "fp16"}, "nar = true needs an integer or a fixed-point number as a, got fp16"),
+        ({"a": "hif8", "formats": {"hif8": {"values": ["0", "1"]}}}, "with fields, or an integer; got hif8"),
+        ({"nar": 1}, "nar must be true or false, without quotes, got 1"),
+        ({"rho": "RNE-E2M1", "overflow": "saturate"}, "has a NaN, which nar = true may lead to; got RNE-E2M1"),
+        ({"flags": True}, "flags of CVT need a floating-point a, got int32"),
+        ({"flush_inputs": True}, "flush_inputs must be false where a is an integer"),
+        ({"nan": "first"}, "nan = first needs IEEE 754's NaNs in a and d; got a=int32, d=fp32"),
+    ],
+)
+def test_fixed_point_read_refusals(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        unit_from_table({"name": "u", "operation": "CVT", "a": "int32", "rho": "RNE-FP32", "nar": True, **keys})
+
+
 @pytest.mark.skipif(library() is None, reason="the native engine is not installed")
 def test_fixed_point_is_refused_by_the_native_engine_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
     unit = own_unit("kulisch")
     a, c = np.zeros((1, 3), np.uint8), np.zeros(1, np.uint64)
-    with pytest.raises(ValueError, match="engine 'native' computes no IDPA with c in acc, a fixed-point number"):
+    with pytest.raises(ValueError, match="engine 'native' computes no IDPA of fixed-point numbers"):
         unit.dot(a, a, c, engine="native")
     tell_once.cache_clear()
     for _ in range(2):

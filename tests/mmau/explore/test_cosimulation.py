@@ -13,6 +13,7 @@ from golden.units.unit_file import unit_from_table
 from mmau.explore import work as work_module
 from mmau.explore.records import is_verified
 from mmau.explore.work import VERILOG, co_simulate, renamed
+from rtl.designs.identity import verilog_digest
 from rtl.verilog.emit import to_verilog
 from tests.cosim.runner.reports import failed, passed
 from tests.volume import one_in
@@ -48,6 +49,29 @@ def test_renamed_verilog_is_that_of_the_unit_of_that_name(name: str) -> None:
 def test_verilog_alone_where_no_vectors_are_wanted(tmp_path: Path) -> None:
     assert co_simulate(unit("unit"), 0, 0, tmp_path) is None
     assert (tmp_path / VERILOG).read_text() == to_verilog(unit("unit"))
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    "tables",
+    [
+        {"operation": "FMA", "a": "e4m3ieee", "b": "e4m3ieee", "c": "e4m3ieee", "rho": "RNE-E4M3IEEE", "flags": True},
+        {
+            "sums": {"node": "RNE-e8m10", "tree": "pairwise", "group": 2, "c": "last"},
+            "operation": "E-FDPA",
+            "L": 1,
+            "c": "fp32",
+        },
+    ],
+    ids=["flags", "a program of additions"],
+)
+def test_unit_that_is_simulated_in_its_own_way(tables: dict[str, Any], tmp_path: Path) -> None:
+    given = {key: value for key, value in tomllib.loads(TEXT).items() if key in ("name", "a", "b", "c")} | tables
+    found = co_simulate(unit_from_table(given).step, 300, 0, tmp_path)
+    assert found is not None
+    assert (found["received"], found["mismatches"]) == (300, 0)
+    assert found["verilog"] == verilog_digest((tmp_path / VERILOG).read_text())
 
 
 def simulated(report: Report, monkeypatch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any] | None:

@@ -55,10 +55,12 @@ def test_curve_has_a_line_a_number_of_stages() -> None:
     curve = (
         PipelineTiming((), 5.0, 1000.0, 8.0, 4),
         PipelineTiming((StageDelay("align", 2.0), StageDelay("encode", 3.0)), 3.25, 1500.0, 12.0, 4),
+        PipelineTiming((), 0.5, 358.0, 0.0512, 4),
     )
     lines = CostReport(WHOLE, (), 1000.0, 2, 4, curve).text("u").splitlines()
     start = lines.index("area and energy against delay, in osu018 cells, without wires and a clock tree:")
     assert [line.split() for line in lines[start + 2 :]] == [
-        ["0", "5.000", "ns", "1000", "µm²", "8.0", "pJ", "250", "µm²", "2.00", "pJ", "-"],
+        ["0", "5.000", "ns", "1000", "µm²", "8.00", "pJ", "250", "µm²", "2.00", "pJ", "-"],
         ["2", "3.250", "ns", "1500", "µm²", "12.0", "pJ", "375", "µm²", "3.00", "pJ", "1.20"],
+        ["0", "0.500", "ns", "358", "µm²", "0.0512", "pJ", "89.5", "µm²", "0.0128", "pJ", "-"],
     ]

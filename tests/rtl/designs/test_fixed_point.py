@@ -32,7 +32,9 @@ def unit(name: str, stages: int) -> Unit:
 
 @pytest.mark.simulator
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "stages"), [("kulisch saturates", 3), ("weights in fixed point", 0)])
+@pytest.mark.parametrize(
+    ("name", "stages"), [("kulisch saturates", 3), ("weights in fixed point", 0), ("fixed point read", 2)]
+)
 def test_circuit_is_the_unit(name: str, stages: int) -> None:
     """Co-simulated, and proved for every input."""
     of = as_design(unit(name, stages))
@@ -85,6 +87,8 @@ WRONG = {
         r"(?s)(module unit_multiply.*?= )x__sign \^ y__sign",
         r"\1 1'h0",
     ),
+    "no number is read as the least": ("fixed point read", 0, r"a == 64'h8000000000000000", "1'h0"),
+    "negative numbers are read as positive": ("fixed point read small", 0, r"x__sign = code\[19\]", "x__sign = 1'h0"),
     "a mark of the next operands": ("kulisch", 4, r"= accumulate_nar \?", "= multiply_nar ?"),
 }
 """What is wrong with a circuit: the unit, its stages, a text and what stands in its place."""
