@@ -37,7 +37,7 @@ def chosen_design(arguments: argparse.Namespace, cells: str | None = None) -> rt
             return rtl.TileDesign.of_unit(clocked(with_array(whole, arguments.tile), cells))
         of_user = getattr(arguments, "dut", None)
         if whole.controls and not arguments.also:
-            return rtl.ControlledDesign.of(whole) if of_user else rtl.as_design(whole)
+            return rtl.ControlledDesign.of(whole) if of_user else rtl.as_design(clocked(whole, cells))
         if whole.sums is not None and not arguments.also:
             return ProductDesign(whole, lengths=(whole.usual_K,)) if of_user else SumsDesign.of(clocked(whole, cells))
         units = tuple(unit.step for unit in (whole, *map(golden.load_unit, arguments.also or [])))

@@ -134,7 +134,7 @@ def meet_clock(unit: Unit, progress: Progress | None = None, cells: str = DEFAUL
     if cells == DEFAULT:
         cells = cells_of(unit, DEFAULT)
     with one_message(unit.name):
-        placer = Placer(unit.step, progress, CostRequest(library=cells))
+        placer = Placer(unit if unit.controls else unit.step, progress, CostRequest(library=cells))
         search = search_stages(clock, placer.delay_of, {}, placer.likely(clock), placer.most)
         if search.fewest is not None:
             return MetClock(placer.placed(search.fewest), clock, placer.timing(search.fewest), cells)

@@ -94,7 +94,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "FMA": IEEE,
     "MUL": IEEE,
     "ADD": IEEE,
-    "CVT": {"nan": "quiet", **EXACT},
+    "CVT": {"nan": "quiet", "nar": False, **EXACT},
     "OC-FDPA": FLUSHES,
     "PS-FDPA": FLUSHES,
     "IDPA": {"overflow": "wrap", "combination": "multiply"},

@@ -158,7 +158,7 @@ def changed(old: str, new: str) -> str:
         (SMALL + "[cost]\nclock = 2\n", "[cost] "),
         (SMALL + "[cost]\nlibrary = 'osu050'\n", "[cost] library must be osu018, osu035, asap7, nangate45, "),
         (SMALL + "[cost]\nlibrary = 'none.lib'\n", "[cost] library must be a Liberty file that exists, got 'none.lib'"),
-        (SMALL + "[cost]\nsaif = 1\n", "[cost] saif must be true or false, got 1"),
+        (SMALL + "[cost]\nsaif = 1\n", "[cost] saif must be True or False, got 1"),
         (SMALL + "[cost]\nsaif = true\n",
          "[cost] saif takes rows of operands and a folder: name a workload as the activity, got activity = 0.1"),
         (SMALL + "[cost]\nlibrary = 3\n", "[cost] library must be a str, got 3"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from golden import Unit, cache
+from golden.units.controls import controls_from_table
 from rtl.cost import placer as module
 from rtl.cost import timing
 from rtl.cost.cost_columns import measure as measure_cost
@@ -14,6 +15,7 @@ from rtl.cost.mapped_netlist import NetlistError
 from rtl.cost.meet_clock import meet_clock
 from rtl.cost.placer import Placer, Segments
 from rtl.datapath.base import Datapath
+from rtl.designs.unit_design import as_design
 from rtl.steps.component import never_built
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
@@ -29,6 +31,11 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         folder = tmp_path_factory.mktemp("cache")
         patch.setattr(cache, "user_folder", folder.joinpath)
         yield
+
+
+TWO_MODES = controls_from_table(
+    {"format": {"key": "formats", "values": {"0": "e2m1", "1": {"a": "e2m1", "b": "e2m1", "L": 1}}}}
+)
 
 
 def clocked(clock_ns: float) -> Unit:
@@ -120,3 +127,12 @@ def test_netlist_of_other_stages_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(module, "to_verilog", shorter)
     with pytest.raises(NetlistError, match=r"^small: "):
         Placer(small_unit()).timing(2)
+
+
+def test_unit_in_several_modes_meets_a_clock() -> None:
+    """Each placement is computed on vectors of both modes."""
+    unit = replace(clocked(5.0), controls=TWO_MODES)
+    met = meet_clock(unit)
+    assert (met.unit.controls, met.unit.implementation.stages) == (TWO_MODES, len(met.timing.stages))
+    assert met.timing.delay_ns <= 5.0
+    assert as_design(met.unit).latency == met.unit.implementation.stages > 0
