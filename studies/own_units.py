@@ -10,8 +10,9 @@ import argparse
 import copy
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -170,10 +171,9 @@ def found_wrong(unit: Unit, table: Mapping[str, Any]) -> dict[str, Any]:
     rows = generate(OperandShape.of(last, last.usual_K), WRONG_VECTORS, SEED).operands
     inputs = drawn_inputs(last, rows, SEED)
     d = results(last, rows, inputs)
-    near = [(words, step_of(changed)) for words, changed in wrong_tables(table)]
-    near = [(words, wrong) for words, wrong in near if wrong.operation.d == unit.operation.d]
+    near: Iterable[tuple[str, Unit]] = ((words, step_of(changed)) for words, changed in wrong_tables(table))
     if unit.sums is None:
-        near += [(words, replace(unit, operation=other)) for words, other in one_off(unit.operation)]
+        near = chain(near, ((words, replace(unit, operation=other)) for words, other in one_off(unit.operation)))
     for words, wrong in near:
         changed = chosen_steps(wrong)[-1][1]
         if wrong.operation.d == unit.operation.d and (results(changed, rows, inputs) != d).any():
