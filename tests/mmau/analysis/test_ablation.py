@@ -24,8 +24,9 @@ from mmau.analysis.ablation import PINNED, SAME, UNPINNED, UNSEEN, ablate, chang
 from rtl.designs.sample_units import sample_units
 from tests.hwtests.model_recordings import made_by_the_model
 
-ONE_CHOICE = {"FMA": {"nan"}, "IDPA": {"combination"}}
-"""Keys that have one valid value with some formats: `nan` where a and c differ, `combination` but for b1."""
+ONE_CHOICE = {"FMA": {"nan"}, "IDPA": {"combination"}, "CVT": {"nar"}}
+"""Keys that have one valid value with some formats: `nan` where a and c differ, `combination` but for b1, `nar` but for
+integers."""
 
 HOPPER = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 STATED_BY_NAMES = {"a", "b", "c", "scale", "scales", "K_block"}
