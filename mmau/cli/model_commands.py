@@ -238,7 +238,8 @@ def add_disclose(commands: Commands) -> None:
     stimulus.add_argument(
         "--riscv-arch-test",
         action="store_true",
-        help="write as many rows of one group as tests in assembler for riscv-arch-test, in each mode (default: none)",
+        help="write as many dot products of one instruction of each unit as a test in assembler for riscv-arch-test, "
+        "in each mode (default: none)",
     )
     options.add_seed(stimulus)
     reports = disclose.add_argument_group(options.REPORTS)
