@@ -14,7 +14,7 @@ MADE_BY_THE_READER = (
     "unit.toml", "spec.toml", "other.toml", "gemm.toml", "SPACE.toml",
     "dut.toml", "ports.toml", "dot2.sv", "vectors.txt", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
     "sparse_and_integer.json", "index.json", "store.json", "space.toml", "results.csv",
-    "answers.md", "arrays.json", "units/NAME.toml", "verilog/NAME.v", "netlists/NAME.v",
+    "answers.md", "arrays.json", "units/NAME.toml", "verilog/NAME.v", "netlists/NAME.v", "netlist.v",
     "disclosure.toml", "riscv-fp16.toml", "riscv-fp16-rne.txt", "riscv-fp8-rto-mx16-rne.txt",
     "fma.toml", "cvfpu.toml", "cvfpu/src/fpnew_fma.sv",
     "plots/", "store/", "estimates.csv", "riscv_arch_test.h", "results/results.csv", "results/report.html",
