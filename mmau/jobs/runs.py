@@ -53,6 +53,10 @@ class ProgressLine(ABC):
         self._stream.flush()
 
 
+EARLY = 0.05
+"""The share of the work that must be done before the remaining time is told: the first task says little of the others."""
+
+
 class Progress(ProgressLine):
     """Counts finished tasks and prints the progress.
 
@@ -94,7 +98,7 @@ class Progress(ProgressLine):
         if self._now and seconds > 0:
             rate = self._now / seconds
             words.append(f"{rate:,.3g} {self._unit}/s" if rate < 100 else f"{rate:,.0f} {self._unit}/s")
-            if at < self._wanted:
+            if at < self._wanted and self._past >= EARLY * (self._past + self._left):
                 words.append(f"{duration(seconds * self._left / self._past)} remaining")
         return ", ".join(words)
 

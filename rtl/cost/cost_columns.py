@@ -11,7 +11,7 @@ from golden.stimulus import Operands
 from rtl.cost import fpga, timing
 from rtl.cost.activity import changes, power
 from rtl.cost.array_cost import array_cost
-from rtl.cost.cost_request import CostRequest, kept_log, one_message
+from rtl.cost.cost_request import LEAST_ACTIVITY, CostRequest, kept_log, one_message
 from rtl.cost.flow import AREA as AREA_GOAL
 from rtl.cost.flow import DELAY
 from rtl.cost.flow import tool_version as yosys_version
@@ -61,7 +61,8 @@ def measure(
         logs: a folder that takes the log of a tool that fails; where None, the log is lost. With `saif` it also takes
             `NETLIST`, whose module is `TOP`, and `SAIF`.
         operands: rows of the unit's step that follow each other, one a clock cycle: power is that of the changes they make
-            in each net's settled value. None for the wanted activity of every net.
+            in each net's settled value; the nets of an array change as often as those of the datapath in the mean. None for
+            the wanted activity of every net.
 
     Returns:
         Plain JSON. cells (two-input NAND and NOR gates, inverters, flip-flops), depth (of these), transistors, registers;
@@ -88,7 +89,9 @@ def measure(
     with one_message(unit.name, logs):
         _measure(replace(unit, array=None), asked, logs, found, operands)
         if unit.array is not None and found.values.get("delay_ns") is not None:
-            found.of_array = array_cost(unit, library(asked.library), asked, found.values["delay_ns"])
+            changes_per_net = found.values.get("changes_per_net")
+            of_array = asked if changes_per_net is None else replace(asked, activity=max(LEAST_ACTIVITY, changes_per_net))
+            found.of_array = array_cost(unit, library(asked.library), of_array, found.values["delay_ns"])
             if asked.clock_ns is not None:
                 found.values["meets_clock"] &= found.of_array["array_clock_ns"] <= asked.clock_ns
     return found.columns()

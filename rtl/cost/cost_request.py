@@ -49,6 +49,9 @@ def kept_log(log: str, name: str, logs: Path | None) -> str:
 POWER_NS = 20.0
 """The clock period at which power is stated where none is wanted (ns)."""
 
+LEAST_ACTIVITY = 0.001
+"""The least activity, in changes of a net a clock cycle."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CostRequest:
@@ -84,7 +87,7 @@ class CostRequest:
         object.__setattr__(self, "fpga", tuple(given))
         if self.clock_ns is not None:
             check_period("clock_ns", self.clock_ns)
-        check_number("activity", self.activity, 0.001, 2.0)
+        check_number("activity", self.activity, LEAST_ACTIVITY, 2.0)
         check_number("limit", self.limit, 0.1, 1e6)
         check_type("library", self.library, str)
         check_library(self.library)

@@ -51,6 +51,13 @@ def test_remaining_time_is_by_what_the_tasks_are_expected_to_take(record: Record
     assert told.line() == "p: 2 of 100 tasks, 0.1 tasks/s, 10 s remaining"
 
 
+def test_first_task_of_many_says_nothing_of_the_remaining_time(record: Record, clock: list[float]) -> None:
+    told = Progress("p", "tasks", 84, io.StringIO())
+    clock[0] += 10
+    told.ended(record, 1)
+    assert told.line() == "p: 1 of 84 tasks, 0.1 tasks/s"
+
+
 def test_elsewhere_than_on_a_terminal_lines_are_sparse(record: Record, clock: list[float]) -> None:
     stream = io.StringIO()
     told = Progress("p", "tasks", 100, stream)

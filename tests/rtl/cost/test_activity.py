@@ -1,11 +1,13 @@
 """How often nets change, on netlists whose changes are counted by hand, and the power that follows."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from golden.stimulus import Operands
+from golden.units.unit import Array
 from golden.units.unit_file import unit_from_table
 from rtl.cost.activity import changes, power
 from rtl.cost.cost_columns import measure
@@ -69,3 +71,15 @@ def test_energy_is_that_of_the_rows(stages: int) -> None:
     assert still["energy_pj"] <= usual["energy_pj"]
     assert still["energy_pj"] < half["energy_pj"] < busy["energy_pj"] < busy["energy_unit_delay_pj"]
     assert half["changes_per_net"] == pytest.approx(busy["changes_per_net"] / 2, rel=0.1)
+
+
+@pytest.mark.slow
+@needs_yosys
+@needs_library
+@needs_sta
+def test_the_nets_of_an_array_change_as_often_as_those_of_its_datapath() -> None:
+    unit, rng = replace(small_unit(stages=1), array=Array(rows=1, columns=2, steps=2)), np.random.default_rng(0)
+    a, b = (rng.integers(0, 1 << x.width, (200, 1)).astype(np.uint8) for x in (unit.a, unit.b))
+    of_rows = measure(unit, {}, None, Operands(a, b, np.zeros(200, np.uint16)))
+    told = measure(unit, {"activity": of_rows["changes_per_net"]})
+    assert of_rows["array_energy_pj"] == told["array_energy_pj"] != measure(unit)["array_energy_pj"]
