@@ -256,7 +256,9 @@ def announcement(space: Space, points: Sequence[Point], store: Store, workers: i
     if space.strategy is not None:
         what = "a search evaluates" if isinstance(space.strategy, Search) else "costs are estimated from those of"
         first = f"{what} at most {min(space.strategy.points, space.size):,}; "
-    return f"{space.name}: {size}{beside}: {first}{len(tasks):,} tasks, {len(done):,} of them done; {remaining}"
+    others = store.count - len(known)
+    kept = f" ({others:,} stored results are of other points, or of other sources or tools)" * bool(others)
+    return f"{space.name}: {size}{beside}: {first}{len(tasks):,} tasks, {len(done):,} of them done{kept}; {remaining}"
 
 
 def _spread(space: Space, count: int) -> list[Point]:

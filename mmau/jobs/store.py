@@ -108,6 +108,11 @@ class Store:
         """Release the lock, so that other processes can open the store."""
         os.close(self._lock)
 
+    @property
+    def count(self) -> int:
+        """How many results are stored, also of tasks that nobody asks for now."""
+        return sum(1 for _ in (self.folder / "results").iterdir())
+
     def find(self, task: Task) -> Record | None:
         """The stored record of a task; None if there is none. A damaged file is set aside."""
         path = self._result(task)

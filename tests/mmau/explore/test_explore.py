@@ -106,7 +106,8 @@ def test_point_that_leaves_the_space_leaves_its_files_and_stays_in_the_store(not
     explored(folder)
     notes.write_text("")
     smaller = (SMALL + MEASURED).replace("to = 10", "to = 9").replace("[2, 4]", "[4]")
-    found, _ = explored(folder, smaller)
+    found, told = explored(folder, smaller)
+    assert "12 of them done (24 stored results are of other points, or of other sources or tools); nothing to do" in told[0]
     for kind, ending in (("units", "toml"), ("verilog", "v")):
         there = {str(path.relative_to(folder)) for path in (folder / kind).iterdir()}
         assert there == {record["unit" if kind == "units" else kind] for record in found.records}, ending
