@@ -202,7 +202,8 @@ published or proposed, in formats of the project or of its own. Of one step of e
 model and through a second implementation on exact rationals, written apart (`tests/twin`); its Verilog in volume mode;
 its proof, step by step; its cells and depth; and {WRONG_VECTORS:,} vectors through the Verilog of a unit that is wrong in
 one key, which must fail. {ROWS:,} rows and {VECTORS:,} vectors are wanted of each.""",
-        f"Sources of commit `{made_with['commit']}`, SHA-256 `{made_with['sources']}`.",
+        f"Sources of commit `{made_with['commit']}`, SHA-256 `{made_with['sources']}`. "
+        "Files that are newer are not in the table.",
         markdown.table(HEADER, rows, numbers=(2, 3, 5, 6)),
         "## What failed",
         markdown.bullets(wrong),
