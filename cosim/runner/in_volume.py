@@ -13,6 +13,7 @@ from cosim.bench.mismatch import ComparedRow, Group, Minimised, Mismatch, descri
 from cosim.bench.products import DotProducts, EchoRows, Element
 from cosim.bench.returned import parts_of
 from cosim.bench.scoreboard import Outcome
+from cosim.bench.stimulus import specification_of
 from cosim.bench.waits import waits_by_name
 from cosim.build.errors import SimulationError
 from cosim.build.sources import sources_of
@@ -22,7 +23,7 @@ from cosim.runner.request import Request
 from cosim.runner.simulate import replay
 from cosim.runner.vhdl_circuit import circuit_of
 from cosim.volume.decoded_vectors import Decoder
-from cosim.volume.design_plan import is_native, write_plan
+from cosim.volume.design_plan import write_plan
 from cosim.volume.segments import DIRECTED, Segment, Vectors
 from cosim.volume.simulation_program import Broken, build_program, run_program
 from cosim.volume.vector_files import RowsFile
@@ -75,7 +76,7 @@ def part_of(
         agreeing=tuple(row for row, raw in zip(compared, outcome["rows"], strict=True) if raw["agrees"])
         if differing
         else (),
-        engine=fastest_engine() if is_native(design) else "reference",
+        engine=fastest_engine() if specification_of(design, request.results, request.widths).is_native else "reference",
         checked=checked,
         disagreements=len(disagreements),
         first_disagreement=next(iter(disagreements), None),

@@ -160,11 +160,6 @@ def products_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Produ
     ]
 
 
-def is_native(design: Design) -> bool:
-    """Whether the library computes the results of a design."""
-    return all(product.operation.is_native for product in products_of(design))
-
-
 def operand_ports(design: Design) -> list[str]:
     """The inputs that vectors drive, in the order in which a transfer holds them."""
     known = (*operand_names(design), *design.shared_inputs)

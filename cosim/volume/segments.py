@@ -13,7 +13,7 @@ from cosim.bench.schedule import NATIVE, Schedule, schedule
 from cosim.bench.scoreboard import Selection
 from cosim.bench.stimulus import specification_of
 from cosim.build.power_up import VERILATOR_SEEDS, PowerUp, power_ups
-from cosim.volume.design_plan import is_native, products_of
+from cosim.volume.design_plan import products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows
 from golden.stimulus.volume import takes
 from rtl.designs.design import Design
@@ -84,7 +84,8 @@ class Vectors:
         """Whether libmmau generates the later vectors: all operands may be sent, and it makes rows of their formats and
         computes the results."""
         makes = all(takes(product.shape) for product in products_of(self.design, self.widths))
-        return makes and is_native(self.design) and not self.widths.assumed
+        computes = specification_of(self.design, self.results, self.widths).is_native
+        return makes and computes and not self.widths.assumed
 
     def _drawn(self) -> Iterator[Segment]:
         """The segments of the later vectors, with those of runs of other seeds."""

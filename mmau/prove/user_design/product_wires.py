@@ -58,6 +58,7 @@ class _Factors:
         self._hidden = dict[bytes, tuple[Term, Literal]]()
         self._gates = Gates(self._renamed)
         self._x, self._y = (self._gates.word(factor.term) for factor in (x, y))
+        self._product = product(*(total((1 << k, bit(each)) for k, each in enumerate(word)) for word in (self._x, self._y)))
         self._leaves = {literal >> 1 for literal in (*self._x, *self._y)}
         for factor, word in ((x, self._x), (y, self._y)):
             for place, literal in enumerate(word):
@@ -72,13 +73,8 @@ class _Factors:
             while len(word) > len(self._x) + len(self._y) and word[-1] == NO:
                 word = word[:-1]
             held = [(1 << place, bit(literal)) for place, literal in enumerate(word)]
-            products = [
-                (-(1 << j + k), product(bit(one), bit(other)))
-                for j, one in enumerate(self._x)
-                for k, other in enumerate(self._y)
-            ]
             limits = Limits(self._limits.end, MULTIPLIED, self._limits.clock)
-            return is_zero(self._gates, total([*held, *products]), len(word), self._leaves, limits)
+            return is_zero(self._gates, total([*held, (-1, self._product)]), len(word), self._leaves, limits)
         except (TooLarge, ValueError):
             return False
 
