@@ -97,7 +97,8 @@ def _check_stops(terms: Terms, machine: Machine, controls: Mapping[str, Bits], e
 
 def exploration_text(explored: Explored) -> str:
     """The result of an exploration, as a text."""
-    return f"handshake: all {explored.states} states after reset, at most {explored.waiting} operands under way"
+    run = f", runs of at most {explored.run:,} cycles whose control depends on data" if explored.run else ""
+    return f"handshake: all {explored.states} states after reset, at most {explored.waiting} operands under way{run}"
 
 
 SIMULATED = 15.0
