@@ -37,19 +37,28 @@ NAMED = 8
 
 
 class Cycle:
-    """A circuit between two clock edges."""
+    """A circuit between two clock edges.
 
-    def __init__(self, circuit: FlatNetlist, folding: Folding) -> None:
-        self._circuit, self._folding = circuit, folding
+    Args:
+        outputs, registers: the terms of its outputs and of the registers after the edge.
+    """
+
+    def __init__(self, outputs: Mapping[str, Bits], registers: Mapping[str, Bits], folding: Folding) -> None:
+        self._outputs, self._registers, self._folding = outputs, registers, folding
 
     def output(self, port: str) -> Bits:
         """The value at an output port."""
-        bits = self._circuit.outputs[port]
+        bits = self._outputs[port]
         return Bits(self._folding.of(bits.term), bits.width)
 
     def after(self) -> State:
         """The value of each register after the clock edge."""
-        return {name: self._folding.of(bits.term) for name, bits in self._circuit.after.items()}
+        return {name: self._folding.of(bits.term) for name, bits in self._registers.items()}
+
+    def given(self, folding: Folding) -> "Cycle":
+        """The same cycle after further replacements."""
+        registers = {name: Bits(self._folding.of(bits.term), bits.width) for name, bits in self._registers.items()}
+        return Cycle({port: self.output(port) for port in self._outputs}, registers, folding)
 
 
 class Machine:
@@ -75,7 +84,7 @@ class Machine:
             by[bits.term] = (inputs[port] if port in inputs else self.anything(bits.width)).term
         for bits in self.anything_undefined:
             by[bits.term] = self.undefined_value(bits.width).term
-        return Cycle(self._circuit, Folding(self._terms.manager, by))
+        return Cycle(self._circuit.outputs, self._circuit.after, Folding(self._terms.manager, by))
 
     def anything(self, width: int) -> Bits:
         """A variable that nothing else depends on."""
@@ -252,6 +261,7 @@ class Handshake:
         self._supports: dict[Term, frozenset[Term]] = {}
         self._results: dict[Term, Bits] = {}
         self._every = frozenset(circuit.registers)
+        self._open = {port: terms.free(f"any {port}", bits.width) for port, bits in circuit.inputs.items() if port not in controls}
         self._runs: Runs | None = None
         self._pauses = circuit.inputs[PAUSES].width if PAUSES in circuit.inputs else 0
 
@@ -286,11 +296,10 @@ class Handshake:
                 raise NotCompared(f"the handshake was followed through {len(found)} states in time, and has more")
             key = left.pop()
             after[key] = {}
-            import os, time
-            if "DBG" in os.environ and len(found) % 20 == 0: print(len(found), len(left), time.process_time(), flush=True)
             begun = self._begun(found[key], limits)
+            cycle = self._machine.cycle(dict(begun.registers), {**self._controls, **self._open})
             for stimulus in self._stimuli(begun):
-                step = self._next(begun, stimulus, limits)
+                step = self._next(begun, cycle, stimulus, limits)
                 to = _key(step.to, kept)
                 after[key][stimulus] = replace(step, to=to)  # type: ignore[arg-type]
                 both = self._joined(found[to], step.to) if to in found else step.to
@@ -349,7 +358,12 @@ class Handshake:
                 raise NotCompared("its handshake: out_valid is 1 during reset")
         return Reached(registers, 0, False)
 
-    def _next(self, reached: Reached, stimulus: Stimulus, limits: Limits) -> Step[Reached]:
+    def _next(self, reached: Reached, of_any: Cycle, stimulus: Stimulus, limits: Limits) -> Step[Reached]:
+        """The step for a stimulus.
+
+        Args:
+            of_any: the cycle for any stimulus.
+        """
         in_valid, out_ready, *pauses, ends = stimulus
         offered = self._token(reached.waiting) if in_valid else {}
         inputs = {**self._controls, **offered, "in_valid": self._terms.number(in_valid, 1)}
@@ -357,7 +371,9 @@ class Handshake:
             inputs["out_ready"] = self._terms.number(out_ready, 1)
         if pauses:
             inputs[PAUSES] = self._terms.joined([self._terms.number(pause, 1) for pause in pauses])
-        cycle = self._machine.cycle(dict(reached.registers), inputs)
+        by = {bits.term: (inputs[port] if port in inputs else self._machine.anything(bits.width)).term for port, bits in self._open.items()}
+        kept = {term: term for _, term in reached.registers}
+        cycle = of_any.given(Folding(self._terms.manager, kept | by))
         is_taken = bool(in_valid and (not self._operands_wait or self._known(cycle, "in_ready")))
         waiting, is_shown = reached.waiting + is_taken, self._known(cycle, "out_valid")
         if reached.must_stay and not is_shown:

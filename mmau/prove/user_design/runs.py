@@ -10,7 +10,6 @@ Registers that a run reads and writes are its *own*: during a run they depend on
 other register, no output of the handshake depends on data in them. So whatever happens around a run, it gives the same.
 """
 
-import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -124,6 +123,8 @@ class Runs:
         self._outputs = {port: folding.of(bits.term) for port, bits in circuit.outputs.items() if port != "d"}
         self.control = self._control(operands)
         self._found: dict[tuple[tuple[str, Term], ...], Run] = {}
+        self._specialised: dict[frozenset[tuple[str, Term]], tuple[dict[str, Term], dict[str, Term]]] = {}
+        self._led: dict[tuple[Control, tuple[str, ...], bool], list[Branch]] = {}
 
     @property
     def cycles(self) -> int:
@@ -191,6 +192,12 @@ class Runs:
 
     def _at(self, constants: State) -> tuple[dict[str, Term], dict[str, Term]]:
         """The next values of all registers, and the outputs, where some registers are constant."""
+        key = frozenset(constants.items())
+        if key not in self._specialised:
+            self._specialised[key] = self._folded(constants)
+        return self._specialised[key]
+
+    def _folded(self, constants: State) -> tuple[dict[str, Term], dict[str, Term]]:
         by = {self._circuit.registers[name].term: value for name, value in constants.items()}
         folding = SumFolding(self._terms.manager, by)
         after = {name: folding.of(term) for name, term in self._after.items()}
@@ -214,22 +221,20 @@ class Runs:
             if len(entries) > 1:
                 raise NoRun("a loop is entered in several states")
             reach, registers, cycles = execution.joined(arrived[entries[0]])
-            repeats = len(loop) > 1 or any(each.to == loop[0] for each in places[loop[0]] or ())
             whole = {place: places[place] or [] for place in loop}
-            try: divided = {place: self._branches(place, own, names, limits, True) for place in loop}
-            except NoRun: divided = whole
+            try:
+                divided = {place: self._branches(place, own, names, limits, True) for place in loop}
+            except NoRun:
+                divided = whole
             start = _Point(entries[0], registers, (reach,), cycles)
             points = execution.unrolled(start, divided, PATHS) or execution.unrolled(start, whole, CYCLES)
             if points is None:
                 raise NoRun(f"a loop may take more than {CYCLES} cycles")
-            if "DBG" in os.environ and 0: print("loop", [str(x) for x in loop[0]], len(loop), "points", len(points), f"{time.process_time():.2f}")
             for place in {point.place for point in points if number_of[point.place] != number}:
                 arrived[place].append(execution.leaving(points, place, reach))
         if not arrived[ends[0]]:
             raise NoRun("it never ends")
         _, registers, cycles = execution.joined(arrived[ends[0]])
-        if "DBG" in os.environ and 0:
-            for free, term in execution.meaning.items(): print(free.symbol(), width(free), len(list(in_order([term]))), [str(v.symbol()) for v in variables([term])][:12])
         return Run(execution.defined(registers), cycles)
 
     def _places(self, state: State, limits: Limits) -> tuple[_Places, frozenset[str]]:
@@ -280,6 +285,14 @@ class Runs:
         self, place: Control, own: frozenset[str], names: Sequence[str], limits: Limits, divided: bool = False
     ) -> list[Branch]:
         """The branches from a place, which fix the next control; if it is divided, also what other registers become."""
+        key = place, tuple(sorted(own)), divided
+        if key not in self._led:
+            self._led[key] = self._leading(place, own, names, limits, divided)
+        return self._led[key]
+
+    def _leading(
+        self, place: Control, own: frozenset[str], names: Sequence[str], limits: Limits, divided: bool
+    ) -> list[Branch]:
         manager, possible = self._terms.manager, _Possible(self._terms, limits)
         after, _ = self._at(dict(zip(names, place, strict=True)))
         changed = {name: after[name] for name in own if after[name] != self._circuit.registers[name].term}
