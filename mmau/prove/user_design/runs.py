@@ -95,7 +95,16 @@ class _Point:
     registers: State
     path: tuple[Term, ...]
     cycles: int
-    ways: "list[tuple[Term, _Point]] | None" = None
+    ways: "list[_Way] | None" = None
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A branch as it is taken from a point, with its conditions as terms, to another point."""
+
+    branch: Branch
+    conditions: Sequence[Term]
+    to: _Point
 
 
 class Runs:
@@ -365,10 +374,10 @@ class _Execution:
                 return None
             if self.limits.over:
                 raise NoRun(f"its loops were followed for {start.cycles + cycles} cycles in time")
-            found = list[_Point]()
+            found = dict[_Point, None]()
             for point in level:
                 point.ways = self._ways(start, point, branches, possible, cycles)
-                found += [to for _, to in point.ways]
+                found |= {way.to: None for way in point.ways}
             points += found
             level = [point for point in found if point.place in branches]
         return points
@@ -380,14 +389,14 @@ class _Execution:
         branches: Mapping[Control, Sequence[Branch]],
         possible: "_Possible",
         cycles: int,
-    ) -> list[tuple[Term, _Point]]:
+    ) -> list[_Way]:
         manager, registers = self.terms.manager, self.circuit.registers
         by = {registers[name].term: term for name, term in point.registers.items()}
         by |= {term: self.fresh(bits).term for term, bits in self.undefined.items()}
-        folding, ways = SumFolding(manager, by), list[tuple[Term, _Point]]()
+        folding, ways, same = SumFolding(manager, by), list[_Way](), dict[tuple[Control, frozenset[tuple[str, Term]]], _Point]()
         for branch in branches[point.place]:
-            conditions = [folding.of(each) for each in branch.conditions]
-            conditions = [each for each in conditions if not each.is_true()]
+            every = [folding.of(each) for each in branch.conditions]
+            conditions = [each for each in every if not each.is_true()]
             if any(each.is_false() for each in conditions):
                 continue
             path = (*point.path, *conditions)
@@ -397,7 +406,12 @@ class _Execution:
             after = {**point.registers, **{name: folding.of(term) for name, term in branch.after.items()}}
             if conditions and not stays:
                 after |= self._simpler(branch, after, start.registers, possible, path[-len(conditions) - 2 :])
-            ways.append((_all(self.terms, conditions), _Point(branch.to, after, path, point.cycles + 1)))
+            key = branch.to, frozenset(after.items())
+            if key in same:  # a condition made no difference
+                same[key].path = (*point.path, *(each for each in same[key].path[len(point.path) :] if each in conditions))
+            else:
+                same[key] = _Point(branch.to, after, path, point.cycles + 1)
+            ways.append(_Way(branch, every, same[key]))
         return ways
 
     def _simpler(self, branch: Branch, after: State, kept: State, possible: "_Possible", path: Sequence[Term]) -> State:
@@ -429,17 +443,26 @@ class _Execution:
                 here = point.place == place
                 found[point] = (manager.mk_true(), point.registers) if here else (manager.mk_false(), None)
                 continue
-            whole: tuple[Term, State | None] | None = None
-            for condition, to in reversed(point.ways):
-                one = found[to]
-                if one is not None:
-                    whole = one if whole is None else self._either(condition, one, whole)
-            found[point] = whole
+            found[point] = self._decided([way for way in point.ways if found[way.to] is not None], 0, found)
         at_start = found[points[0]]
         assert at_start is not None and at_start[1] is not None
         leaves, registers = at_start
         cycles = max(point.cycles for point in points if point.ways is None and point.place == place)
         return _all(self.terms, [reach, leaves]), self._cut(registers), cycles
+
+    def _decided(
+        self, ways: Sequence[_Way], depth: int, found: Mapping[_Point, tuple[Term, State | None] | None]
+    ) -> tuple[Term, State | None] | None:
+        """What holds where several ways are, by their conditions from some depth on; None if there are none."""
+        if not ways:
+            return None
+        first = ways[0]
+        if all(way.to is first.to for way in ways):
+            return found[first.to]
+        literal = first.branch.conditions[depth]
+        groups = [[way for way in ways if (way.branch.conditions[depth] == literal) is holds] for holds in (True, False)]
+        one, other = (self._decided(group, depth + 1, found) for group in groups)
+        return one if one is None or other is None else self._either(first.conditions[depth], one, other)
 
     def _either(
         self, condition: Term, one: tuple[Term, State | None], other: tuple[Term, State | None]
