@@ -261,7 +261,9 @@ class Handshake:
         self._supports: dict[Term, frozenset[Term]] = {}
         self._results: dict[Term, Bits] = {}
         self._every = frozenset(circuit.registers)
-        self._open = {port: terms.free(f"any {port}", bits.width) for port, bits in circuit.inputs.items() if port not in controls}
+        self._open = {
+            port: terms.free(f"any {port}", bits.width) for port, bits in circuit.inputs.items() if port not in controls
+        }
         self._runs: Runs | None = None
         self._pauses = circuit.inputs[PAUSES].width if PAUSES in circuit.inputs else 0
 
@@ -301,7 +303,7 @@ class Handshake:
             for stimulus in self._stimuli(begun):
                 step = self._next(begun, cycle, stimulus, limits)
                 to = _key(step.to, kept)
-                after[key][stimulus] = replace(step, to=to)  # type: ignore[arg-type]
+                after[key][stimulus] = Step(to, step.waiting, step.is_taken, step.is_shown, step.goes_on)
                 both = self._joined(found[to], step.to) if to in found else step.to
                 if to not in found or both != found[to]:
                     found[to] = both
@@ -371,7 +373,10 @@ class Handshake:
             inputs["out_ready"] = self._terms.number(out_ready, 1)
         if pauses:
             inputs[PAUSES] = self._terms.joined([self._terms.number(pause, 1) for pause in pauses])
-        by = {bits.term: (inputs[port] if port in inputs else self._machine.anything(bits.width)).term for port, bits in self._open.items()}
+        by = {
+            bits.term: (inputs[port] if port in inputs else self._machine.anything(bits.width)).term
+            for port, bits in self._open.items()
+        }
         kept = {term: term for _, term in reached.registers}
         cycle = of_any.given(Folding(self._terms.manager, kept | by))
         is_taken = bool(in_valid and (not self._operands_wait or self._known(cycle, "in_ready")))

@@ -147,7 +147,10 @@ class Runs:
     def _begun(self, state: State) -> set[str]:
         """The control registers that depend on data in a state."""
         by = {self._circuit.registers[name].term: term for name, term in state.items() if term.is_value()}
-        folding, data = SumFolding(self._terms.manager, by), self._variables(set(state) - self.control) - set(self._undefined)
+        folding, data = (
+            SumFolding(self._terms.manager, by),
+            self._variables(set(state) - self.control) - set(self._undefined),
+        )
         return {name for name in self.control if self._depends(folding.of(self._after[name])) & data}
 
     def run(self, state: State, limits: Limits) -> Run:
@@ -316,7 +319,11 @@ class Runs:
             atom = atom or next((each for name in others if (each := self._atom(state[name])) is not None), None)
             if atom is None:
                 asked = self._depends(_all(self._terms, conditions))
-                narrow = [name for name in sorted(own) if (bits := self._circuit.registers[name]).term in asked and bits.width <= NARROW]
+                narrow = [
+                    name
+                    for name in sorted(own)
+                    if (bits := self._circuit.registers[name]).term in asked and bits.width <= NARROW
+                ]
                 found.append(Branch(tuple(conditions), state, tuple(state[name] for name in names), tuple(narrow)))
                 continue
             for holds in (True, False):
@@ -366,7 +373,7 @@ class _Execution:
     def unrolled(self, start: _Point, branches: Mapping[Control, Sequence[Branch]], paths: int) -> list[_Point] | None:
         """All points from a start on to those that leave some places; None if there are too many."""
         possible = _Possible(self.terms, self.limits, self.meaning)
-        points, level = [start], [start]
+        points, level, seen = [start], [start], set[tuple[Control, frozenset[tuple[str, Term]]]]()
         cycles = 0
         while level:
             cycles += 1
@@ -380,6 +387,10 @@ class _Execution:
                 found |= {way.to: None for way in point.ways}
             points += found
             level = [point for point in found if point.place in branches]
+            states = {(point.place, frozenset(point.registers.items())) for point in level}
+            if states & seen:
+                raise NoRun("a loop may never end")
+            seen |= states
         return points
 
     def _ways(
@@ -393,7 +404,11 @@ class _Execution:
         manager, registers = self.terms.manager, self.circuit.registers
         by = {registers[name].term: term for name, term in point.registers.items()}
         by |= {term: self.fresh(bits).term for term, bits in self.undefined.items()}
-        folding, ways, same = SumFolding(manager, by), list[_Way](), dict[tuple[Control, frozenset[tuple[str, Term]]], _Point]()
+        folding, ways, same = (
+            SumFolding(manager, by),
+            list[_Way](),
+            dict[tuple[Control, frozenset[tuple[str, Term]]], _Point](),
+        )
         for branch in branches[point.place]:
             every = [folding.of(each) for each in branch.conditions]
             conditions = [each for each in every if not each.is_true()]
@@ -448,7 +463,7 @@ class _Execution:
         assert at_start is not None and at_start[1] is not None
         leaves, registers = at_start
         cycles = max(point.cycles for point in points if point.ways is None and point.place == place)
-        return _all(self.terms, [reach, leaves]), self._cut(registers), cycles
+        return _all(self.terms, [reach, leaves]), self._cut(registers or {}), cycles
 
     def _decided(
         self, ways: Sequence[_Way], depth: int, found: Mapping[_Point, tuple[Term, State | None] | None]
