@@ -71,8 +71,8 @@ def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], with_p
 
     Args:
         outer, inner: operands of the whole result, and of one transfer.
-        with_pauses: whether it pauses between transfers; a proof is without, but has an input `pauses` that keeps each operand
-            with a handshake of its own back.
+        with_pauses: whether it pauses between transfers; a proof is without, but has an input `pauses` that keeps back each
+            operand with a handshake of its own.
     """
     yield "  /* verilator lint_off WIDTH */"
     yield from _Adapter(dut, outer, inner, with_pauses).lines()

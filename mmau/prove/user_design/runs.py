@@ -21,7 +21,7 @@ from bitwuzla import Kind, Term
 from mmau.prove.evaluation import in_order, number, variables, width
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.terms import Bits, Terms
-from mmau.prove.user_design.asking import Limits, NotCompared
+from mmau.prove.user_design.asking import Limits
 from mmau.prove.user_design.folding import SumFolding
 
 State = Mapping[str, Term]
@@ -65,7 +65,7 @@ class Run:
     """A run from one state.
 
     Attributes:
-        after: the values of its own registers at its end, as terms of their values at its beginning. cycles: its most cycles.
+        after: the values of its own registers at its end, as terms of those at its beginning. cycles: its most cycles.
     """
 
     after: State
@@ -219,14 +219,14 @@ class Runs:
         names = sorted(own & self.control)
         first = tuple(state[name] for name in names)
         order = _loops(first, {place: [each.to for each in branches or ()] for place, branches in places.items()})
-        number_of = {place: number for number, loop in enumerate(order) for place in loop}
+        loop_of = {place: turn for turn, loop in enumerate(order) for place in loop}
         execution = _Execution(self._terms, self._circuit, self._undefined, self._fresh, limits)
         arrived: dict[Control, list[tuple[Term, State, int]]] = {place: [] for place in places}
         arrived[first].append((self._terms.manager.mk_true(), {name: state[name] for name in own}, 0))
         ends = [place for place, branches in places.items() if branches is None]
         if len(ends) != 1:
             raise NoRun(f"it heeds its inputs in {len(ends)} states")
-        for number, loop in enumerate(order):
+        for turn, loop in enumerate(order):
             entries = [place for place in loop if arrived[place]]
             if loop[0] == ends[0] or not entries:
                 continue
@@ -242,7 +242,7 @@ class Runs:
             points = execution.unrolled(start, divided, PATHS) or execution.unrolled(start, whole, CYCLES)
             if points is None:
                 raise NoRun(f"a loop may take more than {CYCLES} cycles")
-            for place in {point.place for point in points if number_of[point.place] != number}:
+            for place in {point.place for point in points if loop_of[point.place] != turn}:
                 arrived[place].append(execution.leaving(points, place, reach))
         if not arrived[ends[0]]:
             raise NoRun("it never ends")
@@ -430,8 +430,8 @@ class _Execution:
         return ways
 
     def _simpler(self, branch: Branch, after: State, kept: State, possible: "_Possible", path: Sequence[Term]) -> State:
-        """Other terms for registers on which the conditions of a branch depend, where these leave no choice: a number, as for
-        a counter that has come to its end, or a register that the loop does not change, for one that has come to be equal.
+        """Other terms for registers on which the conditions of a branch depend, where these leave no choice: a number, as
+        for a counter that has come to its end, or a register that the loop does not change and that is equal by then.
 
         Args:
             kept: the registers where the loop was entered. path: the last conditions.
@@ -460,7 +460,7 @@ class _Execution:
                 continue
             found[point] = self._decided([way for way in point.ways if found[way.to] is not None], 0, found)
         at_start = found[points[0]]
-        assert at_start is not None and at_start[1] is not None
+        assert at_start is not None
         leaves, registers = at_start
         cycles = max(point.cycles for point in points if point.ways is None and point.place == place)
         return _all(self.terms, [reach, leaves]), self._cut(registers or {}), cycles
@@ -563,7 +563,7 @@ class _Possible:
         return True
 
     def equal_to(self, conditions: Sequence[Term], term: Term, others: Sequence[Term]) -> Term | None:
-        """One of several terms, or a number, to which a term is always equal where conditions hold; None if there is none."""
+        """A number or one of several terms to which a term is always equal where conditions hold; None if there is none."""
         make = self._terms.manager.mk_term
         if self._possible(0, conditions) and self.answer == bitwuzla.Result.SAT:
             for other in (self._solvers[0].get_value(term), *(each for each in others if each.sort() == term.sort())):
@@ -636,6 +636,14 @@ LOGIC = {Kind.NOT, Kind.AND, Kind.OR, Kind.BV_NOT, Kind.BV_REDAND, Kind.BV_REDOR
 """Operations whose operands are conditions, where these have one bit."""
 
 
+def _is_of_one(term: Term) -> bool:
+    """Whether a condition is its first operand, a condition too, or the negation of it."""
+    children = term.children()
+    if term.kind() in (Kind.EQUAL, Kind.DISTINCT):
+        return width(children[0]) == 1 and children[1].is_value()
+    return term.kind() == Kind.ITE and width(term) == 1
+
+
 def _first_comparison(terms: Terms, condition: Term) -> Term:
     """The first condition in a condition that is none made of others."""
     left = [condition]
@@ -646,9 +654,7 @@ def _first_comparison(terms: Terms, condition: Term) -> Term:
             continue
         if term.kind() == Kind.BV_CONCAT or (term.kind() in LOGIC and width(term) <= 1):
             left += reversed(children)
-        elif term.kind() in (Kind.EQUAL, Kind.DISTINCT) and width(children[0]) == 1 and children[1].is_value():
-            left.append(children[0])
-        elif term.kind() == Kind.ITE and width(term) == 1:
+        elif _is_of_one(term):
             left.append(children[0])
         elif term.sort().is_bool():
             return term
