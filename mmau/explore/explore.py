@@ -23,7 +23,7 @@ from mmau.explore.design_space import (
     arithmetic_of,
 )
 from mmau.explore.estimation import FILE, Estimates, estimate
-from mmau.explore.records import is_verified
+from mmau.explore.records import is_right, is_verified
 from mmau.explore.tasks import (
     INVALID,
     WRITING,
@@ -85,7 +85,7 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
 def objectives(search: Search, record: dict[str, Any] | None) -> list[float] | None:
     """The objectives' values for a point. None where the point is not evaluated or not done, exceeds a limit, has a circuit
     that differs from its model, or lacks a value: a training that diverged has no loss."""
-    if record is None or record["status"] != "done" or is_verified(record) is False:
+    if record is None or not is_right(record) or record.get("beyond"):
         return None
     found = [value for name in search.objectives if (value := value_of(name, record)) is not None]
     return found if len(found) == len(search.objectives) else None
