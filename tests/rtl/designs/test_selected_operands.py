@@ -44,6 +44,15 @@ def test_circuit_with_a_mask_too(tmp_path: Path) -> None:
     assert write_and_lint(of, tmp_path, readers()) == {}
 
 
+@pytest.mark.simulator
+@pytest.mark.slow
+def test_mask_beside_block_scales() -> None:
+    scaled = {"operation": "ST-FDPA", "a": "e2m1", "b": "e2m1", "K_block": 2, "scale": "ue8m0"}
+    of = design(**scaled, controls={"mask_i": {"key": "mask"}})
+    assert cosim.run(of, vectors=400).failures == ()
+    assert prove(of, 600.0).verdict == PROVED
+
+
 WRONG = {
     "the first place is never 2": (0, r"meta_i\[1\] \? \S+ : ", ""),
     "the second place is never 1": (
