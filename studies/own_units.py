@@ -42,7 +42,7 @@ from tests.twin.own_numbers import learn
 
 UNITS = Path("examples/units")
 
-ROWS, SLICE = 1_000_000, 10_000
+ROWS, SLICE = 1_000_000, 100_000
 """Rows that the model and the twin compute, and those of one task."""
 
 VECTORS, WRONG_VECTORS, SEED = 1_000_000, 20_000, 1
@@ -62,13 +62,14 @@ def tables() -> dict[str, dict[str, Any]]:
 
 
 def tasks(depends: Mapping[str, str]) -> list[Task]:
-    """All tasks, small units first: of every unit a slice of rows and what its circuit is asked, then the other slices in
-    turn, so that all units come equally far."""
+    """All tasks, unit by unit, small ones first: what the circuit of each is asked, and slices of rows."""
     units = dict(sorted(tables().items(), key=lambda item: unit_from_table(item[1]).usual_K))
-    first = ("rows 0", "cosimulation", "wrong", "proof", "cost")
-    parts = [(name, part) for name in units for part in first]
-    parts += [(name, f"rows {k}") for k in range(1, ROWS // SLICE) for name in units]
-    return [Task(f"{name}, {part}", {"unit": name, "table": units[name], "part": part}, depends) for name, part in parts]
+    parts = ("cosimulation", "wrong", "proof", "cost", *(f"rows {k}" for k in range(ROWS // SLICE)))
+    return [
+        Task(f"{name}, {part}", {"unit": name, "table": table, "part": part}, depends)
+        for name, table in units.items()
+        for part in parts
+    ]
 
 
 def step_of(table: dict[str, Any]) -> Unit:
