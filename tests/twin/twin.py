@@ -5,12 +5,12 @@ attributes of a parameter object (`operation.L`, `operation.a.name` …).
 """
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from math import floor
 from typing import Any
 
 from tests.twin import rdna_twin, x86_twin
+from tests.twin.rational import Fraction
 from tests.twin.twin_numbers import (
     FIXED_POINT,
     INTEGER_ROUNDING,
