@@ -24,6 +24,7 @@ from cosim.runner.run import run as co_simulated
 from golden import Unit
 from golden.files import check_output, read_toml, temporary_folder, write_atomically
 from golden.stimulus import Operands, OperandShape, generate
+from golden.units.controls import ZERO_POINTS
 from golden.units.own_formats import with_files
 from golden.units.unit_file import unit_from_table
 from golden.variants.keys import one_off
@@ -36,7 +37,7 @@ from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.identity import TOP
 from rtl.designs.unit_design import as_design
 from rtl.tools import MissingTool
-from tests.twin import stochastic_twin, sums_twin, twin
+from tests.twin import stochastic_twin, sums_twin, twin, zero_points_twin
 from tests.twin.own_numbers import learn
 
 UNITS = Path("examples/units")
@@ -116,7 +117,8 @@ def _compared(unit: Unit, count: int, seed: int) -> tuple[int, int, str]:
             variant, drawn = stochastic_twin.variant_of(operation, unit.random.random.half), int(inputs["random"][row])
             expected = stochastic_twin.dot(operation, variant, unit.random.width, drawn, a, b, c, *scales)
         elif unit.sums is None:
-            expected = twin.dot(operation, a, b, c, *scales)
+            zeros = {name: codes[row].tolist() for name, codes in inputs.items() if name in ZERO_POINTS}
+            expected = zero_points_twin.dot(operation, zeros, a, b, c, *scales)
         else:
             expected = sums_twin.dot(unit.sums, operation, a, b, c)
         if not twin.same(operation, got, expected):
