@@ -44,7 +44,7 @@ def _families() -> list[str]:
     whose elements are converted first; the published one of these stands among the first."""
     whole = {name: operation for name, operation in OPERATIONS.items() if operation.operands == Operation.operands}
     ranks = {name: float(operation.rank) for name, operation in whole.items()}
-    converted = [name for name in whole if not {"K_block", "combination"} & OPERATIONS[name].unit_keys().keys()]
+    converted = [name for name in whole if not {"K_block", "combination"} & {*_keys_of_operation(name)}]
     ranks |= {f"{CONVERTED}{name}": 2 * UNRANKED + ranks[name] for name in converted}
     ranks |= {PAIRED: ranks[FMA.name] + 0.5, f"{CONVERTED}{TFDPA.name}": TRFDPA.rank - 0.5}
     return sorted(ranks, key=lambda family: ranks[family])
@@ -56,8 +56,12 @@ def operation_of(family: str) -> str:
 
 
 def _keys_of_operation(family: str) -> Collection[str]:
-    """The keys of a family's operation, formats among them; a program of additions has none."""
-    return () if family == SUMS else OPERATIONS[operation_of(family)].unit_keys()
+    """The keys of a family's operation, formats among them, but for those whose results the library does not compute: no
+    model has them. A program of additions has none."""
+    if family == SUMS:
+        return ()
+    operation = OPERATIONS[operation_of(family)]
+    return [key for key in operation.unit_keys() if key not in operation.golden_alone]
 
 
 FAMILIES = tuple(_families())
@@ -180,8 +184,7 @@ def _chain(model: Model) -> Chain:
             raise ValueError(f"[sums] group = {table.group} of all products is a sum without groups: leave it out")
         return Chain(_of_formats(shape), sums=table)
     chained = _table(model.family, keys)
-    operation_class = OPERATIONS[operation_of(model.family)]
-    allowed = operation_class.unit_keys()
+    operation_class, allowed = OPERATIONS[operation_of(model.family)], _keys_of_operation(model.family)
     a, b = (shape.a, shape.b) if chained.convert is None else (FP16, FP16)
     keys = {key: value for key, value in keys.items() if key not in CHAINED} | {"a": a, "b": b, "c": shape.c}
     keys |= {key: value for key, value in (("scale", shape.scale), ("K_block", shape.block_size)) if key in allowed}
