@@ -96,7 +96,7 @@ MEASURES: dict[str, Figure] = {
     "quantisation_snr_db": Figure("SNR of quantisation alone", "dB", "high"),
     "arithmetic_snr_db": Figure("SNR of arithmetic alone", "dB", "high"),
     **{
-        f"{STANDARD_ERROR}.{_of}": Figure(f"standard error of the {_label}", "dB", None, False)
+        f"{STANDARD_ERROR}.{_of}": Figure(f"standard error of the {_label}", "dB", "low", False)
         for _of, _label in (
             ("total", "total SNR"),
             ("quantisation", "SNR of quantisation"),
