@@ -306,7 +306,7 @@ def _changes(
         return []
     said = (
         "In pairs of points that differ in nothing else: the mean, and the least and largest where pairs disagree; costs in "
-        "per cent, signal-to-noise ratios in dB."
+        "per cent or as a factor, signal-to-noise ratios in dB."
     )
     return ["## What each key changes", "", said, "", *lines]
 
@@ -320,6 +320,9 @@ def _compared_values(values: Sequence[object]) -> list[tuple[object, object]]:
         others = [others[place * (len(others) - 1) // (MOST_VALUES - 1)] for place in range(MOST_VALUES)]
     return [(first, other) for other in others]
 
+
+MANIFOLD = 200.0
+"""Change (%) from which on costs are said to be so many times as large."""
 
 FEW = 4
 """Most values that are words that are compared each with each other."""
@@ -337,6 +340,10 @@ def _change(column: str, pairs: Sequence[tuple[Record, Record]]) -> str:
     found = [each for each in found if math.isfinite(each)]
     if not found:
         return "–"
+    if unit and max(found) > MANIFOLD:
+        times = [each / 100 + 1 for each in found]
+        mean, low, high = (f"{each:.3g}" for each in (sum(times) / len(times), min(times), max(times)))
+        return f"× {mean}" if low == high else f"× {mean} ({low} to {high})"
     digits = 0 if unit else 1
     mean, low, high = (_signed(each, digits) for each in (sum(found) / len(found), min(found), max(found)))
     return f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})"

@@ -233,7 +233,11 @@ def _scatter(
             axes.annotate(text, (1, limit.limit), (-2, 2), xycoords=axes.get_yaxis_transform(), **LIMIT_TEXT, ha="right")
         elif limit.parameter is None and column == cost:
             axes.axvline(limit.limit, **style)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    costs = [x for x, _ in places.values()]
+    if min(costs) > 0 and max(costs) > WIDE * min(costs):
+        axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.margins(0.12)
     axes.set(xlabel=_plain(title(cost, short)), ylabel=_plain(title(measure, short)), title=_plain(label(measure, short)))
     if is_exact:
@@ -245,6 +249,9 @@ def _scatter(
 
 
 LIMIT_TEXT: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": LIMIT}
+
+WIDE = 20
+"""How many times the least cost the largest one is where their axis is logarithmic."""
 
 NAME_SIZE = 6.5
 """Size of names in plots (points)."""

@@ -3,6 +3,8 @@
 const MOST_COLOURS = 8; // values that get a colour each; numbers beyond get a scale
 
 const MOST_NAMES = 10; // points of a front whose names are written beside them
+const NAME_WIDTH = 0.0035; // half the width of a letter, and the height of a line, as shares of the plot
+const NAME_HEIGHT = 0.06;
 
 const CONFIG = { displayModeBar: false, responsive: true, showTips: false, doubleClick: "reset" };
 
@@ -105,6 +107,29 @@ function axisOf(column, log, values) {
   };
 }
 
+// Which names are written, above or below their points: those that cover no name before them. The others stand in the note.
+function readable(points, places, axes) {
+  const scaled = axes.map(({ log }, axis) => {
+    const of = (place) => (log ? Math.log10(place[axis]) : place[axis]);
+    const values = [...places.values()].map(of);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return (place) => (of(place) - low) / (high - low || 1);
+  });
+  const kept = [];
+  for (const point of points) {
+    const [x, y] = scaled.map((scale) => scale(places.get(point)));
+    const half = point.name.length * NAME_WIDTH;
+    for (const [side, up] of [["top", NAME_HEIGHT], ["bottom", -NAME_HEIGHT]]) {
+      const box = { x, y: y + up, half };
+      if (kept.every((other) => Math.abs(other.x - box.x) > other.half + half || Math.abs(other.y - box.y) > NAME_HEIGHT)) {
+        kept.push({ ...box, point, side });
+        break;
+      }
+    }
+  }
+  return kept;
+}
+
 function drawScatter(shown) {
   const axes = ["x", "y"].map((id) => ({ at: columnAt(byId(id).value), log: byId(`${id}-log`).checked }));
   const colourAt = columnAt(byId("colour").value);
@@ -149,15 +174,15 @@ function drawScatter(shown) {
     const shapes = shapeValues.length <= SHAPES.length ? shapeValues : [];
     traces.push(...shapes.map((value) => ({ ...NOTHING, name: `${plain(COLUMNS[shapeAt].label)} ${plain(written(value))}`, marker: { size: 10, symbol: shapeOf(value), color: colourOf("--soft") } })));
   }
-  const named = best.size <= MOST_NAMES ? drawn.filter((point) => best.has(point)) : [];
+  const named = best.size <= MOST_NAMES ? readable(drawn.filter((point) => best.has(point)), places, axes) : [];
   traces.push({
     type: "scatter",
     mode: "markers+text", // unseen markers keep the text beside those of the points
     marker: { size: 16, opacity: 0 },
-    x: named.map((point) => places.get(point)[0]),
-    y: named.map((point) => places.get(point)[1]),
-    text: named.map((point) => plain(point.name)),
-    textposition: named.map((_, number) => (number % 2 ? "bottom center" : "top center")),
+    x: named.map(({ point }) => places.get(point)[0]),
+    y: named.map(({ point }) => places.get(point)[1]),
+    text: named.map(({ point }) => plain(point.name)),
+    textposition: named.map(({ side }) => `${side} center`),
     textfont: { size: 11 },
     cliponaxis: false,
     hoverinfo: "skip",

@@ -131,6 +131,14 @@ def test_what_a_key_changes_is_of_points_that_differ_in_it_alone() -> None:
     assert of["ones-complement → sign-magnitude"][1:3] == ["4", "+10 %"]
 
 
+def test_costs_many_times_as_large_are_a_factor() -> None:
+    records = [record for record in done() if record["axes"]["F"] in (14, 22)]
+    for record in records:
+        record["cost"]["area_um2"] *= 40 if record["axes"]["F"] == 22 else 1
+    (row,) = [row for row in rows_under(answers(records, "t"), "## What each key changes") if row[0] == "14 → 22"]
+    assert row[2] == "× 53.3"
+
+
 def test_few_words_are_compared_each_with_each() -> None:
     records = done()[:3]
     for record, name in zip(records, ("one", "two", "three"), strict=True):

@@ -109,6 +109,19 @@ def test_front_is_the_exact_one(opened: Opened, x: str, y: str, signs: tuple[int
     assert largest == {names[number] for number in by_definition(pairs)}  # type: ignore[arg-type]
 
 
+@pytest.mark.attack("points whose names would cover each other")
+def test_names_beside_the_front_do_not_cover_each_other(opened: Opened) -> None:
+    """Of points at nearly one place two are named, above and below; the others in the note alone."""
+    found = opened.page.evaluate(
+        """() => {
+          const points = [0, 1, 2, 3].map((number) => ({ name: `E4M3 F=${number}` }));
+          const places = new Map(points.map((point, number) => [point, number < 3 ? [1 + number / 1000, 1] : [2, 2]]));
+          return readable(points, places, [{ log: false }, { log: true }]).map(({ point, side }) => [point.name, side]);
+        }"""
+    )
+    assert found == [["E4M3 F=0", "top"], ["E4M3 F=1", "bottom"], ["E4M3 F=3", "top"]]
+
+
 def test_front_of_ties_and_missing_values_is_the_exact_one(opened: Opened) -> None:
     infinity = float("inf")
     cases: list[list[Any]] = [

@@ -55,6 +55,17 @@ def test_accuracy_is_drawn_over_the_area() -> None:
     assert np.asarray(line.get_xydata()).tolist() == [place(record) for record in records[2:5]]
 
 
+def test_costs_of_many_sizes_have_a_logarithmic_axis() -> None:
+    records = done(few())[:4]
+    scales = []
+    for factor in (1, 1000):
+        records[3]["cost"]["area_um2"] *= factor
+        figure = accuracy_against(records, "cost.area_um2", "t")
+        assert figure is not None
+        scales.append(figure.axes[0].get_xscale())
+    assert scales == ["linear", "log"]
+
+
 def test_results_without_an_error_stand_above_all_others() -> None:
     records = done(few())[:4]
     exact = records[2]["accuracy"]["normal"]
