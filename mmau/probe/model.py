@@ -4,13 +4,21 @@ A family is all models of one operation. Which values a key can have follows fro
 formats; nothing here knows a published unit.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, rounding_to, spelled
-from golden.arithmetic.formats import B1, FP16, FP32
+from golden.arithmetic.conversion import (
+    CONVERSIONS,
+    FP64_CONVERSIONS,
+    ROUNDED_FORMATS,
+    TWO_STEP_CONVERSIONS,
+    Conversion,
+    rounding_to,
+    spelled,
+)
+from golden.arithmetic.formats import B1, FP16, FP32, Format
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.arrays import BitArray
 from golden.chains.chain import ADD_C, CHAIN_ORDERS, Chain, ChainTable, chain_of
@@ -272,7 +280,8 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
             return tuple(range(MAX_HEADROOM + 1))
         case "rho":
             further = TWO_STEP_CONVERSIONS if "h" in of_operation else FP64_CONVERSIONS
-            return tuple(name for name, rho in (CONVERSIONS | further).items() if rho.d is shape.d)
+            known = [name for name, rho in (CONVERSIONS | further).items() if rho.d is shape.d]
+            return tuple(dict.fromkeys((*known, *_conversions_stored_as(shape.d))))
         case "e_zero":
             lowest, highest = lowest_exponent(family, shape), highest_exponent(family, shape)
             return tuple(range(max(lowest, -EXPONENT_LIMIT), min(highest, EXPONENT_LIMIT) + 1))
@@ -291,6 +300,16 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
         case "sticky" | "flush_inputs" | "flush_results" | "subtract":
             return (False, True)
     raise ValueError(f"the probe looks for {', '.join(SEARCHED)}, got {key!r}")
+
+
+def _conversions_stored_as(d: Format) -> Iterator[str | Conversion]:
+    """Every ρ whose results are stored as d, a format of the device's own too: in each mode to d, and to a padded format of
+    its word."""
+    own = (d,) if d.signed and d.exp_bits else ()
+    for form in dict.fromkeys((*own, *ROUNDED_FORMATS.values())):
+        for rho in (rounding_to(mode, form) for mode in MODES):
+            if rho.d is d:
+                yield spelled(rho)
 
 
 def lowest_exponent(family: str, shape: OperandShape) -> int:
