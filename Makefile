@@ -67,7 +67,7 @@ vectors: $(VENV)/.peer  #: Write fresh vectors computed by MMA-Sim, as those of 
 campaign-cosim: $(VENV)/.cosim  #: Co-simulate 10^8 vectors of every operation in volume mode; writes docs/evidence/campaign-cosim.md; resumes
 	$(BIN)/python -m studies.cosim_campaign mmau/prove/simulations.json docs/evidence/campaign-cosim.md build/campaign-cosim
 
-own-units: $(VENV)/.cosim  #: Check the units of examples/units: rows beside exact rationals, Verilog, proofs, costs, wrong designs; writes docs/evidence/own-units.md; hours; resumes
+own-units: $(VENV)/.dev  #: Check the units of examples/units: rows beside exact rationals, Verilog, proofs, costs, wrong designs; writes docs/evidence/own-units.md; hours; resumes
 	@mkdir -p build
 	$(BIN)/python -m studies.own_units docs/evidence/own-units.md build/own-units --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 

@@ -127,13 +127,12 @@ class _Search:
         mask = self._products.mask and self._products.alone(self._row).mask
         if mask is not None:  # of every row that of the first mismatch
             mask = mask._replace(bits=mask.bits.repeat(len(rows), axis=0))
-        random = self._products.random and self._products.alone(self._row).random
-        if random is not None:
-            random = random._replace(bits=random.bits.repeat(len(rows)))
+        first = np.zeros(len(rows), np.int64)
+        further = tuple(each.rows(first) for each in self._products.alone(self._row).further)
         selected = self._products.selected and self._products.alone(self._row).selected
         if selected is not None:
-            selected = selected.rows(np.zeros(len(rows), np.int64))
-        asked = replace(self._products, stimulus=stimulus, mask=mask, random=random, selected=selected)
+            selected = selected.rows(first)
+        asked = replace(self._products, stimulus=stimulus, mask=mask, further=further, selected=selected)
         return replace(asked, expected=asked.computed())
 
     def _vector_of(self, products: DotProducts, row: int) -> Vector:
@@ -142,8 +141,8 @@ class _Search:
         widths = {port: elements.width for port, elements in names.items()}
         if products.mask is not None:
             widths[products.mask.port] = products.mask.bits.shape[1]
-        if products.random is not None:
-            widths[products.random.port] = products.random.width
+        for each in products.further:
+            widths[each.port] = each.codes[0].size * each.width
         if products.selected is not None:
             widths[products.selected.port] = products.selected.codes.shape[1] * CODE_BITS
             widths["b"] *= 2

@@ -69,7 +69,7 @@ class FixedPointProducts(DotProducts):
         expected = [fixed_result(operation, sum_of(operation, counted, row), fixed) for row in range(len(numbers.a))]
         named = (products.name, operation, stimulus, products.dot, expected, products.formats)
         return cls(
-            *named, places=products.places, mask=products.mask, random=products.random, selected=products.selected,
+            *named, places=products.places, mask=products.mask, further=products.further, selected=products.selected,
             assumed=products.assumed, fixed=fixed,
         )  # fmt: skip
 

@@ -154,12 +154,18 @@ class Mask(NamedTuple):
     bits: npt.NDArray[Any]
 
 
-class Random(NamedTuple):
-    """The random bits of each row, [rows], the port that has them, and how many they are."""
+class Further(NamedTuple):
+    """What the model takes beside operands and scales, as the argument of that name: random bits, [rows], or zero points,
+    [rows, blocks]; and the port that has them, each of so many bits."""
 
+    argument: str
     port: str
-    bits: npt.NDArray[Any]
+    codes: npt.NDArray[Any]
     width: int
+
+    def rows(self, order: npt.NDArray[Any] | slice) -> Self:
+        """Those of rows, in this order."""
+        return self._replace(codes=self.codes[order].copy())
 
 
 class Selected(NamedTuple):
@@ -189,7 +195,7 @@ class DotProducts:
         covered: the operation whose bins are counted, where it is another one: a design without c misses no bins of c.
         has_steps: whether the model is steps of the operation, and not a program of additions.
         places: the ports that operands come from, where these have other names. mask: the products that count, if not all.
-        assumed: the operands that the design must take. random: random bits, if the model takes them.
+        assumed: the operands that the design must take. further: random bits or zero points, if the model takes them.
         selected: metadata that select b of the stimulus from a longer one, if the design takes such.
     """
 
@@ -204,7 +210,7 @@ class DotProducts:
     places: Mapping[str, Source] = field(default_factory=dict)
     mask: Mask | None = None
     assumed: Assumed = ALL
-    random: Random | None = None
+    further: tuple[Further, ...] = ()
     selected: Selected | None = None
 
     @cached_property
@@ -271,9 +277,9 @@ class DotProducts:
         return [*((int(code), fmt) for code, fmt in pairs), *c]
 
     def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
-        """The codes of a row by operand: a, b, c and, where they exist, scales, a mask, random bits and metadata."""
+        """The codes of a row by operand: a, b, c and, where they exist, scales and what inputs of [controls] hold."""
         named = [*self.stimulus.operands._asdict().items(), *([] if self.mask is None else [self.mask])]
-        named += [] if self.random is None else [(self.random.port, self.random.bits)]
+        named += [(each.port, each.codes) for each in self.further]
         named += [] if self.selected is None else [(self.selected.port, self.selected.codes)]
         return {name: tuple(map(int, codes[row].reshape(-1).tolist())) for name, codes in named if codes is not None}
 
@@ -301,19 +307,20 @@ class DotProducts:
             lines = operand_lines(self.mask.port, self.mask.bits[row].tolist(), Bits(1), True) + lines
         if self.selected is not None:
             lines = operand_lines(self.selected.port, self.selected.codes[row].tolist(), Bits(CODE_BITS), True) + lines
-        if self.random is not None:
-            lines = operand_lines(self.random.port, [int(self.random.bits[row])], Bits(self.random.width), False) + lines
+        for each in self.further:
+            codes = each.codes[row].reshape(-1).tolist()
+            lines = operand_lines(each.port, codes, Bits(each.width), each.codes.ndim > 1) + lines
         has_c = "c" in operation.operands
         return lines + (operand_lines("c", [int(operands.c[row])], operation.c, False) if has_c else [])
 
     def rows(self, order: npt.NDArray[Any]) -> Self:
         """These rows, in this order."""
         mask = self.mask and self.mask._replace(bits=self.mask.bits[order])
-        random = self.random and self.random._replace(bits=self.random.bits[order])
+        further = tuple(each.rows(order) for each in self.further)
         selected = self.selected and self.selected.rows(order)
         expected = [self.expected[row] for row in order.tolist()]
         stimulus = self.stimulus.rows(order)
-        return replace(self, stimulus=stimulus, expected=expected, mask=mask, random=random, selected=selected)
+        return replace(self, stimulus=stimulus, expected=expected, mask=mask, further=further, selected=selected)
 
     def alone(self, row: int) -> Self:
         """A copy of one row, so that the others need not stay in memory."""
@@ -321,10 +328,10 @@ class DotProducts:
         codes = [None if array is None else array[one].copy() for array in self.stimulus.operands]
         stimulus = Stimulus(Operands(*codes), self.label[one].copy(), self.stimulus.names)  # type: ignore[arg-type]
         mask = self.mask and self.mask._replace(bits=self.mask.bits[one].copy())
-        random = self.random and self.random._replace(bits=self.random.bits[one].copy())
+        further = tuple(each.rows(one) for each in self.further)
         selected = self.selected and self.selected.rows(one)
         expected = [self.expected[row]]
-        return replace(self, stimulus=stimulus, expected=expected, mask=mask, random=random, selected=selected)
+        return replace(self, stimulus=stimulus, expected=expected, mask=mask, further=further, selected=selected)
 
     def recomputed(self, row: int) -> int:
         """The row's result, computed by the reference engine."""
@@ -332,8 +339,8 @@ class DotProducts:
 
     def computed(self, engine: str | None = None) -> list[int]:
         """Golden's results of all rows."""
-        random = {} if self.random is None else {"random": self.random.bits}
-        found: list[int] = self.dot(*self.counted, engine=engine, **random).tolist()
+        further = {each.argument: each.codes for each in self.further}
+        found: list[int] = self.dot(*self.counted, engine=engine, **further).tolist()
         return found
 
     def _class_name(self, name: str) -> str:

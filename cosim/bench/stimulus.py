@@ -14,7 +14,7 @@ import numpy as np
 import golden
 from cosim.bench.coverage import with_pairs
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths, with_fixed_results
-from cosim.bench.products import Bits, Chunk, DotProducts, Element, Mask, Random, Selected, Vector, packed
+from cosim.bench.products import Bits, Chunk, DotProducts, Element, Further, Mask, Selected, Vector, packed
 from cosim.bench.runs import REPEATED, Run, blocks_of, gathered, repeat_in_tiles, repeated, with_rare_results
 from golden import Format, Instruction, Unit
 from golden.arithmetic.flags import selected
@@ -23,8 +23,8 @@ from golden.checks import listed
 from golden.operations import FMA
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
 from golden.stimulus.codes import uniform_codes
-from golden.units.controls import Source
-from golden.units.operand_inputs import drawn_mask, drawn_metadata
+from golden.units.controls import RANDOM, Source
+from golden.units.operand_inputs import drawn_mask, drawn_metadata, drawn_zeros, zeros_of
 from golden.units.selection import CODE_BITS
 from golden.units.unit import Choice
 from rtl.designs.controlled_design import ControlledDesign
@@ -428,8 +428,8 @@ def masked_products(
     choice: Choice, stimulus: Stimulus, mask: str, engine: str | None, noise: random.Random, formats: tuple[Format, Format]
 ) -> DotProducts:
     """The dot products of a choice, one for each row of the stimulus, with a mask where the design has one: of every other
-    row all products count; and with random bits where the unit takes some."""
-    unit, operands, bits, random = choice.unit, stimulus.operands, None, None
+    row all products count; and with random bits or zero points where the unit takes some."""
+    unit, operands, bits, further = choice.unit, stimulus.operands, None, list[Further]()
     if mask:
         bits = drawn_mask(operands.a.shape, np.random.default_rng(noise.getrandbits(64)))
     if unit.random is not None:
@@ -437,9 +437,13 @@ def masked_products(
         drawn = rng.integers(0, 1 << width, len(operands.a), np.uint64)
         kind = rng.integers(0, 8, len(drawn))  # all zeros and all ones are ends
         drawn[kind == 0], drawn[kind == 1] = 0, (1 << width) - 1
-        random = Random(port, drawn, width)
+        further.append(Further(RANDOM, port, drawn, width))
+    for name, port in unit.zeros.items():
+        kind, rng = getattr(unit, name), np.random.default_rng(noise.getrandbits(64))
+        shape = len(operands.a), zeros_of(unit.operation, operands.a.shape[1])
+        further.append(Further(f"zero_{name}", port, drawn_zeros(kind, shape, rng), kind.width))
     of_mask = None if bits is None else Mask(mask, bits)
-    return dot_products(choice.name, unit, unit.operation, stimulus, engine, formats, choice.places, of_mask, random)
+    return dot_products(choice.name, unit, unit.operation, stimulus, engine, formats, choice.places, of_mask, tuple(further))
 
 
 def dot_products(
@@ -451,13 +455,13 @@ def dot_products(
     formats: tuple[Format, Format],
     places: Mapping[str, Source] = MappingProxyType({}),
     mask: Mask | None = None,
-    random: Random | None = None,
+    further: tuple[Further, ...] = (),
 ) -> DotProducts:
     """The rows of a stimulus with the results of a golden model."""
     dot: Callable[..., Any] = model.dot
-    has_steps = getattr(model, "sums", None) is None and random is None
+    has_steps = getattr(model, "sums", None) is None and not further
     found = DotProducts(
-        name, operation, stimulus, dot, (), formats, has_steps=has_steps, places=places, mask=mask, random=random
+        name, operation, stimulus, dot, (), formats, has_steps=has_steps, places=places, mask=mask, further=further
     )
     return replace(found, expected=found.computed(engine))
 
@@ -472,8 +476,8 @@ def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
             columns[port] = packed_codes(codes ^ elements.format.negative_zero if is_negated else codes, elements.format)
     if products.mask is not None:
         columns[products.mask.port] = packed(products.mask.bits, Bits(1))
-    if products.random is not None:
-        columns[products.random.port] = products.random.bits.tolist()
+    for each in products.further:
+        columns[each.port] = packed(each.codes.reshape(len(each.codes), -1), Bits(each.width))
     if products.selected is not None:
         columns[products.selected.port] = packed(products.selected.codes, Bits(CODE_BITS))
     return _transposed(columns)

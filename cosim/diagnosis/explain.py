@@ -562,7 +562,7 @@ def models_of(design: Design) -> dict[str, Specified]:
     """Golden's model of each kind of dot product of a design, by the name of its rows."""
     if isinstance(design, TileDesign):
         return {"": design.instruction}
-    if design.random:  # no change of a model takes random bits
+    if design.further:  # no change of a model takes random bits or zero points
         return {}
     return {choice.name: choice.unit for choice in design.choices}
 

@@ -8,9 +8,11 @@ from cosim.dut.connection import PortMismatch, selected_places
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import Port, elaborated
 from cosim.dut.vhdl import entity_of, lower_case
+from golden import Format, Unit
 from golden.chains.chain import Chain
 from golden.checks import listed, unknown
-from golden.units.controls import MASK, METADATA, OPERANDS, RANDOM, Control
+from golden.units.controls import MASK, METADATA, OPERANDS, RANDOM, ZERO_POINTS, Control
+from golden.units.operand_inputs import zeros_of
 from golden.units.selection import CODE_BITS
 from rtl.designs.controlled_design import ControlledDesign
 from rtl.designs.design import Design
@@ -46,7 +48,7 @@ def reference_of(design: Design, dut: Dut) -> Design:
     finder = _Finder(dut, entity_of(dut).ports if dut.is_vhdl else elaborated(dut).ports)
     transfers = max(dut.beats.counts) if dut.beats else 1
     length = unit.operation.length if product is None else max(product.lengths) // transfers
-    inputs = {control.port: finder.control(control, length, transfers) for control in unit.controls}
+    inputs = {control.port: finder.control(control, unit, length, transfers) for control in unit.controls}
     results = dut.results if product is None else product.m * product.n
     echoes, low = [], (unit.operation.d.width if dut.widths.d is None else dut.widths.d.width) * results
     for output, given in dut.echo.items():
@@ -102,7 +104,7 @@ class _Finder:
         self.check(f"{what}: {selected} is outside {port}", places is not None)
         return sum(place.width for place in places or ())
 
-    def control(self, control: Control, length: int, transfers: int) -> int:
+    def control(self, control: Control, unit: Unit, length: int, transfers: int) -> int:
         """The width of a control around the design, whose values must fit into its port. A mask has a bit for each of the
         `length` products of a transfer."""
         what = f"[controls] {control.port}"
@@ -122,6 +124,14 @@ class _Finder:
             wanted = control.width * self._dut.results
             self.check(f"{what} must have the random bits of each result, {wanted}; it has {width}", width == wanted)
             return control.width
+        if control.key in ZERO_POINTS:
+            kind: Format = getattr(unit, ZERO_POINTS[control.key])
+            wanted = zeros_of(unit.operation, length) * kind.width
+            fits = width == wanted * self._dut.results
+            self.check(
+                f"{what} must have the zero points of each result, {wanted * self._dut.results}; it has {width}", fits
+            )
+            return wanted
         if control.has_constants:
             return control.width
         self.check(f"{what} has {width} bits, too few for {max(control.codes)}", width >= control.width)

@@ -65,6 +65,8 @@ CONTROLS = {
     r"(src_|dst_)?(fmt|format)": '{key = "formats", values = {0 = "?", 1 = "?"}}',
     r"((simd|lane|vec)_)?mask": '{key = "mask"}',
     r"((sp|sparse|sparsity)_?)?meta(data)?": '{key = "metadata"}',
+    r"(zero|zp)(_?points?)?(_?a)": '{key = "zero_a"}',
+    r"(zero|zp)(_?points?)?(_?b)?": '{key = "zero_b"}',
 }
 """Patterns of the names of inputs that choose the arithmetic, and what each may be; a `?` is to be replaced."""
 

@@ -1,18 +1,19 @@
 """Decoder of the vectors in a program's outcome: operands, results and classes of the stimulus."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cosim.bench.mismatch import Arrival, ComparedRow, compared_row
-from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Mask, Random, Selected, Vector
+from cosim.bench.products import Bits, Chunk, DotProducts, EchoRows, Element, Further, Mask, Selected, Vector
 from cosim.bench.stimulus import Specification, place, place_in_matrix
 from cosim.volume.design_plan import Product, products_of
 from golden import Format
 from golden.arrays import bits_dtype
 from golden.stimulus import Operands, Stimulus
+from golden.units.controls import ZERO_POINTS
 from golden.units.selection import CODE_BITS, PAIRS_OF_FOUR
 from rtl.designs.design import Design
 from rtl.designs.product_design import ProductDesign
@@ -32,15 +33,15 @@ class Codes:
     scale_a: tuple[int, ...] | None
     scale_b: tuple[int, ...] | None
     mask: tuple[int, ...] | None = None
-    random: int | None = None
     metadata: tuple[int, ...] | None = None
     sent_b: tuple[int, ...] = ()
+    further: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def ports(self, design: Design) -> dict[str, tuple[int, ...]]:
-        """The codes of a design's mask, metadata with the b that they select from, and random bits, by port."""
+        """The codes of a design's mask, metadata with the b that they select from, random bits and zero points, by port."""
         found = {} if self.mask is None else {design.mask: self.mask}
         found |= {} if self.metadata is None else {design.metadata: self.metadata, "b": self.sent_b}
-        return found if self.random is None else found | {design.random: (self.random,)}
+        return found | dict(self.further)
 
 
 class Decoder:
@@ -120,7 +121,6 @@ class Decoder:
             return _scales(p, scale, [t[name] for t in (of_a if name == "scale_a" else of_b)], line)
 
         L, mask = p.products_per_step, self._design.mask
-        width = None if p.random is None or p.random.random is None else p.random.random.width
         metadata: tuple[int, ...] | None = None
         sent_b: tuple[int, ...] = ()
         if not self._design.metadata:
@@ -136,7 +136,11 @@ class Decoder:
             sent_b=sent_b,
             c=part("c", p.operation.c, of_b[p.c_step], element, 1)[0],
             mask=_codes(transfers[0][mask], 1, element * L, L) if mask else None,
-            random=None if width is None else _codes(transfers[0][self._design.random], width, element, 1)[0],
+            further={
+                port.name: _codes(transfers[0][port.name], port.width // port.count, element * port.count, port.count)
+                for port in self._design.ports
+                if port.name in self._design.further
+            },
             scale_a=scales_of("scale_a", i),
             scale_b=scales_of("scale_b", j),
         )
@@ -166,16 +170,21 @@ class Decoder:
     def _rows(self, row: Row, codes: Sequence[Codes], stimulus: Stimulus, expected: Sequence[int]) -> DotProducts:
         product, dot = self._products[row["product"]], self._model(row["product"]).dot
         mask = Mask(self._design.mask, np.array([each.mask for each in codes], np.uint8)) if self._design.mask else None
-        formats, random = (product.a, product.b), None
-        if product.random is not None and product.random.random is not None:
-            control, bits = product.random.random, np.array([each.random for each in codes], np.uint64)
-            random = Random(control.port, bits, control.width)
+        formats, further = (product.a, product.b), list[Further]()
+        unit = self._design.choices[row["product"]].unit if self._design.further else None
+        for control in () if unit is None else unit.controls:
+            given = np.array([each.further[control.port] for each in codes], np.uint64)
+            if control.random is not None:
+                further.append(Further(control.key, control.port, given[:, 0], control.width))
+            else:
+                kind = getattr(unit, ZERO_POINTS[control.key])
+                further.append(Further(control.key, control.port, given.astype(bits_dtype(kind)), kind.width))
         named = (product.name, product.operation, stimulus, dot, expected, formats)
         selected = None
         if self._design.metadata:
             of_rows = np.array([each.metadata for each in codes], np.uint8), np.array([each.sent_b for each in codes])
             selected = Selected(self._design.metadata, of_rows[0], of_rows[1].astype(bits_dtype(product.b)))
-        return DotProducts(*named, places=product.places, mask=mask, random=random, selected=selected)
+        return DotProducts(*named, places=product.places, mask=mask, further=tuple(further), selected=selected)
 
     def result(self, row: Row) -> Format | Bits:
         """The format of the row's result."""

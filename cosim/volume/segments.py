@@ -82,10 +82,11 @@ class Vectors:
     @property
     def are_native(self) -> bool:
         """Whether libmmau generates the later vectors: all operands may be sent, and it makes rows of their formats and
-        computes the results."""
+        computes the results, which it does of no elements with zero points."""
         makes = all(takes(product.shape) for product in products_of(self.design, self.widths))
         computes = specification_of(self.design, self.results, self.widths).is_native
-        return makes and computes and not self.widths.assumed
+        plain = not any(choice.unit.zeros for choice in self.design.choices)
+        return makes and computes and plain and not self.widths.assumed
 
     def _drawn(self) -> Iterator[Segment]:
         """The segments of the later vectors, with those of runs of other seeds."""

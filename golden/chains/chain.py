@@ -125,6 +125,8 @@ class ChainTable:
             raise ValueError(f"[chain] adds in the format of rho, but {operation.name} has no rho")
         if operation.c != operation.d:
             raise ValueError(f"[chain] adds in the format of d: c must be {operation.d}, got {operation.c}")
+        if not operation.d.subnormals:
+            raise ValueError(f"[chain] adds as FMA does, in formats with subnormals; got d = {operation.d}")
 
 
 @dataclass(frozen=True)

@@ -84,10 +84,6 @@ TABLES = {
 """A key that is a choice, and its table; other keys are integers."""
 
 
-OF_GOLDEN_ALONE = ("scales", "nar")
-"""Keys of units that the library does not compute."""
-
-
 def units_text() -> str:
     """The content of src/units.inc."""
     lines = ["// Written by golden/native/catalogue_table.py from golden/operations: what keys a unit.toml may have."]
@@ -98,7 +94,7 @@ def units_text() -> str:
     lines += [f"constexpr int {key}_word = {KEYS.index(key)};" for key in words]
     lines.append("constexpr Key keys[] = {")
     for number, operation in enumerate(OPERATIONS.values()):
-        read = {key: needed for key, needed in operation.unit_keys().items() if key not in OF_GOLDEN_ALONE}
+        read = {key: needed for key, needed in operation.unit_keys().items() if key not in operation.golden_alone}
         lines += [f"    {{{number}, {_key(operation, key, needed)}}}," for key, needed in read.items()]
     return "\n".join([*lines, "};", ""])
 

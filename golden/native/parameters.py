@@ -87,7 +87,7 @@ def parameters(chain: Chain, K: int) -> Parameters:
     if type(operation) is not OPERATIONS[operation.name]:
         raise ValueError(f"engine 'native' cannot run {operation.name} with replaced steps; use engine='reference'")
     if not operation.is_native:
-        raise TooWide(f"engine 'native' computes no {operation.name} of fixed-point numbers")
+        raise TooWide(f"engine 'native' computes no {operation.name} of such formats or scales")
     if operation.length < K:
         operation.accumulating()
     keys: dict[str, Any] = {"operation": OPERATION_CODES[operation.name], "K": K, "L": operation.length}

@@ -55,6 +55,9 @@ class Operation(ABC):
     own_keys: ClassVar[tuple[str, ...]] = ()
     """Optional keys of a unit file, shown only if they differ from their defaults: the keys for user designs (numerics.md,
     section 13), and `nan` of FMA."""
+    golden_alone: ClassVar[tuple[str, ...]] = ()
+    """Keys that a unit file has for these models alone: with another value than the default the native library's reader of
+    such files refuses it."""
 
     # An operation calls its steps as its methods. A derived class can replace them: golden.trace does so to record them, and
     # mutants to change them.

@@ -1,7 +1,8 @@
 """Rules for blocks of elements that share a scale."""
 
 from golden.arithmetic.coded_format import CodedFormat
-from golden.arithmetic.formats import Format
+from golden.arithmetic.formats import Decoded, Format
+from golden.arithmetic.steps import Term, signed_sig
 from golden.checks import check_choice, check_int
 from golden.operations.base import MAX_LENGTH, format_of
 
@@ -38,3 +39,9 @@ def check_block(K_block: int, L: int) -> None:
     check_int("K_block", K_block, 1, MAX_LENGTH)
     if K_block % L and L % K_block:
         raise ValueError(f"K_block must divide L or be a multiple of it; got K_block={K_block}, L={L}")
+
+
+def scaled_product(product: Term, alpha: Decoded, beta: Decoded, scale: Format, zero_exp: int) -> Term:
+    """A product times its block's scales, exponents added; a zero one has exponent `zero_exp`."""
+    sig, frac = product.sig * signed_sig(alpha) * signed_sig(beta), product.frac + 2 * scale.man_bits
+    return Term(sig, product.exp + alpha.exp + beta.exp if sig else zero_exp, frac)

@@ -38,6 +38,7 @@ class CVT(ExactSum):
     operands = ("a",)
     is_one_product = True
     own_keys = ("nan", "nar", *ExactSum.own_keys)
+    golden_alone = ("nar",)
 
     b: Format = field(init=False)
     c: Format = field(init=False)

@@ -93,6 +93,13 @@ class FusedOperation(Operation):
             return [flushed(p) for p in x], [flushed(q) for q in y], flushed(z)
         return x, y, z
 
+    def decoded_scales(self, name: str, codes: Sequence[int]) -> list[Decoded]:
+        """Step decode of scales: ones on a side without scales, none where there are none at all."""
+        if self.scale_format is None:
+            return []
+        given = codes if name in self.scale_operands else [self.scale_format.encode(1)] * self.scales_per_step
+        return self.decode(self.scale_format, given)
+
     def converted(self, total: int, exp: int) -> int:
         """Steps normalise, round and encode: ρ of `total · 2**exp`, a code of d."""
         return self.conversion.encode(total, exp, self.overflow, self.flush_results)

@@ -29,6 +29,7 @@ class GSTFDPA(TruncatedFDPA):
     name: ClassVar[str] = "GST-FDPA"
     rank = 2
     own_keys = ("scales", *TruncatedFDPA.own_keys)
+    golden_alone = ("scales",)
 
     G: int
     K_block: int

@@ -23,8 +23,8 @@ class GTRFDPA(RoundedFDPA):
     def dot_structure(self) -> tuple[Sum, ...]:
         groups = [
             align(
-                f"{name} products", products(range(first, self.L, 2)), self.F, "RZ", None, total=f"{name} products",
-                alike="products" if self.L == 1 else "",
+                f"{name} products", products(range(first, self.L, 2), scaled=self.is_scaled), self.F, "RZ", None,
+                total=f"{name} products", alike="products" if self.L == 1 else "",
             )
             for first, name in enumerate(("even", "odd"))
             if first < self.L

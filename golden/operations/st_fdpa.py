@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from golden.arithmetic.formats import UE8M0, Decoded, Format
-from golden.arithmetic.steps import Term, signed_sig
-from golden.operations.blocks import SCALES, check_block, check_scales, scale_of
+from golden.arithmetic.steps import Term
+from golden.operations.blocks import SCALES, check_block, check_scales, scale_of, scaled_product
 from golden.operations.t_fdpa import TruncatedFDPA
 
 
@@ -24,6 +24,7 @@ class STFDPA(TruncatedFDPA):
     name: ClassVar[str] = "ST-FDPA"
     rank = 1
     own_keys = ("scale", "scales", *TruncatedFDPA.own_keys)
+    golden_alone = ("scales",)
 
     K_block: int = 32
     scale: Format = UE8M0
@@ -60,5 +61,4 @@ class STFDPA(TruncatedFDPA):
 
     def scaled(self, product: Term, alpha: Decoded, beta: Decoded) -> Term:
         """Step scale: the product times its block's scales, exponents added; a zero one has exponent e_zero."""
-        sig, frac = product.sig * signed_sig(alpha) * signed_sig(beta), product.frac + 2 * self.scale.man_bits
-        return Term(sig, product.exp + alpha.exp + beta.exp if sig else self.e_zero, frac)
+        return scaled_product(product, alpha, beta, self.scale, self.e_zero)

@@ -98,13 +98,6 @@ class TruncatedFDPA(FusedOperation):
         d = self.converted(total, lsb)
         return 0 if self.d.decode(d).cls is Cls.ZERO else d
 
-    def decoded_scales(self, name: str, codes: Sequence[int]) -> list[Decoded]:
-        """Step decode of scales: ones on a side without scales, none where there are none at all."""
-        if self.scale_format is None:
-            return []
-        given = codes if name in self.scale_operands else [self.scale_format.encode(1)] * self.scales_per_step
-        return self.decode(self.scale_format, given)
-
     def special(
         self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> Special | None:

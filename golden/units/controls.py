@@ -19,10 +19,13 @@ MASK = "mask"
 METADATA = "metadata"
 """The key of an input that says which elements of b, two of each four, are multiplied (`golden.units.selection`)."""
 
+ZERO_POINTS = {"zero_a": "a", "zero_b": "b"}
+"""The keys of inputs with the zero points of a or b, of which an element q then stands for q minus that of its block."""
+
 RANDOM = "random"
 """The key of an input with the random bits of a result, which is then rounded stochastically."""
 
-OPERANDS = (MASK, METADATA, RANDOM)
+OPERANDS = (MASK, METADATA, *ZERO_POINTS, RANDOM)
 """The keys of inputs that are operands: they have no values to choose among."""
 
 MOST_CHOICES = 256
@@ -150,7 +153,8 @@ def _control(port: str, given: Any) -> Control:
         return Control(port, key, random=RandomBits(given["bits"], given.get("half", False)))
     if key in OPERANDS:
         if values is not None:
-            what = "a mask has no values, one bit for each product" if key == MASK else "metadata have no values"
+            named = {MASK: "a mask has no values, one bit for each product", METADATA: "metadata have no values"}
+            what = named.get(key, "zero points have no values")
             raise ValueError(f"[controls] {port}: {what}; got {values!r}")
         return Control(port, key)
     if not isinstance(values, dict) or not values:

@@ -1,15 +1,26 @@
-"""Operands that inputs of `[controls]` add to a unit's: a mask of products, and metadata that select from a longer b."""
+"""Operands that inputs of `[controls]` add to a unit's: a mask of products, metadata that select from a longer b, and zero
+points of integers."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
-from golden.arithmetic.formats import Format
-from golden.arrays import BitArray, check_shape, from_bits, to_bits
+from golden.arithmetic.coded_format import IntegerElement
+from golden.arithmetic.formats import Format, IntegerFormat
+from golden.arithmetic.integer_format import integer
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
 from golden.checks import listed
+from golden.operations import Operation
 from golden.units.selection import PAIRS_OF_FOUR, selected
 
-WORDS = {"mask": "mask", "metadata": "metadata", "random": "random bits"}
+WORDS = {
+    "mask": "mask",
+    "metadata": "metadata",
+    "random": "random bits",
+    "zero_a": "zero points of a",
+    "zero_b": "zero points of b",
+}
 """What each argument of `Unit.dot` holds."""
 
 
@@ -61,3 +72,57 @@ def drawn_metadata(b: BitArray, rng: np.random.Generator) -> tuple[Any, BitArray
 def drawn_mask(shape: tuple[int, int], rng: np.random.Generator) -> Any:
     """A mask for rows [rows, K], uint8; in every other row all products count."""
     return rng.integers(0, 2, shape, np.uint8) | rng.integers(0, 2, (shape[0], 1), np.uint8)
+
+
+def difference(form: Format) -> IntegerFormat:
+    """The format of q − z, of two codes of an integer format: one bit more, and a sign.
+
+    Raises:
+        ValueError: no integer.
+    """
+    own = form.integer if isinstance(form, IntegerElement) else form
+    if not isinstance(own, IntegerFormat):
+        raise ValueError(f"elements with zero points must be integers, got {form}")
+    bits, places = own.bits + 1, f"_{own.fraction}" * bool(own.fraction)
+    return integer(f"int{bits}{places}", bits, fraction=own.fraction)
+
+
+def on_differences(operation: Operation, operands: Collection[str]) -> Operation:
+    """The operation on q − z in the place of each element q of some operands, a and b.
+
+    Raises:
+        ValueError: it takes none.
+    """
+    if not {"a", "b"} <= {*operation.operands} or operation.structure.adds_elements:
+        raise ValueError(f"zero points go with products of a and b, got {operation.name}")
+    return operation.changed(**{name: difference(getattr(operation, name)) for name in operands})
+
+
+def zeros_of(operation: Operation, K: int) -> int:
+    """How many zero points an operand of K elements has: one for each block, or where there are no blocks one."""
+    return 1 if operation.block_size is None else -(-K // operation.block_size)
+
+
+def without_zeros(operand: str, codes: Any, form: Format, zeros: Any, block: int | None) -> BitArray:
+    """The codes of q − z for elements q and the zero points z of their blocks: [..., K], [..., ⌈K/block⌉] → [..., K].
+
+    Raises:
+        TypeError, ValueError: as `to_bits`, or zero points of another shape.
+    """
+    bits, of_blocks = to_bits(operand, codes, form), to_bits(f"zero_{operand}", zeros, form)
+    K, wide = bits.shape[-1], difference(form)
+    size = block or K
+    rule = f"a zero point for every {size} elements" if block else "one zero point for all elements"
+    check_shape(f"zero_{operand}", of_blocks, (*bits.shape[:-1], -(-K // size)), rule)
+    each = np.repeat(of_blocks, size, -1)[..., :K]
+    q, z = (codes.astype(np.int64) for codes in (bits, each))
+    if form.signed:
+        q, z = (np.where(codes >= form.codes >> 1, codes - form.codes, codes) for codes in (q, z))
+    return ((q - z) % wide.codes).astype(bits_dtype(wide))
+
+
+def drawn_zeros(form: Format, shape: tuple[int, int], rng: np.random.Generator) -> BitArray:
+    """Zero points of rows [rows, blocks]: 0 in a quarter of the rows, else any, the smallest and the largest more often."""
+    ends = np.array([0, form.codes - 1, form.codes >> 1, (form.codes >> 1) - 1])
+    drawn = np.where(rng.integers(0, 4, shape) == 0, rng.choice(ends, shape), rng.integers(0, form.codes, shape))
+    return np.where(rng.integers(0, 4, (shape[0], 1)) == 0, 0, drawn).astype(bits_dtype(form))

@@ -10,14 +10,35 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from golden.arithmetic.formats import Format
-from golden.arrays import BitArray, to_bits
+from golden.arrays import BitArray, bits_dtype, from_bits, to_bits
 from golden.chains.chain import Chain, ChainTable, chain_of
 from golden.chains.sum_chain import SumTable, check_sums
 from golden.checks import check_choice, check_clock, check_int, check_name, check_type, listed, named_registers
 from golden.operations import Operation
-from golden.units.controls import MASK, METADATA, MOST_CHOICES, OPERANDS, RANDOM, Control, Source, arithmetic, check_places
+from golden.units.controls import (
+    MASK,
+    METADATA,
+    MOST_CHOICES,
+    OPERANDS,
+    RANDOM,
+    ZERO_POINTS,
+    Control,
+    Source,
+    arithmetic,
+    check_places,
+)
 from golden.units.model import Model
-from golden.units.operand_inputs import check_given, drawn_mask, drawn_metadata, selected_from, without_idle
+from golden.units.operand_inputs import (
+    check_given,
+    drawn_mask,
+    drawn_metadata,
+    drawn_zeros,
+    on_differences,
+    selected_from,
+    without_idle,
+    without_zeros,
+    zeros_of,
+)
 from golden.units.random_dot import random_dot, with_random_step
 from golden.units.selection import scattered
 
@@ -297,8 +318,28 @@ class Unit(Model):
                         f"{operation.name} with L = {operation.length}, scale = {operation.scale_format}"
                         f"{choice.name and ', '}{choice.name}"
                     )
+            self._check_zeros()
             if self.random is not None and len(self.controls) == 1:  # each choice is such a unit
                 with_random_step(self)
+
+    def _check_zeros(self) -> None:
+        """Raise ValueError for zero points of what has none, and beside other operands that inputs add."""
+        ports = self.zeros
+        others = [
+            control.port for control in self.controls if control.key in OPERANDS and control.port not in ports.values()
+        ]
+        if ports and others:
+            where = f"{self.name}: [controls] {listed(ports.values())}"
+            raise ValueError(f"{where}: zero points go without other operands, got {listed(others)}")
+        for choice in self.choices if ports else ():
+            try:
+                if choice.places:
+                    raise ValueError(
+                        f"zero points go with operands at their own ports, got {listed(choice.places)} elsewhere"
+                    )
+                on_differences(choice.unit.operation, ports)
+            except ValueError as error:
+                raise ValueError(f"{self.name}: [controls] {listed(ports.values())}: {error}") from error
 
     @cached_property
     def choices(self) -> "tuple[Choice, ...]":
@@ -318,6 +359,19 @@ class Unit(Model):
     def metadata(self) -> str:
         """The port of its control that selects elements of b; empty if it has none."""
         return self._port_of(METADATA)
+
+    @property
+    def zeros(self) -> dict[str, str]:
+        """The port of its control with zero points, of each operand, a or b, that has one."""
+        return {ZERO_POINTS[control.key]: control.port for control in self.controls if control.key in ZERO_POINTS}
+
+    @property
+    def on_differences(self) -> "Unit":
+        """The unit of elements q − z that computes the results of one with zero points; without these the unit itself."""
+        if not self.zeros:
+            return self
+        kept = tuple(control for control in self.controls if control.key not in ZERO_POINTS)
+        return replace(self, operation=on_differences(self.operation, self.zeros), controls=kept)
 
     def _port_of(self, key: str) -> str:
         return next((control.port for control in self.controls if control.key == key), "")
@@ -347,6 +401,10 @@ class Unit(Model):
         check_given(self.name, given, {control.key for control in self.controls})
         if given[METADATA] is not None:
             b = selected_from(self.name, a, b, self.b, given[METADATA])
+        operands, block = {"a": a, "b": b}, self.operation.block_size
+        for name in self.zeros:
+            operands[name] = without_zeros(name, operands[name], getattr(self, name), given[f"zero_{name}"], block)
+        a, b = operands.values()
         if given[MASK] is not None:
             a, b = (without_idle(self.name, *each, given[MASK]) for each in (("a", a, self.a), ("b", b, self.b)))
         return a, b
@@ -364,6 +422,8 @@ class Unit(Model):
         random: Any = None,
         metadata: Any = None,
         mask: Any = None,
+        zero_a: Any = None,
+        zero_b: Any = None,
     ) -> Any:
         """As `Model.dot`; of a unit with random bits one step. Of the further arguments a unit takes those that its table
         `[controls]` has.
@@ -373,17 +433,21 @@ class Unit(Model):
             metadata: a code of `golden.units.selection.PAIRS_OF_FOUR` for each four elements of b, integers [..., K/2]; b is
                 then [..., 2K].
             mask: 1 for each product that counts, 0 for each that is idle, integers [..., K].
+            zero_a, zero_b: zero points, of the format of the elements: one for each block, [..., ⌈K/K_block⌉], or where the
+                operation has no blocks one, [..., 1].
 
         Raises:
             ValueError: also an argument that is missing, out of range, or of a unit without.
         """
-        given = {RANDOM: random, METADATA: metadata, MASK: mask}
+        given = {RANDOM: random, METADATA: metadata, MASK: mask, "zero_a": zero_a, "zero_b": zero_b}
         if not self.controls and all(each is None for each in given.values()):
             return super().dot(a, b, c, scale_a, scale_b, engine, flags=flags)
         self._check_chosen(takes_inputs=True)
+        if self.zeros and c is None:  # of the kind of a, whose differences are codes
+            c = from_bits(np.zeros(to_bits("a", a, self.a).shape[:-1], bits_dtype(self.c)), self.c, a)
         a, b = self._products(a, b, given)
         if self.random is None:
-            return replace(self, controls=()).dot(a, b, c, scale_a, scale_b, engine, flags=flags)
+            return replace(self.on_differences, controls=()).dot(a, b, c, scale_a, scale_b, engine, flags=flags)
         if flags:
             raise ValueError(f"flags must be false: {self.name} rounds by random bits, for which no flags are defined")
         return random_dot(self, (a, b, c, scale_a, scale_b), random, engine)
@@ -398,12 +462,14 @@ class Unit(Model):
         *,
         metadata: Any = None,
         mask: Any = None,
+        zero_a: Any = None,
+        zero_b: Any = None,
     ) -> "Trace":
-        """As `Model.explain`; metadata, mask: as in `dot`."""
-        given = {RANDOM: None, METADATA: metadata, MASK: mask}
+        """As `Model.explain`; metadata, mask, zero_a, zero_b: as in `dot`. Of codes with zero points it shows q − z."""
+        given = {RANDOM: None, METADATA: metadata, MASK: mask, "zero_a": zero_a, "zero_b": zero_b}
         self._check_chosen(takes_inputs=self.random is None)
         a, b = self._products(a, b, given)
-        return Model.explain(replace(self, controls=()), a, b, c, scale_a, scale_b)
+        return Model.explain(replace(self.on_differences, controls=()), a, b, c, scale_a, scale_b)
 
     def drawn_inputs(self, b: BitArray, rng: np.random.Generator) -> dict[str, Any]:
         """What `dot` takes beside rows of a stimulus, drawn for its `[controls]`, by argument; and a longer b, from which
@@ -414,6 +480,8 @@ class Unit(Model):
         if self.metadata:
             found[METADATA], others = drawn_metadata(b, rng)
             found["b"] = scattered(b, others, found[METADATA])
+        for name in self.zeros:
+            found[f"zero_{name}"] = drawn_zeros(getattr(self, name), (len(b), zeros_of(self.operation, b.shape[1])), rng)
         return found | ({MASK: drawn_mask(b.shape, rng)} if self.mask else {})
 
     @property
@@ -500,7 +568,7 @@ def choices_of(unit: "Unit") -> tuple[Choice, ...]:
         ValueError: too many combinations, or a unit that cannot be; the message names the values.
     """
     controls = [control for control in unit.controls if control.key not in OPERANDS]
-    kept = tuple(control for control in unit.controls if control.random is not None)
+    kept = tuple(control for control in unit.controls if control.key == RANDOM or control.key in ZERO_POINTS)
     plain = unit if kept == unit.controls else replace(unit, controls=kept)
     many = 1
     for control in controls:

@@ -13,7 +13,7 @@ from golden import Cls, Decoded, Operation
 from golden.arithmetic import steps
 from golden.arithmetic.conversion import rounding_to
 from golden.arithmetic.rounding import Mode, shift_and_round
-from golden.arithmetic.specials import Special, combine, product_special, quiet_nan
+from golden.arithmetic.specials import Special, combine, quiet_nan, scaled_special
 from golden.arithmetic.steps import Term
 from golden.chains.chain import Chain
 from golden.engines.engine import Batch, run
@@ -312,7 +312,9 @@ def two_steps(model: Model, operation: RoundedFDPA) -> Iterator[Variant[Rows]]:
         model, "c counts as 0 where it is far below e_out", drops_c=lambda self, c_exp, e_out: c_exp < e_out - self.F - 1
     )
     yield stepped(
-        model, "a product of 2^128 or more is not an infinity", product_special=lambda self, x, y: product_special(x, y)
+        model,
+        "a product of 2^128 or more is not an infinity",
+        product_special=lambda self, *factors: scaled_special(factors),
     )
     rounded_down = lambda self, term, e, F, mode: steps.align(term, e, F, "RD")  # noqa: E731
     yield stepped(model, "products are cut toward minus infinity, not toward zero", align=rounded_down)

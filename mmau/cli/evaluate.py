@@ -14,7 +14,8 @@ from golden.arithmetic.integer_format import integer
 from golden.arrays import bits_dtype, check_no_scales, check_shape, float_dtype, scale_codes
 from golden.files import check_output, is_stdout, write_output
 from golden.recordings.npz import ArrayHeader, npz_bytes, read_npz
-from golden.units.controls import OPERANDS
+from golden.units.controls import OPERANDS, ZERO_POINTS
+from golden.units.operand_inputs import zeros_of
 from golden.units.selection import CODE_BITS
 from mmau import OK
 from mmau.cli.json_objects import print_object
@@ -148,8 +149,11 @@ def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden
     widths = {"metadata": CODE_BITS, "mask": 1}
     if isinstance(model, golden.Unit) and model.random is not None:
         widths["random"] = model.random.width
-    further = further_inputs(model)
-    return formats | {name: integer(f"uint{widths[name]}", widths[name], signed=False) for name in further}
+    own = {key: formats[ZERO_POINTS[key]] for key in further_inputs(model) if key in ZERO_POINTS}
+    own |= {
+        key: integer(f"uint{width}", width, signed=False) for key, width in widths.items() if key in further_inputs(model)
+    }
+    return formats | own
 
 
 def check_dtypes(headers: Mapping[str, ArrayHeader], formats: Mapping[str, golden.Format]) -> None:
@@ -188,7 +192,7 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     if "random" in further:
         check_shape("random", headers["random"], lead, "that of a without K")
     else:
-        (replace(model, controls=()) if isinstance(model, golden.Unit) and further else model).chain_over(K)
+        (replace(model.on_differences, controls=()) if isinstance(model, golden.Unit) and further else model).chain_over(K)
     check_shape("a", headers["a"], (*lead, K), "the last axis is K")
     if "metadata" in further:
         check_shape("metadata", headers["metadata"], (*lead, K // 2), "a code for every 2 elements of a")
@@ -197,6 +201,9 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
         check_shape("b", headers["b"], (*lead, K), "that of a")
     if "mask" in further:
         check_shape("mask", headers["mask"], (*lead, K), "that of a")
+    for name in further:
+        if name in ZERO_POINTS:
+            check_shape(name, headers[name], (*lead, zeros_of(operation, K)), "a zero point for each block")
     if "c" in operation.operands:
         check_shape("c", headers["c"], lead, "that of a without K")
     for name in ("scale_a", "scale_b"):

@@ -1,13 +1,17 @@
 """`mmau explore`: accuracy, cost, co-simulation and proof of every unit of a design space, as tables, plots and a page."""
 
 import argparse
+import json
 import sys
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import mmau.explore.report_files
 import rtl
 from cosim.runner.needed_tools import check_tools
+from golden.checks import listed
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.json_objects import print_object
 from mmau.cli.missing_modules import missing
@@ -16,8 +20,10 @@ from mmau.explore.estimation import FILE
 from mmau.explore.explore import RESULTS, Exploration, workers_for
 from mmau.explore.explore import explore as explore_space
 from mmau.explore.space_file import load_space
+from mmau.explore.tasks import UNFINISHED
 from mmau.jobs import Cluster, Engine, engine_for
 from mmau.jobs.processes import WorkerError
+from mmau.signals import Ended
 
 NEEDED = {"pyarrow": "tables as Parquet", "plotly": "the report", "matplotlib": "plots"}
 """Packages of the extra `explore` and their use; checked before the exploration begins."""
@@ -34,18 +40,48 @@ def run_explore(arguments: argparse.Namespace) -> int:
         found = explore_space(
             space, arguments.out, engine, workers, seconds=arguments.seconds, retry=arguments.retry, say=say
         )
+    except Ended:
+        report_unfinished(space, arguments.out)
+        raise
     except (rtl.MissingTool, WorkerError) as error:
         raise ValueError(error) from error
     files = [str(arguments.out / RESULTS)]
-    about: dict[str, Any] = {"title": space.name, "space": space.text, "constraints": space.constraints}
+    estimates: Sequence[str] = ()
     if found.estimates is not None:
-        about["estimates"] = found.estimates.sentences()
+        estimates = found.estimates.sentences()
         files.append(str(arguments.out / FILE))
-    files += map(str, mmau.explore.report_files.write(found.records, arguments.out, **about))
+    files += map(str, report(space, found.records, arguments.out, estimates))
     show(found, files, arguments)
     if found.not_done:
         return WRONG_REQUEST
     return DIFFERED if found.differing else OK
+
+
+def report(space: Space, records: Sequence[Mapping[str, Any]], folder: Path, estimates: Sequence[str] = ()) -> list[Path]:
+    """Write the files of the report."""
+    return mmau.explore.report_files.write(
+        records, folder, title=space.name, space=space.text, asked=space.asked, estimates=estimates
+    )
+
+
+def report_unfinished(space: Space, folder: Path) -> None:
+    """Write the report of what an interrupted run has measured, and say what is missing."""
+    path = folder / RESULTS
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    if not records:
+        return
+    say("interrupted: writing the report of what there is; another signal ends this")
+    report(space, records, folder)
+    open_points = [record["name"] for record in records if record["status"] == UNFINISHED]
+    say(
+        f"{len(open_points):,} of {len(records):,} points are not measured to the end: {listed(open_points[:SHOWN])}"
+        + " …" * (len(open_points) > SHOWN)
+        + f"; the report in {folder} says what is missing; run this again to go on"
+    )
+
+
+SHOWN = 5
+"""Names of points that a message has."""
 
 
 def check_packages(space: Space) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from golden.arithmetic.conversion import Conversion
+
 SCHEMAS = Path(__file__).with_name("schemas")
 """Folder of the schemas, one file `NAME.json` each (JSON Schema, draft 2020-12). Within a version keys may be added; no key
 is removed and none changes its type."""
@@ -28,7 +30,14 @@ def print_object(name: str, found: Mapping[str, Any]) -> None:
 
 def text(name: str, found: Mapping[str, Any]) -> str:
     """The line that `print_object` prints."""
-    return json.dumps({"schema": schema_of(name), **found})
+    return json.dumps({"schema": schema_of(name), **found}, default=_named)
+
+
+def _named(value: object) -> str:
+    """A ρ, which keys hold by itself where its format is the user's, by its name."""
+    if isinstance(value, Conversion):
+        return value.name
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 def schema_of(name: str) -> str:

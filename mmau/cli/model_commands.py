@@ -204,7 +204,7 @@ def add_disclose(commands: Commands) -> None:
         "disclose",
         "disclose:run_disclose",
         "write what an implementer of RISC-V's integrated matrix extension publishes: G, psm and rnd of each geometry",
-        "mmau disclose riscv-fp16.toml --lambda 4 --lambda 8 -o disclosure",
+        "mmau disclose examples/units/riscv-fp16.toml --lambda 4 --lambda 8 -o disclosure",
     )
     which = disclose.add_argument_group("which arithmetic")
     which.add_argument(

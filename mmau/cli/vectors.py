@@ -18,7 +18,9 @@ from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
 from golden.stimulus.volume import corner_table
 from golden.text import mmau_version
+from golden.units.controls import ZERO_POINTS
 from golden.units.instruction import Instruction
+from golden.units.operand_inputs import zeros_of
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_to_toml
 from mmau import OK
@@ -28,6 +30,9 @@ from mmau.cli.riscv_arch_test import check_arch, test_of
 
 CHUNK = 4096
 """Vectors that are made and written at a time."""
+
+BEFORE_C = ("a", "b", "metadata", "mask", "scale_a", "scale_b", "zero_a", "zero_b")
+"""The columns of vectors, each of an operand that is there, in front of c, random and d."""
 
 MOST_VECTORS = 10**8
 """Vectors of one file: some gigabytes."""
@@ -95,7 +100,7 @@ def text(
     """The text format, in chunks of bytes: header lines that begin with #, then one vector per line."""
     yield "".join(f"{line}\n" for line in header(model, about)).encode()
     formats = {**operand_formats(model), "d": model.operation.d}
-    in_order = [name for name in ("a", "b", "metadata", "mask", "scale_a", "scale_b", "c", "random", "d") if name in formats]
+    in_order = [name for name in (*BEFORE_C, "c", "random", "d") if name in formats]
     for stimulus, further in parts:
         codes = {**stimulus.operands._asdict(), **further}
         yield TEXT.question([(codes[name], formats[name]) for name in in_order])
@@ -109,8 +114,8 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
         counts |= dict.fromkeys(operation.scale_operands, -(-about["K"] // operation.block_size))
     if "metadata" in formats:
         counts |= {"b": 2 * about["K"], "metadata": about["K"] // 2}
-    counts |= {"mask": about["K"]}
-    order = [name for name in ("a", "b", "metadata", "mask", "scale_a", "scale_b") if name in formats]
+    counts |= {"mask": about["K"]} | dict.fromkeys(ZERO_POINTS, zeros_of(operation, about["K"]))
+    order = [name for name in BEFORE_C if name in formats]
     columns = [f"{name}[0] … {name}[{counts[name] - 1}] {formats[name]}" for name in order]
     nan = "a NaN is this one" if operation.nan_is_fixed() else "any NaN may stand for a NaN"
     columns += [f"{name} {formats[name]}" for name in ("c", "random") if name in formats]
@@ -145,8 +150,8 @@ def step_unit(model: Instruction | Unit) -> Unit:
 
 
 def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, dict[str, BitArray]]]) -> bytes:
-    """A .npz file: a, b, c [, scale_a, scale_b] [, metadata] [, mask] [, random], d, the label of each row's class, and in
-    JSON `metadata`, or where that is an operand `about`."""
+    """A .npz file: a, b, c [, scale_a, scale_b] [, metadata] [, mask] [, zero_a] [, zero_b] [, random], d, the label of each
+    row's class, and in JSON `metadata`, or where that is an operand `about`."""
     made = list(parts)
     stimulus = concatenated([part for part, _ in made])
     read = (*model.operation.operands, *model.operation.scale_operands)

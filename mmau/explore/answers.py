@@ -1,103 +1,392 @@
-"""answers.md: the front of a space, the best point of each column and under each limit, and the units' files."""
+"""answers.md: what a design space says, for a review: the questions and their winners, the front, what each key changes, and
+the units' files."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from golden.text import value_as_text
 from mmau.explore.columns import described, value_of
-from mmau.explore.design_space import AT_LEAST, Constraint
-from mmau.explore.records import (
-    Record,
-    components,
-    equal_work,
-    error_of,
-    front_of,
-    is_candidate,
-    number_of,
-    value_at,
-    workloads,
+from mmau.explore.compared import (
+    are_equal,
+    cells_of,
+    costs_of,
+    label,
+    limit_text,
+    measures_of,
+    number,
+    on_front,
+    pairs_of,
+    rank,
+    short_names,
+    title,
+    uncertainty,
+    varied,
 )
+from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint, Question
+from mmau.explore.records import Record, is_candidate, is_number, is_right, value_at, verdict
+from mmau.report.markdown import table
 
-AREA, ERROR_MEASURES = "cost.area_um2", ("total_snr_db", "arithmetic_snr_db")
-
-COSTS = (
-    AREA, "cost.delay_ns", "cost.energy_pj", "cost.array_area_um2_per_mac", "cost.array_energy_pj_per_mac",
-    "cost.tops_per_mm2", "cost.tops_per_watt",
-)  # fmt: skip
-"""The costs of the tables, where they were measured."""
+FURTHER = ("cost.tops_per_mm2", "cost.tops_per_watt")
+"""Costs whose best points are named beside those of the compared ones, where they were measured."""
 
 MOST = 40
 """Most points of the table of the front."""
+
+MOST_VALUES = 8
+"""Most values of a key whose changes are listed."""
 
 NO_WIRES = (
     "Areas and energies are those of mapped gates and registers, without wires and a clock tree: they compare designs, and "
     "are no forecast of a layout."
 )
 
+SPREAD: Mapping[str, Mapping[str, float]] = {
+    "osu018": {"area": 0.010, "delay": 0.022, "energy": 0.010},
+    "asap7": {"area": 0.022, "delay": 0.020, "energy": 0.036},
+}
+"""By how much mapping the same circuit under other names and in another order changes its costs, by library of cells:
+standard deviations, as a share (docs/guides/explore-cost.md has the measurement)."""
+
+NOT_MEASURED = "asap7"
+"""The library whose spread stands for those in which it was not measured."""
+
+HEURISTIC = (
+    "Mapping is heuristic: the same circuit, written with other names, comes out with other costs. The ± of a cost is twice "
+    "the standard deviation of that, measured on four units in osu018 and in asap7; other cells are taken to be as asap7's."
+)
+
 
 def answers(
-    records: Sequence[Record], title: str, constraints: Sequence[Constraint] = (), estimates: Sequence[str] = ()
+    records: Sequence[Record], title_of_space: str, asked: Asked = NOTHING_ASKED, estimates: Sequence[str] = ()
 ) -> str:
     """The page.
 
     Args:
-        constraints: the limits of the space; a winner is named under each by itself, and under all.
-        estimates: sentences about those of other points.
+        asked: the limits and questions of the space. estimates: sentences about those of other points.
     """
-    columns = shown_columns(records)
-    front = on_front(records)
-    reproduced: dict[str, Record] = {}
-    lines = [f"# {title}", "", *_counts(records), ""]
+    short = short_names(records)
+    costs, measures = costs_of(records, asked), measures_of(records, asked)
+    front = on_front(records, asked)
+    reproduced = {str(record["name"]): record for record in front}
+    lines = [f"# {title_of_space}", "", *_counts(records), ""]
     if estimates:
         lines += ["## Estimates", "", *(f"- {sentence}" for sentence in estimates), ""]
+    if found := list(_answered(records, asked, [*costs.values()], short)):
+        heads = ["question", "answer", "its figures", "about equal"]
+        lines += ["## Questions", "", table(heads, [cells for _, cells in found]), ""]
+        reproduced |= {str(record["name"]): record for record, _ in found if record is not None}
     if front:
-        reproduced |= {record["name"]: record for record in front}
-        said = f"No other point has both a smaller {_area_label(records)} and a smaller error, on some workload."
-        lines += ["## The front", "", said, "", *_table(front[:MOST], columns)]
-        if len(front) > MOST:
-            lines += [f"{len(front) - MOST} more are in results.csv.", ""]
-    best = list(_winners(records, columns))
-    if best:
-        lines += ["## The best of each column", "", "| best | point | value |", "| --- | --- | ---: |"]
-        lines += [f"| {what} | {_cell(record['name'])} | {value} |" for what, record, value in best] + [""]
-    if limits := list(_under(records, constraints)):
-        lines += [f"## The smallest {_area_label(records)} under each limit", "", "| limit | point |", "| --- | --- |"]
-        lines += [f"| {what} | {'none' if record is None else _cell(record['name'])} |" for what, record in limits] + [""]
-    chosen = [record for _, record, _ in best] + [record for _, record in limits if record is not None]
-    reproduced |= {record["name"]: record for record in chosen}
-    if any(number_of(record, column) is not None for record in records for column in columns if column.startswith("cost.")):
-        lines += [NO_WIRES, ""]
-    lines += ["## The units", ""] if reproduced else []
-    for record in reproduced.values():
-        lines += [f"{record['name']}:", "", "```toml", record["toml"].rstrip(), "```", ""]
+        lines += ["## The points", "", _about_front(next(iter(costs.values())), measures, short), ""]
+        lines += _tables(records, front, [*costs.values()], measures, short)
+    lines += _changes(records, costs, measures, short)
+    if best := list(_best(records, [*costs.values(), *FURTHER, *measures], short)):
+        lines += [
+            "## The best of each column",
+            "",
+            table(["best", "point", "value"], [cells for _, cells in best], (2,)),
+            "",
+        ]
+        reproduced |= {str(record["name"]): record for record, _ in best}
+    if any(column.startswith("cost.") for column in costs.values()):
+        lines += ["## How far to trust the costs", "", *(f"- {each}" for each in _about_costs(records)), ""]
+    if reproduced:
+        lines += ["## The units", "", "`mmau rtl --unit`, `mmau cosim --unit` and `mmau prove --unit` take these files.", ""]
+    for name, record in reproduced.items():
+        lines += [f"{name}:", "", "```toml", record["toml"].rstrip(), "```", ""]
     return "\n".join(lines)
 
 
-def on_front(records: Sequence[Record]) -> list[Record]:
-    """The points that are on the front of area and error of some workload, the smallest first."""
-    area, error = equal_work(records, AREA), error_of(records)
-    numbers = {number for name in workloads(records) for number in front_of(records, area, f"accuracy.{name}.{error}")}
-    return sorted(
-        (records[number] for number in numbers), key=lambda record: (number_of(record, area) or 0.0, record["name"])
+def _counts(records: Sequence[Record]) -> list[str]:
+    """What there is, and what is missing, in words."""
+    points = [record for record in records if record["kind"] == "point"]
+    done = [record for record in points if record["status"] == "done"]
+    said = [f"{len(points)} points, {len(done)} measured."]
+    if beyond := sum(bool(record.get("beyond")) for record in done):
+        said.append(f"{beyond} of them do not keep all limits: they have their figures, and are not on the front.")
+    if late := sum(bool(record.get("late")) for record in done):
+        said.append(f"{late} of them are slower than the wanted clock, and win nothing.")
+    lines = [" ".join(said)]
+    for status, what in OTHERS.items():
+        names = [str(record["name"]) for record in points if record["status"] == status]
+        if names:
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            lines += ["", f"{what}: {', '.join(names[:SHOWN])}{more}; report.html says why."]
+    return lines
+
+
+OTHERS = {
+    "unfinished": "Not measured to the end, since the run was interrupted",
+    "invalid": "No units, or beyond a limit of their keys",
+    "failed": "Failed",
+    "timed out": "Timed out",
+}
+"""What the page says of points that are not done."""
+
+SHOWN = 8
+"""Names of such points that the page has."""
+
+
+def questions_of(asked: Asked) -> list[Question]:
+    """The questions: those that the file asks, and the space's limits, each by itself and all together."""
+    limits = [Question("", None, (limit,)) for limit in asked.constraints if limit.parameter is None]
+    together = [Question("all limits", None, asked.constraints)] if len(limits) > 1 else []
+    return [*asked.questions, *limits, *together]
+
+
+def _answered(
+    records: Sequence[Record], asked: Asked, costs: Sequence[str], short: Mapping[str, str]
+) -> Iterator[tuple[Record | None, list[str]]]:
+    """For each question its winner, and the cells of its row."""
+    for question in questions_of(asked):
+        best = question.best or (costs[0] if costs else None)
+        if best is None:
+            continue
+        best = best if best.startswith("accuracy.") else f"cost.{best.removeprefix('cost.')}"
+        kept = [record for record in records if record["kind"] == "point" and is_right(record) and _keeps(record, question)]
+        ranked = sorted(
+            ((value, str(record["name"]), record) for record in kept if (value := rank(best, record)) is not None),
+            key=lambda entry: entry[:2],
+        )
+        what = "least" if described(best, True).better == "low" else "most"
+        asks = [f"{what} {label(best, short)}", *(limit_text(limit, short) for limit in question.constraints)]
+        asks += [f"{key} = {value_as_text(value)}" for key, value in question.where.items()]
+        said = f"**{question.name}**: {'; '.join(asks)}" if question.name else "; ".join(asks)
+        if not ranked:
+            yield None, [said, "none", "–", "–"]
+            continue
+        winner = ranked[0][2]
+        shown = dict.fromkeys([best, *(limit.column for limit in question.constraints if limit.parameter is None)])
+        figures = [f"{label(column, short)} {_with_unit(column, winner)}" for column in map(_flat, shown)]
+        close = [name for _, name, record in ranked[1:] if _is_close(best, winner, record)]
+        yield winner, [said, str(winner["name"]), "; ".join(figures), ", ".join(close) or "–"]
+
+
+def _flat(column: str) -> str:
+    return column if column.startswith("accuracy.") else f"cost.{column.removeprefix('cost.')}"
+
+
+def _with_unit(column: str, record: Record) -> str:
+    return f"{_figure(column, record)} {described(column, True).unit}".strip()
+
+
+def _figure(column: str, record: Record) -> str:
+    """A value with its uncertainty."""
+    value, error = value_of(column, record), uncertainty(column, record)
+    if value is None or error is None or math.isinf(value):
+        return number(value)
+    return f"{value:.1f} ± {max(error, 0.1):.1f}" if abs(value) < 1000 else number(value)
+
+
+def spread(column: str, record: Record) -> float | None:
+    """The standard deviation, as a share, with which mapping gives a cost; None where a record or a column has none."""
+    shares = SPREAD.get(cells_of(record), SPREAD[NOT_MEASURED])
+    what = {"clock": "delay"}
+    name = next((each for each in (*shares, *what) if each in column), None)
+    has_one = column.startswith("cost.") and name is not None and bool(cells_of(record))
+    return shares[what.get(name, name)] if has_one and name is not None else None
+
+
+def _is_close(column: str, one: Record, other: Record) -> bool:
+    """Whether two values do not differ by more than chance: of the rows, or of the mapping."""
+    share = spread(column, one)
+    if share is None:
+        return are_equal(column, one, other)
+    first, second = value_of(column, one), value_of(column, other)
+    if first is None or second is None or cells_of(one) != cells_of(other):
+        return False
+    return abs(first - second) <= 2 * math.sqrt(2) * share * abs(first)
+
+
+def _keeps(record: Record, question: Question) -> bool:
+    axes = record.get("axes") or {}
+    return all(axes.get(key, value) == value for key, value in question.where.items()) and all(
+        _is_within(record, limit) for limit in question.constraints
     )
 
 
-def representatives(records: Sequence[Record], most: int) -> tuple[list[Record], str]:
+def _is_within(record: Record, limit: Constraint) -> bool:
+    value = value_at(record, "parameters", limit.parameter) if limit.parameter else value_of(limit.column, record)
+    return isinstance(value, (int, float)) and not limit.broken(value)
+
+
+def _about_front(cost: str, measures: Sequence[str], short: Mapping[str, str]) -> str:
+    said = " or ".join(label(measure, short) for measure in measures)
+    return (
+        f"Front: no other point is better in both {label(cost, short)} and {said}. ≈: no better than the named smaller one, "
+        "within the uncertainty that the rows of the sample leave. ±: 95 %."
+    )
+
+
+def _tables(
+    records: Sequence[Record],
+    front: Sequence[Record],
+    costs: Sequence[str],
+    measures: Sequence[str],
+    short: Mapping[str, str],
+) -> list[str]:
+    """All points that are measured, if they are few, else those of the front, and the references: in one table or, where
+    that is wide, in one of costs and one of accuracy."""
+    done = [record for record in records if record["status"] == "done"]
+    points = sorted(
+        (record for record in done if record["kind"] == "point"),
+        key=lambda record: (cells_of(record), rank(costs[0], record) or 0.0, str(record["name"])),
+    )
+    points = points if len(points) <= MOST else [*front[:MOST]]
+    shown = [*points, *(record for record in done if record["kind"] == "reference")]
+    parts = [[*costs, *measures]] if len(costs) + len(measures) <= WIDE else [[*costs], [*measures]]
+    on_it = {str(record["name"]) for record in front}
+    lines = []
+    for columns in parts:
+        heads = ["point", *(_head(column, short, points) for column in columns), "note"]
+        rows = [
+            [str(record["name"]), *(_figure(column, record) for column in columns), _note(record, front, on_it, measures)]
+            for record in shown
+        ]
+        lines += [table(heads, rows, range(1, len(columns) + 1)), ""]
+    if len(front) > MOST:
+        lines += [f"{len(front) - MOST} more are on the front: they are in results.csv.", ""]
+    elif len(points) == len(front) < len(done):
+        lines += ["All other points are in results.csv.", ""]
+    return lines
+
+
+WIDE = 7
+"""Most columns of figures of one table."""
+
+
+def _head(column: str, short: Mapping[str, str], records: Sequence[Record]) -> str:
+    """The title of a column; of a cost with the spread of the mapping."""
+    shares = [share for record in records if (share := spread(column, record)) is not None]
+    whole = title(column, short)
+    return f"{whole.removesuffix(')')}, ±{200 * max(shares):.0f} %)" if shares and whole.endswith(")") else whole
+
+
+def _note(record: Record, front: Sequence[Record], on_it: Collection[str], measures: Sequence[str]) -> str:
+    """Whether a point is on the front, which smaller one of the front is as good, and why it cannot be on it."""
+    if record["kind"] == "reference":
+        cells = cells_of(record)
+        return f"reference{f', in {cells}' if cells else ''}"
+    words = ["front"] if record["name"] in on_it else []
+    words += [_equal_to(record, front, measures)] if words else []
+    words += ["too slow"] if record.get("late") else []
+    words += ["beyond a limit"] if record.get("beyond") else []
+    words += ["circuit is wrong"] if verdict(record).state == "differs" else []
+    return ", ".join(filter(None, words))
+
+
+def _equal_to(record: Record, front: Sequence[Record], measures: Sequence[str]) -> str:
+    """The smallest point before this one that is as good in all measures; empty where none is."""
+    for other in front:
+        if other is record or record["kind"] != "point":
+            break
+        if cells_of(other) == cells_of(record) and all(are_equal(measure, other, record) for measure in measures):
+            return f"≈ {other['name']}"
+    return ""
+
+
+def _changes(
+    records: Sequence[Record], costs: Mapping[str, str], measures: Sequence[str], short: Mapping[str, str]
+) -> list[str]:
+    """What each key changes: costs and accuracies of points that differ in that key alone."""
+    right = [record for record in records if record["kind"] == "point" and is_right(record)]
+    columns, lines = [*costs.values(), *measures], []
+    for key, values in varied(right).items():
+        rows = []
+        for first, value in _compared_values(values):
+            pairs = list(pairs_of(right, key, first, value))
+            if pairs:
+                cells = [_change(column, pairs) for column in columns]
+                rows.append([f"{value_as_text(first)} → {value_as_text(value)}", str(len(pairs)), *cells])
+        if rows:
+            heads = [key, "pairs", *(label(column, short) for column in columns)]
+            lines += [f"### {key}", "", table(heads, rows, range(1, len(heads))), ""]
+    if not lines:
+        return []
+    said = (
+        "In pairs of points that differ in nothing else: the mean, and the least and largest where pairs disagree; costs in "
+        "per cent or as a factor, signal-to-noise ratios in dB."
+    )
+    return ["## What each key changes", "", said, "", *lines]
+
+
+def _compared_values(values: Sequence[object]) -> list[tuple[object, object]]:
+    """Which values are compared: few words each with each other, numbers and many words with the first one."""
+    if len(values) <= FEW and not all(map(is_number, values)):
+        return list(combinations(values, 2))
+    first, *others = values
+    if len(others) > MOST_VALUES:
+        others = [others[place * (len(others) - 1) // (MOST_VALUES - 1)] for place in range(MOST_VALUES)]
+    return [(first, other) for other in others]
+
+
+MANIFOLD = 200.0
+"""Change (%) from which on costs are said to be so many times as large."""
+
+FEW = 4
+"""Most values that are words that are compared each with each other."""
+
+
+def _change(column: str, pairs: Sequence[tuple[Record, Record]]) -> str:
+    """By how much a column changes from the first to the second of each pair."""
+    known = [
+        (before, after)
+        for one, other in pairs
+        if (before := value_of(column, one)) is not None and (after := value_of(column, other)) is not None
+    ]
+    unit = "" if described(column, True).unit == "dB" else " %"
+    found = [after - before if not unit else 100 * (after / before - 1) for before, after in known if before or not unit]
+    found = [each for each in found if math.isfinite(each)]
+    if not found:
+        return "–"
+    if unit and max(found) > MANIFOLD:
+        times = [each / 100 + 1 for each in found]
+        mean, low, high = (f"{each:.3g}" for each in (sum(times) / len(times), min(times), max(times)))
+        return f"× {mean}" if low == high else f"× {mean} ({low} to {high})"
+    digits = 0 if unit else 1
+    mean, low, high = (_signed(each, digits) for each in (sum(found) / len(found), min(found), max(found)))
+    return f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})"
+
+
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−") if round(value, digits) else "0"
+
+
+def _best(records: Sequence[Record], columns: Sequence[str], short: Mapping[str, str]) -> Iterator[tuple[Record, list[str]]]:
+    """The best point of each column that has a better end."""
+    for column in columns:
+        ranked = [
+            (value, str(record["name"]), record)
+            for record in records
+            if record["kind"] == "point" and is_candidate(record) and (value := rank(column, record)) is not None
+        ]
+        if ranked:
+            winner = min(ranked, key=lambda entry: entry[:2])[2]
+            yield winner, [title(column, short), str(winner["name"]), _figure(column, winner)]
+
+
+def _about_costs(records: Sequence[Record]) -> list[str]:
+    """What the costs are, and are not."""
+    wanted = [found for record in records if (found := value_at(record, "cost", "wanted"))]
+    clocks = dict.fromkeys(f"{found['clock_ns']:g} ns" for found in wanted if "clock_ns" in found)
+    activities = dict.fromkeys(str(found["activity"]) for found in wanted if "activity" in found)
+    cells = dict.fromkeys(cell for record in records if (cell := cells_of(record)))
+    said = [f"Cells: {', '.join(cells)}."] if cells else []
+    if clocks:
+        said.append(f"Power and energy: at a clock of {', '.join(clocks)}, with an activity of {', '.join(activities)}.")
+    return [*said, NO_WIRES, HEURISTIC]
+
+
+def representatives(records: Sequence[Record], most: int, asked: Asked = NOTHING_ASKED) -> tuple[list[Record], str]:
     """At most so many records for a plot, and words that say which: all, or those on the front, evenly spread over it."""
     if len(records) <= most:
         return list(records), ""
-    front = on_front(records) or sorted(filter(is_candidate, records), key=lambda record: str(record["name"]))
+    front = on_front(records, asked) or sorted(filter(is_candidate, records), key=lambda record: str(record["name"]))
     kept = front or list(records)
     if len(kept) > most:
-        kept = [kept[number * (len(kept) - 1) // (most - 1)] for number in range(most)]
-    return kept, f", {len(kept)} of {len(records)} points, along the front of area and error"
-
-
-def shown_columns(records: Sequence[Record]) -> list[str]:
-    """The columns of the tables."""
-    wanted = [equal_work(records, cost) for cost in COSTS]
-    wanted += [f"accuracy.{name}.{measure}" for name in workloads(records) for measure in ERROR_MEASURES]
-    return [column for column in dict.fromkeys(wanted) if any(number_of(record, column) is not None for record in records)]
+        kept = [kept[place * (len(kept) - 1) // (most - 1)] for place in range(most)]
+    return kept, f", {len(kept)} of {len(records)} points, along the front of cost and accuracy"
 
 
 def arrays(records: Sequence[Record]) -> list[dict[str, Any]]:
@@ -110,69 +399,3 @@ def arrays(records: Sequence[Record]) -> list[dict[str, Any]]:
             named = {key: record[key] for key in ("name", "status", "parameters", "toml")}
             found.append({**named, "wanted": cost["wanted"], **figures})
     return found
-
-
-def _area_label(records: Sequence[Record]) -> str:
-    return described(equal_work(records, AREA), True).label
-
-
-def _counts(records: Sequence[Record]) -> list[str]:
-    points = [record for record in records if record["kind"] == "point"]
-    done = sum(record["status"] == "done" for record in points)
-    mapped = sum(bool(components(record)) for record in points)
-    return [f"{len(points)} points, {done} of them done, {mapped} mapped to cells."]
-
-
-def _table(rows: Sequence[Record], columns: Sequence[str]) -> list[str]:
-    heads = [described(column, True).title for column in columns]
-    lines = ["| " + " | ".join(["point", *heads]) + " |", "| --- |" + " ---: |" * len(heads)]
-    lines += [
-        "| " + " | ".join([_cell(row["name"]), *(_number(number_of(row, column)) for column in columns)]) + " |"
-        for row in rows
-    ]
-    return [*lines, ""]
-
-
-def _cell(text: Any) -> str:
-    return str(text).replace("|", "\\|")
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
-
-
-def _winners(records: Sequence[Record], columns: Sequence[str]) -> Iterator[tuple[str, Record, str]]:
-    """The best point of each column with a better end."""
-    for column in columns:
-        about = described(column, True)
-        held = [
-            (value, record) for record in records if _is_point(record) and (value := number_of(record, column)) is not None
-        ]
-        if held and about.better in ("low", "high"):
-            sign = 1 if about.better == "low" else -1
-            value, record = min(held, key=lambda pair: (sign * pair[0], pair[1]["name"]))
-            yield about.title, record, _number(value)
-
-
-def _is_point(record: Record) -> bool:
-    return record["kind"] == "point" and is_candidate(record)
-
-
-def _under(records: Sequence[Record], constraints: Sequence[Constraint]) -> Iterator[tuple[str, Record | None]]:
-    """The smallest point under each limit by itself, whatever the others say of it, and under all."""
-    area = equal_work(records, AREA)
-
-    def smallest(kept: Sequence[Record]) -> Record | None:
-        held = [(value, record["name"], record) for record in kept if (value := number_of(record, area)) is not None]
-        return min(held, key=lambda entry: entry[:2])[2] if held else None
-
-    for each in constraints:
-        what = f"{each.column} {'≥' if each.key.startswith(AT_LEAST) else '≤'} {value_as_text(each.limit)}"
-        yield what, smallest([record for record in records if record["kind"] == "point" and _keeps(record, each)])
-    if constraints:
-        yield "all", smallest([record for record in records if _is_point(record)])
-
-
-def _keeps(record: Record, limit: Constraint) -> bool:
-    value = value_at(record, "parameters", limit.parameter) if limit.parameter else value_of(limit.column, record)
-    return isinstance(value, (int, float)) and not limit.broken(value)

@@ -64,6 +64,9 @@ COSTS: Mapping[str, Figure] = {
 }
 """The figures of each numeric cost."""
 
+STANDARD_ERROR = "snr_standard_error_db"
+"""The table of a workload's measures with the standard errors of its signal-to-noise ratios (dB)."""
+
 MEASURES: dict[str, Figure] = {
     "rows": Figure("rows", is_limited=False),
     "finite_rows": Figure("finite rows"),
@@ -89,9 +92,17 @@ MEASURES: dict[str, Figure] = {
         "bias of the magnitude, upper end of the 95% interval", "ulp of the magnitude", None, False
     ),
     "condition_median": Figure("condition number, median", is_limited=False),
-    "total_snr_db": Figure("signal to noise, quantisation and arithmetic", "dB", "high"),
-    "quantisation_snr_db": Figure("signal to noise, quantisation alone", "dB", "high"),
-    "arithmetic_snr_db": Figure("signal to noise, arithmetic alone", "dB", "high"),
+    "total_snr_db": Figure("total SNR", "dB", "high"),
+    "quantisation_snr_db": Figure("SNR of quantisation alone", "dB", "high"),
+    "arithmetic_snr_db": Figure("SNR of arithmetic alone", "dB", "high"),
+    **{
+        f"{STANDARD_ERROR}.{_of}": Figure(f"standard error of the {_label}", "dB", "low", False)
+        for _of, _label in (
+            ("total", "total SNR"),
+            ("quantisation", "SNR of quantisation"),
+            ("arithmetic", "SNR of arithmetic"),
+        )
+    },
     "loss": Figure("loss of the network", "nats", "low"),
     "accuracy": Figure("accuracy of the network", "", "high"),
     "sum_error": Figure("error of the longest sums", "", "low"),
@@ -130,7 +141,7 @@ COST = tuple(name for name, figure in COSTS.items() if figure.is_limited)
 MEASURE = tuple(name for name, figure in MEASURES.items() if figure.is_limited)
 """The measures of a workload that constraints and objectives may use."""
 
-ORDER = ("parameters", "cost", "accuracy", "cosimulation", "proof", "seconds")
+ORDER = ("axes", "parameters", "cost", "accuracy", "cosimulation", "proof", "seconds")
 """The tables of a record, in the order of the columns."""
 
 
@@ -177,6 +188,11 @@ def check_column(where: str, name: str, workloads: Sequence[str]) -> None:
 def is_cost(name: str) -> bool:
     """Whether a column is one of the costs."""
     return not name.startswith("accuracy.")
+
+
+def flat_name(name: str) -> str:
+    """The flat name of a column that constraints and objectives may name without its table."""
+    return f"cost.{name.removeprefix('cost.')}" if is_cost(name) else name
 
 
 def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
@@ -254,6 +270,8 @@ def described(key: str, number: bool) -> Column:
         return _column(key, COSTS[rest], number)
     if key in VERIFICATION:
         return _column(key, VERIFICATION[key], number)
+    if top == "axes":
+        return Column(key, rest, "", None, number)
     if top == "parameters":
         return Column(key, rest.removeprefix("implementation."), "", None, number)
     if top == "seconds":

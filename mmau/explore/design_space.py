@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import golden
 from golden.chains.chain import ChainTable
@@ -17,7 +17,7 @@ from golden.units.own_formats import formats_of, table_of
 from golden.units.unit import PLACEMENT, Array, Implementation, Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau.explore.accuracy import Workload, check_measurable, check_workload
-from mmau.explore.columns import is_cost, value_of
+from mmau.explore.columns import flat_name, value_of
 
 TABLES: dict[str, type[Implementation] | type[ChainTable] | type[SumTable] | type[Array]] = {
     "implementation": Implementation, "chain": ChainTable, "sums": SumTable, "array": Array,
@@ -140,6 +140,36 @@ class Axis:
         return dict(value.keys) if isinstance(value, Choice) else {self.key: value}
 
 
+def value_or_name(value: Value | Choice) -> Value:
+    """What records have for a value of an axis."""
+    return value.name if isinstance(value, Choice) else value
+
+
+def prefixes(axes: Sequence[Axis]) -> dict[Axis, str | None]:
+    """What stands in front of the value of an axis in the names of points: the key, nothing where the value is a word that
+    no other axis has, and None for an axis with one value, which names leave out.
+
+    A word of a name that has no `=` belongs to one axis, so that different points have different names.
+    """
+    texts = {axis: [value_as_text(value) for value in axis.values] for axis in axes}
+    words = {axis: {word for text in texts[axis] for word in text.split()} for axis in axes}
+    found: dict[Axis, str | None] = {}
+    for axis in axes:
+        others = {word for other in axes if other is not axis for word in words[other]}
+        is_word = all(isinstance(value, (str, Choice)) for value in axis.values) and not any(map(_is_number, texts[axis]))
+        speaks = is_word and words[axis].isdisjoint(others) and "=" not in "".join(texts[axis])
+        found[axis] = None if len(axis.values) == 1 else "" if speaks else f"{axis.label}="
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 AT_LEAST, AT_MOST = "min_", "max_"
 
 STAGES = "stages"
@@ -196,12 +226,50 @@ def unchecked(constraints: Sequence[Constraint], measured: Mapping[str, Any]) ->
     return f"not checked against {', '.join(missing)}: no figure was measured" if missing else ""
 
 
-def of_cost(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """The constraints that can be checked with costs alone."""
-    return tuple(each for each in constraints if each.parameter is None and is_cost(each.column))
+@dataclass(frozen=True)
+class Question:
+    """A question to a space: which point is the best in a column, of those within limits.
+
+    Attributes:
+        name: for the report. best: the column; None for the area, or what else the report compares first.
+        constraints: the limits that a winner must keep. where: values of swept keys that a winner has, by the key's label.
+    """
+
+    name: str
+    best: str | None = None
+    constraints: tuple[Constraint, ...] = ()
+    where: Mapping[str, Value] = field(default_factory=dict)
+
+
+class Asked(NamedTuple):
+    """What a report is asked for.
+
+    Attributes:
+        constraints: the limits of the space. questions: its questions.
+        objectives: the columns that its strategy makes best.
+    """
+
+    constraints: tuple[Constraint, ...] = ()
+    questions: tuple[Question, ...] = ()
+    objectives: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> list[Constraint]:
+        """Those of the space and of its questions."""
+        return [*self.constraints, *(limit for question in self.questions for limit in question.constraints)]
+
+    @property
+    def columns(self) -> list[str]:
+        """The measured columns that are limited, or made best, each once, by their flat names."""
+        best = [question.best for question in self.questions if question.best is not None]
+        named = [*self.objectives, *(limit.column for limit in self.limits if limit.parameter is None), *best]
+        return list(dict.fromkeys(map(flat_name, named)))
 
 
 POINT, REFERENCE = "point", "reference"
+
+
+NOTHING_ASKED = Asked()
 
 
 @dataclass(frozen=True)
@@ -209,11 +277,12 @@ class Point:
     """One unit of a space, or a catalogue instruction beside it.
 
     Attributes:
-        name: text made of the swept keys and their values.
+        name: text made of what differs in the space: the swept keys with several values, and the point's values.
         kind: `POINT` or `REFERENCE`.
         parameters: the flat keys: all keys where the point is a unit, else the keys in the file.
         unit: the unit; None where the keys are invalid.
         message: the reason why it is not a unit, or not one of this space; empty if it is valid.
+        axes: the point's values of the swept keys that its name has, by their labels.
     """
 
     name: str
@@ -221,6 +290,7 @@ class Point:
     parameters: Mapping[str, Value]
     unit: Unit | None
     message: str = ""
+    axes: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def is_valid(self) -> bool:
@@ -238,22 +308,36 @@ class Point:
         return "" if self.unit is None else unit_to_toml(self.unit)
 
 
-def point_of(name: str, fixed: Mapping[str, Given], axes: Sequence[Axis], values: Sequence[Value | Choice]) -> Point:
-    """The point with these values of the axes. Where the operation varies, keys that one does not have are left out."""
+def point_of(
+    name: str,
+    fixed: Mapping[str, Given],
+    axes: Mapping[Axis, str | None],
+    values: Sequence[Value | Choice],
+) -> Point:
+    """The point with these values of the axes. Where the operation varies, keys that one does not have are left out.
+
+    Args:
+        name: the space's. axes: with their `prefixes`.
+    """
     swept = {axis: axis.set(value) for axis, value in zip(axes, values, strict=True)}
     flat = {**fixed, **{key: value for each in swept.values() for key, value in each.items()}}
     operation = str(flat.get("operation"))
     if any("operation" in each for each in swept.values()) and operation in OPERATIONS:
         kept = known_keys(operation)
         flat = {key: value for key, value in flat.items() if key in kept or "." in key or key == CONTROLS}
-    applies = [(axis, value) for axis, value in zip(axes, values, strict=True) if swept[axis].keys() & flat.keys()]
-    chosen = " ".join(f"{axis.label}={value_as_text(value)}" for axis, value in applies) or name
+    applies = [
+        (axis, prefix, value)
+        for (axis, prefix), value in zip(axes.items(), values, strict=True)
+        if prefix is not None and swept[axis].keys() & flat.keys()
+    ]
+    chosen = " ".join(f"{prefix}{value_as_text(value)}" for _, prefix, value in applies) or name
+    labelled = {axis.label: value_or_name(value) for axis, _, value in applies}
     try:
         unit = unit_from_table({"name": chosen, **nested(flat)})
     except (TypeError, ValueError) as error:
         plain = {key: controls_text(value) if isinstance(value, tuple) else value for key, value in flat.items()}
-        return Point(chosen, POINT, plain, None, str(error))
-    return Point(chosen, POINT, parameters(unit, flat), unit)
+        return Point(chosen, POINT, plain, None, str(error), labelled)
+    return Point(chosen, POINT, parameters(unit, flat), unit, axes=labelled)
 
 
 def reference_of(instruction: str) -> Point:
@@ -355,7 +439,8 @@ class Space:
 
     Attributes:
         fixed: keys that all points share, flat. axes: the keys that are swept.
-        constraints: the limits that points must keep. references: catalogue instructions to compare with, `ARCH:NAME`.
+        constraints: the limits: of parameters those that points must keep, of measures those that the front keeps.
+        questions: what the report answers. references: catalogue instructions to compare with, `ARCH:NAME`.
         accuracy, cosimulation: what is to be measured; None for nothing. cost: the costs to measure, as `rtl.cost` takes
             them.
         proof_seconds: limit for the proof of each co-simulated datapath, None where none is tried.
@@ -368,6 +453,7 @@ class Space:
     fixed: Mapping[str, Given]
     axes: tuple[Axis, ...]
     constraints: tuple[Constraint, ...] = ()
+    questions: tuple[Question, ...] = ()
     references: tuple[str, ...] = ()
     accuracy: Accuracy | None = None
     cost: Mapping[str, Any] | None = None
@@ -378,6 +464,11 @@ class Space:
     text: str = field(default="", compare=False)
 
     @property
+    def asked(self) -> Asked:
+        """What its report is asked for."""
+        return Asked(self.constraints, self.questions, () if self.strategy is None else tuple(self.strategy.objectives))
+
+    @property
     def size(self) -> int:
         """How many combinations of values there are."""
         return prod(len(axis.values) for axis in self.axes)
@@ -386,6 +477,10 @@ class Space:
     def swept(self) -> tuple[str, ...]:
         """The flat keys of the unit that vary."""
         return tuple(dict.fromkeys(key for axis in self.axes for key in axis.keys))
+
+    @cached_property
+    def _prefixes(self) -> dict[Axis, str | None]:
+        return prefixes(self.axes)
 
     def values(self, number: int) -> tuple[Value | Choice, ...]:
         """The value of each axis at the point with this number, counted from 0. The last axis changes fastest."""
@@ -398,7 +493,7 @@ class Space:
     def point(self, values: Sequence[Value | Choice]) -> Point:
         """The point with these values of the axes; its message says if the point exceeds a limit or does not fit a
         workload."""
-        found = point_of(self.name, self.fixed, self.axes, values)
+        found = point_of(self.name, self.fixed, self._prefixes, values)
         broken = broken_by_parameters(self.constraints, found.parameters) if found.is_valid else ""
         return replace(found, message=broken) if broken else self._measurable(found)
 

@@ -21,13 +21,12 @@ from mmau.explore.design_space import (
     Space,
     Value,
     arithmetic_of,
-    broken_by_measures,
-    of_cost,
 )
 from mmau.explore.estimation import FILE, Estimates, estimate
-from mmau.explore.records import is_verified
+from mmau.explore.records import is_right, is_verified
 from mmau.explore.tasks import (
     INVALID,
+    WRITING,
     Part,
     distinct_tasks,
     estimate_text,
@@ -36,11 +35,14 @@ from mmau.explore.tasks import (
     proof_of,
     record_of,
     rough_seconds,
+    sample_of,
     seconds_of,
+    timed_by,
 )
 from mmau.explore.work import VERILOG, renamed, work
 from mmau.jobs import Engine, Record, Store, run
 from mmau.jobs.task import Limits, Work
+from mmau.signals import Ended
 from rtl.cost.cost_columns import NETLIST, SAIF
 from rtl.verilog.emit import with_paragraph
 
@@ -83,7 +85,7 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
 def objectives(search: Search, record: dict[str, Any] | None) -> list[float] | None:
     """The objectives' values for a point. None where the point is not evaluated or not done, exceeds a limit, has a circuit
     that differs from its model, or lacks a value: a training that diverged has no loss."""
-    if record is None or record["status"] != "done" or is_verified(record) is False:
+    if record is None or not is_right(record) or record.get("beyond"):
         return None
     found = [value for name in search.objectives if (value := value_of(name, record)) is not None]
     return found if len(found) == len(search.objectives) else None
@@ -129,6 +131,9 @@ SECONDS_A_TASK = 1800.0
 SECONDS_BETWEEN = 30.0
 """Seconds between two times that results.jsonl is written while tasks run."""
 
+MOST_SAMPLED = 0.5
+"""Most of the waiting tasks, as a share, that are carried out before their time is estimated."""
+
 INVALID_SHOWN = 3
 """Invalid points that are announced in full; all are in the records."""
 
@@ -145,7 +150,7 @@ class Exploration(NamedTuple):
     estimates: Estimates | None = None
 
     def count(self, status: str) -> int:
-        """The number of points with a status."""
+        """The number of points and references with a status."""
         return sum(record["status"] == status for record in self.records)
 
     @property
@@ -179,6 +184,7 @@ def explore(
         say: prints a line of progress. work: the work function.
 
     Raises:
+        Ended: after a signal; `RESULTS` then holds what there is of each point.
         ValueError: no point of the space is a unit, a limit is out of range, or the folder holds other files or is in use.
         OSError: the disk is full, or the folder cannot be written; finished tasks are stored.
         WorkerError: workers cannot be started or reached.
@@ -200,21 +206,23 @@ def explore(
         )
         for warning in space.warnings:
             say(f"warning: {warning}")
-        announced = partial(announcement, space, store=store, workers=workers, retry=retry)
         estimates: Estimates | None = None
         (folder / FILE).unlink(missing_ok=True)  # of another strategy
-        if space.strategy is None:
-            points = [*references, *space.points()]
-            say(announced(points))
-            evaluation.evaluate(points)
-        else:
-            say(announced([*references, *_spread(space, min(space.strategy.points, space.size))]))
-            evaluation.evaluate(references)
-            if isinstance(space.strategy, Search):
-                searched(space, space.strategy, evaluation.evaluate)
+        points = list(space.points()) if space.strategy is None else _spread(space, min(space.strategy.points, space.size))
+        try:
+            evaluation.announce([*references, *points], store, workers, retry)
+            if space.strategy is None:
+                evaluation.evaluate([*references, *points])
             else:
-                estimates = estimate(space, space.strategy, evaluation.evaluate, evaluation.accuracy, say)
-                write_atomically(folder / FILE, estimates.csv())
+                evaluation.evaluate(references)
+                if isinstance(space.strategy, Search):
+                    searched(space, space.strategy, evaluation.evaluate)
+                else:
+                    estimates = estimate(space, space.strategy, evaluation.evaluate, evaluation.accuracy, say)
+                    write_atomically(folder / FILE, estimates.csv())
+        except Ended:
+            evaluation.keep_results(unfinished=True)
+            raise
         evaluation.keep_results()
         evaluation.remove_others()
         return Exploration(evaluation.records(), estimates)
@@ -240,25 +248,17 @@ def check_any_valid(points: Iterable[Point]) -> None:
     raise ValueError(f"no point of the space can be evaluated; the first one, {first}")
 
 
-def announcement(space: Space, points: Sequence[Point], store: Store, workers: int, retry: bool) -> str:
-    """A line that says how much work there is: for all points, or for as many as a search evaluates."""
-    tasks = distinct_tasks([part for point in points for part in parts_of(space, point)])
-    known = [record for task in tasks if (record := store.find(task)) is not None]
-    done = {record.task.key for record in known if record.done or not retry}
-    seconds = seconds_of([task for task in tasks if task.key not in done], known)
-    remaining = estimate_text(seconds, workers) if len(done) < len(tasks) else "nothing to do"
-    sizes = " × ".join(f"{axis.label} {len(axis.values)}" for axis in space.axes)
+def size_of(space: Space, points: Sequence[Point]) -> str:
+    """How many points and references there are, and how many of them a strategy evaluates."""
+    sizes = " × ".join(f"{axis.label} {len(axis.values)}" for axis in space.axes if len(axis.values) > 1)
     count = space.size if space.strategy is not None else sum(point.kind == POINT for point in points)
     size = f"{count:,} point{'s' * (count != 1)}{f' ({sizes})' * bool(sizes)}"
     references = len(space.references)
     beside = f", {references} reference{'s' * (references != 1)}" * bool(references)
-    first = ""
-    if space.strategy is not None:
-        what = "a search evaluates" if isinstance(space.strategy, Search) else "costs are estimated from those of"
-        first = f"{what} at most {min(space.strategy.points, space.size):,}; "
-    others = store.count - len(known)
-    kept = f" ({others:,} stored results are of other points, or of other sources or tools)" * bool(others)
-    return f"{space.name}: {size}{beside}: {first}{len(tasks):,} tasks, {len(done):,} of them done{kept}; {remaining}"
+    if space.strategy is None:
+        return f"{size}{beside}"
+    what = "a search evaluates" if isinstance(space.strategy, Search) else "costs are estimated from those of"
+    return f"{size}{beside}: {what} at most {min(space.strategy.points, space.size):,}"
 
 
 def _spread(space: Space, count: int) -> list[Point]:
@@ -283,34 +283,57 @@ class _Evaluation:
         self._outcomes: dict[str, Record] = {}
         self._kept = time.monotonic()
 
-    def evaluate(self, points: Sequence[Point]) -> list[dict[str, Any]]:
-        """The records of points that were not evaluated before.
+    def announce(self, points: Sequence[Point], store: Store, workers: int, retry: bool) -> None:
+        """Say how much work there is: for all points, or for as many as a strategy evaluates. Where none of a kind of tasks
+        is known, one of them is carried out before the time is estimated, unless those are most of the work, or a strategy
+        has yet to choose the points."""
+        is_open = self._space.strategy is not None
+        if not is_open:
+            self._register(points)
+        tasks = distinct_tasks([part for point in points for part in parts_of(self._space, point)])
+        known = [record for task in tasks if (record := store.find(task)) is not None]
+        done = {record.task.key for record in known if record.done or not retry}
+        waiting = [task for task in tasks if task.key not in done]
+        others = store.count - len(known)
+        kept = f" ({others:,} stored results are of other points, or of other sources or tools)" * bool(others)
+        counts = f"{len(tasks):,} tasks, {len(done):,} of them done{kept}"
+        first = f"{self._space.name}: {size_of(self._space, points)}{';' if is_open else ':'} {counts}"
+        sample = [] if is_open else sample_of(waiting, known)
+        if sample and len(sample) <= MOST_SAMPLED * len(waiting):
+            self._say(f"{first}; one task of each of {len(sample)} kinds first, to estimate the time")
+            known += self._carry_out(sample, on_record=self._note)
+            waiting = [task for task in waiting if task.key not in self._outcomes]
+            first = f"{len(waiting):,} tasks are left"
+        seconds = timed_by(known)
+        self._carry_out = partial(self._carry_out, weight=seconds)
+        self._say(f"{first}; {estimate_text(seconds_of(waiting, seconds), workers) if waiting else 'nothing to do'}")
 
-        The cost comes first: a point whose costs exceed a limit is not evaluated further.
-        """
-        if not points:
-            return []
+    def _note(self, record: Record) -> None:
+        self._outcomes[record.task.key] = record
+
+    def _register(self, points: Sequence[Point]) -> None:
+        """Note the parts of points that are new, and write their units."""
         for point in points:
+            if point.name in self._points:
+                continue
             self._points[point.name] = point
             self._parts[point.name] = parts_of(self._space, point)
             if point.is_valid:
                 _write(self._folder / "units" / f"{point.file_name}.toml", point.toml)
                 for path in (self._verilog(point), *self._netlists(point).values()):
                     path.unlink(missing_ok=True)  # of another unit or of other sources
+
+    def evaluate(self, points: Sequence[Point]) -> list[dict[str, Any]]:
+        """The records of points that were not evaluated before."""
+        if not points:
+            return []
+        self._register(points)
         invalid = [point for point in points if not point.is_valid]
         for point in invalid[:INVALID_SHOWN]:
             self._say(f"invalid: {point.name}: {point.message}")
         if len(invalid) > INVALID_SHOWN:
             self._say(f"invalid: {len(invalid) - INVALID_SHOWN:,} more, each with its reason in {RESULTS}")
-        limits = of_cost(self._space.constraints)
-        limited = [point for point in points if limits and point.kind == "point"]
-        self._run(limited, ("cost",))
-        for point in limited:
-            costs = [part for part in self._parts[point.name] if part.kind == "cost"]
-            found = [(part, self._outcomes[part.task.key]) for part in costs if part.task.key in self._outcomes]
-            if broken_by_measures(limits, measures(found, point.unit)):
-                self._parts[point.name] = costs
-        self._run(points, ("cost", "cosimulation", "proof", "accuracy"))
+        self._run(points)
         self._write_netlists(points)
         return [self._record(point) for point in points]
 
@@ -330,17 +353,18 @@ class _Evaluation:
         }
         return [tables.get(arithmetic, {}) for arithmetic in of_point]
 
-    def records(self) -> list[dict[str, Any]]:
-        """The records of all points whose requested parts have ended, in their order."""
+    def records(self, unfinished: bool = False) -> list[dict[str, Any]]:
+        """The records of all points whose requested parts have ended, or of those that have not, too, in their order."""
         return [
             self._record(point)
             for point in self._points.values()
-            if all(part.task.key in self._outcomes for part in self._parts[point.name])
+            if unfinished or all(part.task.key in self._outcomes for part in self._parts[point.name])
         ]
 
-    def keep_results(self) -> None:
-        """Write the records, one a line."""
-        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n" for record in self.records())
+    def keep_results(self, unfinished: bool = False) -> None:
+        """Write the records, one a line, as of `records`."""
+        records = self.records(unfinished)
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n" for record in records)
         write_atomically(self._folder / RESULTS, lines)
         self._kept = time.monotonic()
 
@@ -351,18 +375,18 @@ class _Evaluation:
             if path.stem not in names:
                 path.unlink()
 
-    def _run(self, points: Sequence[Point], kinds: Sequence[str]) -> None:
-        parts = [part for point in points for part in self._parts[point.name] if part.kind in kinds]
+    def _run(self, points: Sequence[Point]) -> None:
+        parts = [part for point in points for part in self._parts[point.name]]
         if not parts:
             return
         circuits: dict[str, list[Point]] = {}  # points may share one: a reference with the keys of a point
         for point in points:
             for part in self._parts[point.name]:
-                if part.kind == "cosimulation":
+                if part.kind in WRITING:
                     circuits.setdefault(part.task.key, []).append(point)
 
         def on_record(record: Record) -> None:
-            self._outcomes[record.task.key] = record
+            self._note(record)
             if record.done:
                 for point in circuits.get(record.task.key, ()):
                     self._write_verilog(point)
@@ -379,7 +403,8 @@ class _Evaluation:
     def _write_verilog(self, point: Point) -> None:
         """Write the Verilog of a point, its evidence in the header, after its co-simulation and again after its proof."""
         keys = {part.kind: part.task.key for part in self._parts[point.name]}
-        simulated, proof = self._outcomes[keys["cosimulation"]], self._outcomes.get(keys.get("proof", ""))
+        writing = next(keys[kind] for kind in WRITING if kind in keys)
+        simulated, proof = self._outcomes[writing], self._outcomes.get(keys.get("proof", ""))
         if simulated.folder is None:
             raise ValueError(f"{point.name}: the finished task has no Verilog; remove {self._folder} to begin anew")
         text = renamed((simulated.folder / VERILOG).read_text(encoding="utf-8"), point.name)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from golden.text import value_as_text
 from mmau.explore.answers import representatives
-from mmau.explore.columns import described
+from mmau.explore.columns import COSTS as described_costs
+from mmau.explore.columns import described, flat_name, value_of
+from mmau.explore.compared import COSTS, costs_of, fronts, label, measures_of, rank, short_names, title, varied
+from mmau.explore.design_space import AT_LEAST, NOTHING_ASKED, Asked, Constraint
 from mmau.explore.records import (
     Record,
     components,
-    equal_work,
-    error_of,
-    front_of,
     histogram,
+    is_candidate,
     is_number,
-    number_of,
+    is_right,
     verdict,
     workloads,
 )
@@ -26,16 +27,13 @@ from mmau.report.figures import COLOURS, drawing, image
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-AGAINST = {"area": "cost.area_um2", "delay": "cost.delay_ns", "energy": "cost.energy_pj"}
-"""File name and column of the horizontal axis of each accuracy plot. Costs are divided by the number of products where
-points have different numbers."""
+    from matplotlib.lines import Line2D
 
 SHAPES = ("o", "s", "^", "D", "v", "P", "<", ">")
 """The shapes of points, as many as there are colours."""
 
 LABELS = 12
-"""Most points of a front that are named in a plot."""
+"""Most points of a plot, or else of its front, that are named in it."""
 
 DISTRIBUTIONS = 8
 """Most points whose error distributions share one plot."""
@@ -46,157 +44,271 @@ BARS = 40
 GRID = 0.25
 """Opacity of the grid."""
 
-NAMES = tuple(
-    f"{name}.{kind}"
-    for name in (*(f"accuracy-{name}" for name in AGAINST), "error-distributions", "area-by-component")
-    for kind in ("svg", "png")
-)
+KINDS = ("svg", "png")
+"""The kinds of files of a plot."""
+
+SCALE, MOST_HUES = "viridis", 3
+"""The colours of a key of numbers with more values than these, in order."""
+
+PALE = 0.35
+"""Opacity of points that keep no limit, or not their clock."""
+
+
+def names_of(costs: Iterable[str]) -> list[str]:
+    """Every file that `figures` can make, where accuracy is drawn against these costs."""
+    plots = [*(f"accuracy-{name}" for name in costs), "error-distributions", "area-by-component"]
+    return [f"{name}.{kind}" for name in plots for kind in KINDS]
+
+
+NAMES = names_of(dict.fromkeys([*COSTS, *(name for name, figure in described_costs.items() if figure.better)]))
 """Every file that `figures` can make."""
 
 
-def figures(records: Sequence[Record], title: str) -> dict[str, bytes]:
+def figures(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED) -> dict[str, bytes]:
     """The plots that the records have values for: file name to content.
+
+    Args:
+        asked: the limits, which are drawn as lines, and what else is asked for, which is drawn first.
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed.
     """
+    costs = costs_of(records, asked)
     with drawing():
-        drawn = [*(accuracy_against(records, equal_work(records, cost), title) for cost in AGAINST.values())]
-        drawn += [distributions(records, title), areas(records, title)]
-        pairs = [(figure, kind) for figure in drawn for kind in ("svg", "png")]
-        return {name: image(figure, kind) for name, (figure, kind) in zip(NAMES, pairs, strict=True) if figure is not None}
+        drawn = [accuracy_against(records, cost, heading, asked) for cost in costs.values()]
+        drawn += [distributions(records, heading, asked), areas(records, heading, asked)]
+        pairs = [(figure, kind) for figure in drawn for kind in KINDS]
+        names = names_of(costs)
+        return {name: image(figure, kind) for name, (figure, kind) in zip(names, pairs, strict=True) if figure is not None}
 
 
-def accuracy_against(records: Sequence[Record], cost: str, title: str) -> Figure | None:
-    """The error over a cost, a panel for each workload, with the Pareto front; None where no point has both."""
-    error = error_of(records)
+def accuracy_against(records: Sequence[Record], cost: str, heading: str, asked: Asked = NOTHING_ASKED) -> Figure | None:
+    """Accuracy over a cost, a panel for each measure that the report compares, with the Pareto front and the limits; None
+    where no point has both."""
     shown = [
-        workload
-        for workload in workloads(records)
-        if any(record["status"] == "done" and _pair(record, cost, workload, error) for record in records)
+        measure
+        for measure in measures_of(records, asked)
+        if any(record["status"] == "done" and _pair(record, cost, measure) for record in records)
     ]
     if not shown:
         return None
-    figure, panels = _panels(len(shown), f"{title}: {_label(error)} against {described(cost, True).label}")
-    for axes, workload in zip(panels, shown, strict=True):
-        _scatter(axes, records, cost, workload, error)
-    _legend(figure, records)
+    short, styles = short_names(records), Styles(records)
+    figure, panels = _panels(len(shown), f"{heading}: accuracy against {label(cost, short)}", beside=LEGEND)
+    for axes, measure in zip(panels, shown, strict=True):
+        _scatter(axes, records, cost, measure, asked.limits, styles, short)
+    figure.legend(handles=styles.legend(records, bool(asked.limits)), fontsize="small", loc="outside right upper")
     return figure
 
 
-def _values_of_axis(records: Sequence[Record], place: int) -> tuple[str, list[Any]]:
-    """The swept key at some place, and its values; none beyond as many as there are colours."""
-    swept = list(dict.fromkeys(key for record in records for key in record.get("swept") or ()))
-    if place >= len(swept):
-        return "", []
-    key = swept[place]
-    values = dict.fromkeys(record["parameters"].get(key) for record in records if record["kind"] == "point")
-    return key, sorted(
-        values, key=lambda value: (not isinstance(value, (int, float)), value if is_number(value) else 0, str(value))
-    )
+LEGEND = 1.8
+"""The width of a legend beside the panels (inches)."""
 
 
-def _place(record: Record, axis: tuple[str, list[Any]]) -> int:
-    key, values = axis
-    if not values:
-        return 0
-    number = values.index(record["parameters"].get(key))
-    return number if len(values) <= len(COLOURS) else number * len(COLOURS) // len(values)
-
-
-def _legend(figure: Figure, records: Sequence[Record]) -> None:
-    """What colours, shapes and fillings mean, beside the panels."""
-    from matplotlib.lines import Line2D
-
-    entries = []
-    for number, (key, values) in enumerate(_values_of_axis(records, place) for place in (0, 1)):
-        for place in range(min(len(values), len(COLOURS))):
-            of_place = [value for value in values if _place({"parameters": {key: value}}, (key, values)) == place]
-            text = value_as_text(of_place[0]) + (f" … {value_as_text(of_place[-1])}" if len(of_place) > 1 else "")
-            colour, marker = (COLOURS[place], "s") if number == 0 else ("#444444", SHAPES[place])
-            label = f"{key.rpartition('.')[2]} {text}"
-            entries.append(Line2D([], [], color=colour, marker=marker, linestyle="none", label=_plain(label)))
-    states = {verdict(record).state for record in records if record["status"] == "done" and record["kind"] == "point"}
-    for state in sorted(states):
-        face, marker = ("#444444" if state == "agrees" else "none"), "x" if state == "differs" else "o"
-        style: dict[str, Any] = {"color": "#444444", "markerfacecolor": face, "linestyle": "none"}
-        entries.append(Line2D([], [], marker=marker, label=STATES[state], **style))
-    if any(record["kind"] == "reference" for record in records):
-        entries.append(
-            Line2D([], [], color=COLOURS[1], marker="*", markerfacecolor="none", linestyle="none", label="reference")
-        )
-    entries.append(Line2D([], [], color="#666666", linewidth=1, label="Pareto front"))
-    figure.legend(handles=entries, fontsize="small", loc="outside right upper")
-
-
-def _label(error: str) -> str:
-    """What an error is of, on an axis."""
-    return "relative error (99th percentile)" + ", with that of quantisation" * error.startswith("total.")
-
-
-STATES = {"agrees": "co-simulated", "not compared": "not co-simulated", "differs": "circuit differs"}
-
-
-def _pair(record: Record, cost: str, workload: str, error: str) -> tuple[float, float] | None:
-    """The coordinates of a point; None if a value is missing or infinite."""
-    x, y = number_of(record, cost), number_of(record, f"accuracy.{workload}.{error}")
-    return (float(x), float(y)) if x is not None and y is not None and math.isfinite(x) and math.isfinite(y) else None
-
-
-def _scatter(axes: Axes, records: Sequence[Record], cost: str, workload: str, error: str) -> None:
-    """One panel, of the records that are done: the first swept key gives the colour of a point, the second one its shape.
-    Filled: co-simulated without a mismatch; open: not co-simulated; a cross: its circuit differs from its model; a star: an
+class Styles:
+    """Colour, shape and filling of points: colour by the first key in which they differ, shape by the second. Filled: not
+    known to be wrong; open: not co-simulated where others are; a cross: its circuit differs from its model; a star: an
     instruction of the catalogue."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        keys = [*varied([record for record in records if record["kind"] == "point"]).items()]
+        self._colour, self._shape = (keys[place] if place < len(keys) else ("", []) for place in (0, 1))
+        self._hues = hues(self._colour[1])
+        states = {verdict(record).state for record in records if record["status"] == "done" and record["kind"] == "point"}
+        self._is_checked = "agrees" in states
+
+    def of(self, record: Record) -> dict[str, Any]:
+        """The style of a point, for matplotlib's scatter."""
+        if record["kind"] != "point":
+            return {"edgecolors": "#444444", "facecolors": "none", "marker": "*", "s": 70}
+        axes, state = record.get("axes") or {}, verdict(record).state
+        colour = self._hues.get(axes.get(self._colour[0]), "#444444")
+        if state == "differs":
+            return {"color": colour, "marker": "x", "s": 30}
+        key, values = self._shape
+        marker = SHAPES[_step(values.index(axes[key]), len(values), len(SHAPES)) if key in axes else 0]
+        is_open = self._is_checked and state != "agrees"
+        alpha = 1.0 if is_candidate(record) else PALE
+        return {"edgecolors": colour, "facecolors": "none" if is_open else colour, "marker": marker, "s": 30, "alpha": alpha}
+
+    def legend(self, records: Sequence[Record], has_limits: bool) -> list[Line2D]:
+        """What colours, shapes and the rest mean."""
+        from matplotlib.lines import Line2D
+
+        def entry(text: str, **style: Any) -> Line2D:
+            return Line2D([], [], **{"color": "#444444", "linestyle": "none", "marker": "o", **style}, label=_plain(text))
+
+        found = []
+        for (key, values), many in ((self._colour, len(COLOURS)), (self._shape, len(SHAPES))):
+            groups: dict[int, list[Any]] = {}
+            for place, value in enumerate(values):
+                groups.setdefault(_step(place, len(values), many), []).append(value)
+            for number, group in groups.items():
+                text = f"{key} {value_as_text(group[0])}" + f" … {value_as_text(group[-1])}" * (len(group) > 1)
+                is_colour = key == self._colour[0]
+                style = {"color": self._hues[group[len(group) // 2]]} if is_colour else {"marker": SHAPES[number]}
+                found.append(entry(text, **style))
+        done = [record for record in records if record["status"] == "done"]
+        points = [record for record in done if record["kind"] == "point"]
+        states = {verdict(record).state for record in points}
+        if self._is_checked:
+            found.append(entry("co-simulated, no mismatch"))
+        if self._is_checked and "not compared" in states:
+            found.append(entry("not co-simulated", markerfacecolor="none"))
+        if "differs" in states:
+            found.append(entry("circuit differs", marker="x"))
+        if any((is_right(record) and not is_candidate(record)) or record.get("late") for record in points):
+            found.append(entry("beyond a limit", alpha=PALE))
+        if len(done) > len(points):
+            found.append(entry("reference", marker="*", markerfacecolor="none", markersize=9))
+        found.append(Line2D([], [], color="#666666", linewidth=1, label="Pareto front"))
+        if has_limits:
+            found.append(Line2D([], [], color=LIMIT, linewidth=1, linestyle="--", label="limit"))
+        return found
+
+
+LIMIT = "#b3261e"
+"""The colour of limits."""
+
+
+def hues(values: Sequence[Any]) -> dict[Any, str]:
+    """A colour for each value: of few, or of words, colours that differ most; of more numbers a scale."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    if len(values) > MOST_HUES and all(map(is_number, values)):
+        scale = colormaps[SCALE]
+        return {value: to_hex(scale(0.92 * place / (len(values) - 1))) for place, value in enumerate(values)}
+    return {value: COLOURS[_step(place, len(values), len(COLOURS))] for place, value in enumerate(values)}
+
+
+def _step(place: int, count: int, most: int) -> int:
+    """The place of a value among as many styles as there are."""
+    return place if count <= most else place * most // count
+
+
+def _pair(record: Record, cost: str, measure: str) -> tuple[float, float] | None:
+    """The coordinates of a point, infinite where it has no error; None if a value is missing."""
+    x, y = value_of(cost, record), value_of(measure, record)
+    return (float(x), float(y)) if x is not None and y is not None and math.isfinite(x) else None
+
+
+def _scatter(
+    axes: Axes,
+    records: Sequence[Record],
+    cost: str,
+    measure: str,
+    limits: Sequence[Constraint],
+    styles: Styles,
+    short: Mapping[str, str],
+) -> None:
+    """One panel, of the records that are done."""
     from matplotlib.ticker import MaxNLocator
 
-    colours, shapes = (_values_of_axis(records, place) for place in (0, 1))
-    drawn: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
-    named = []
-    for record in records:
-        pair = _pair(record, cost, workload, error)
-        if pair is None or record["status"] != "done":
-            continue
-        is_point = record["kind"] == "point"
-        state = verdict(record).state if is_point else record["kind"]
-        places = (_place(record, colours), _place(record, shapes)) if is_point else (1, 0)
-        drawn.setdefault((state, *places), []).append(pair)
-        named += [] if is_point else [(record["name"].rpartition(":")[2], pair)]
-    for (state, colour, shape), pairs in drawn.items():
-        style: dict[str, Any] = {"color": COLOURS[colour], "marker": "x"}
-        if state != "differs":
-            marker = "*" if state == "reference" else SHAPES[shape]
-            face = COLOURS[colour] if state == "agrees" else "none"
-            style = {"edgecolors": COLOURS[colour], "marker": marker, "facecolors": face}
-        x, y = zip(*pairs, strict=True)
-        axes.scatter(x, y, s=60 if state == "reference" else 28, zorder=3, **style)
-    numbers = front_of(records, cost, f"accuracy.{workload}.{error}")
-    best = sorted(pair for number in numbers if (pair := _pair(records[number], cost, workload, error)) is not None)
-    if best:
-        x_values, y_values = zip(*best, strict=True)
-        axes.step(x_values, y_values, where="post", color="#666666", linewidth=1, zorder=2, label="Pareto front")
-        at_front = {
-            pair: records[number]["name"] for number in numbers if (pair := _pair(records[number], cost, workload, error))
-        }
-        named += [(name, pair) for pair, name in sorted(at_front.items())] if len(at_front) <= LABELS else []
-    costs = [x for pairs in drawn.values() for x, _ in pairs]
-    for name, place in named:  # towards the middle
-        side, by = ("right", -4) if 2 * place[0] > min(costs) + max(costs) else ("left", 4)
-        axes.annotate(_plain(name), place, xytext=(by, 3), ha=side, textcoords="offset points", fontsize=6)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.set(xlabel=described(cost, True).title, ylabel=_label(error).replace(", ", ",\n"), title=_plain(workload))
-    errors = [y for pairs in drawn.values() for _, y in pairs]
-    if any(errors):  # zero has a separate place on the axis
-        axes.set_yscale("symlog", linthresh=min(y for y in errors if y)) if 0 in errors else axes.set_yscale("log")
+    places = {number: pair for number, record in enumerate(records) if (pair := _pair(record, cost, measure)) is not None}
+    places = {number: pair for number, pair in places.items() if records[number]["status"] == "done"}
+    values = [y for _, y in places.values() if math.isfinite(y)]
+    top = max(values, default=0.0) + 0.15 * ((max(values) - min(values)) or 10.0 if values else 10.0)
+    is_exact = any(math.isinf(y) for _, y in places.values())
+    places = {number: (x, min(y, top)) for number, (x, y) in places.items()}
+    for number, (x, y) in places.items():
+        axes.scatter([x], [y], zorder=3, **styles.of(records[number]))
+    named = {number: records[number]["name"].rpartition(":")[2] for number in places if records[number]["kind"] != "point"}
+    found = fronts(records, cost, measure)
+    for numbers in found:
+        best = sorted(
+            (number for number in numbers if number in places), key=lambda number: rank(cost, records[number]) or 0
+        )
+        x_values, y_values = zip(*(places[number] for number in best), strict=True)
+        axes.step(x_values, y_values, where="post", color="#666666", linewidth=1, zorder=2)
+    if len(places) <= LABELS:
+        named |= {number: records[number]["name"] for number in places if records[number]["kind"] == "point"}
+    elif sum(map(len, found)) <= LABELS:
+        named |= {number: records[number]["name"] for numbers in found for number in numbers if number in places}
+    for limit in limits:
+        text = f" {'≥' if limit.key.startswith(AT_LEAST) else '≤'} {limit.limit:g} {described(measure, True).unit}"
+        column = flat_name(limit.column)
+        style: dict[str, Any] = {"color": LIMIT, "linewidth": 1, "linestyle": "--", "zorder": 1}
+        if limit.parameter is None and column == measure:
+            axes.axhline(limit.limit, **style)
+            axes.annotate(text, (1, limit.limit), (-2, 2), xycoords=axes.get_yaxis_transform(), **LIMIT_TEXT, ha="right")
+        elif limit.parameter is None and column == cost:
+            axes.axvline(limit.limit, **style)
+    costs = [x for x, _ in places.values()]
+    if min(costs) > 0 and max(costs) > WIDE * min(costs):
+        axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.margins(0.12)
+    axes.set(xlabel=_plain(title(cost, short)), ylabel=_plain(title(measure, short)), title=_plain(label(measure, short)))
+    if is_exact:
+        ticks = [tick for tick in axes.get_yticks() if tick < top]
+        axes.set_yticks([*ticks, top], [*(f"{tick:g}" for tick in ticks), "no error"])
+    elif described(measure, True).unit != "dB" and any(values):  # zero has a separate place on the axis
+        axes.set_yscale("symlog", linthresh=min(y for y in values if y)) if 0 in values else axes.set_yscale("log")
+    _write_names(axes, {number: places[number] for number in named}, named, list(places.values()))
 
 
-def distributions(records: Sequence[Record], title: str) -> Figure | None:
+LIMIT_TEXT: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": LIMIT}
+
+WIDE = 20
+"""How many times the least cost the largest one is where their axis is logarithmic."""
+
+NAME_SIZE = 6.5
+"""Size of names in plots (points)."""
+
+PANEL = (270.0, 190.0)
+"""About the size of a panel's axes (points)."""
+
+
+def _write_names(
+    axes: Axes, places: Mapping[int, tuple[float, float]], names: Mapping[int, str], others: Sequence[tuple[float, float]]
+) -> None:
+    """Write names beside their points, each where it covers no other name and as few points as possible."""
+    axes.autoscale_view()
+
+    def at(place: tuple[float, float]) -> tuple[float, float]:
+        x, y = axes.transAxes.inverted().transform(axes.transData.transform(place))
+        return x * PANEL[0], y * PANEL[1]
+
+    points, taken = [at(place) for place in others], list[tuple[float, float, float, float]]()
+    for number, place in sorted(places.items(), key=lambda item: item[1]):
+        x, y = at(place)
+        width, height = 0.56 * NAME_SIZE * len(names[number]), 1.15 * NAME_SIZE
+        choices = []
+        for by in (3.0, -10.0, 11.0, -18.0, 19.0, -26.0):
+            for right in (False, True):
+                left = x - 5 - width if right else x + 5
+                box = (left, y + by, left + width, y + by + height)
+                out = max(0.0, -box[0]) + max(0.0, box[2] - PANEL[0]) + max(0.0, -box[1]) + max(0.0, box[3] - PANEL[1])
+                covered = sum(_overlap(box, each) for each in taken)
+                hidden = sum(box[0] - 3 < p < box[2] + 3 and box[1] - 3 < q < box[3] + 3 for p, q in points)
+                choices.append((100 * out + 10 * covered + hidden + abs(by) / 100, by, right, box))
+        _, by, right, box = min(choices)
+        taken.append(box)
+        side = "right" if right else "left"
+        axes.annotate(
+            _plain(names[number]),
+            place,
+            (-5 if right else 5, by),
+            ha=side,
+            va="bottom",
+            textcoords="offset points",
+            fontsize=NAME_SIZE,
+        )
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED) -> Figure | None:
     """Distributions of the error (ulp), a panel for each workload, of points along the front; None where there are none."""
     shown = [workload for workload in workloads(records) if any(histogram(record, workload) for record in records)]
     if not shown:
         return None
     chosen = [record for record in records if any(histogram(record, workload) for workload in shown)]
-    chosen, some = representatives(chosen, DISTRIBUTIONS)
-    figure, panels = _panels(len(shown), f"{title}: distribution of the error{some}")
+    chosen, some = representatives(chosen, DISTRIBUTIONS, asked)
+    figure, panels = _panels(len(shown), f"{heading}: distribution of the error{some}")
     for axes, workload in zip(panels, shown, strict=True):
         edges = filled_edges([histogram(record, workload) for record in chosen])
         for number, record in enumerate(chosen):
@@ -228,14 +340,14 @@ def filled_edges(histograms: Sequence[Sequence[Sequence[float]]]) -> list[float]
     return [edge for edge in edges if min(filled) <= edge <= max(filled)] if filled else edges
 
 
-def areas(records: Sequence[Record], title: str) -> Figure | None:
+def areas(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED) -> Figure | None:
     """Area by component, a bar for each of points along the front; None where no point has it."""
     from matplotlib.figure import Figure
 
     chosen = [record for record in records if components(record)]
     if not chosen:
         return None
-    chosen, some = representatives(chosen, BARS)
+    chosen, some = representatives(chosen, BARS, asked)
     figure = Figure(figsize=(8.0, 1.6 + 0.32 * len(chosen)), layout="constrained")
     axes = figure.subplots(1, 1)
     axes.grid(alpha=GRID)
@@ -251,7 +363,7 @@ def areas(records: Sequence[Record], title: str) -> Figure | None:
     axes.set_yticks(range(len(names)), names)
     axes.margins(y=0.01)
     axes.invert_yaxis()
-    axes.set(xlabel="area (µm²)", title=_plain(f"{title}: area by component{some}"))
+    axes.set(xlabel="area (µm²)", title=_plain(f"{heading}: area by component{some}"))
     axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -263,14 +375,18 @@ def _plain(text: str) -> str:
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
-def _panels(count: int, title: str) -> tuple[Figure, list[Axes]]:
-    """A figure with as many panels, at most three in a row."""
+def _panels(count: int, heading: str, beside: float = 0.0) -> tuple[Figure, list[Axes]]:
+    """A figure with as many panels, at most three in a row.
+
+    Args:
+        beside: width for a legend (inches).
+    """
     from matplotlib.figure import Figure
 
     across = min(count, 3)
     down = math.ceil(count / across)
-    figure = Figure(figsize=(4.6 * across + 0.6, 3.6 * down + 0.4), layout="constrained")
-    figure.suptitle(_plain(title))
+    figure = Figure(figsize=(4.6 * across + 0.6 + beside, 3.6 * down + 0.4), layout="constrained")
+    figure.suptitle(_plain(heading))
     grid = figure.subplots(down, across, squeeze=False).ravel().tolist()
     for axes in grid[:count]:
         axes.grid(alpha=GRID)

@@ -13,14 +13,15 @@ from typing import Any
 
 from golden import html
 from golden.html import Markup, details, element, joined
-from mmau.explore.answers import NO_WIRES
-from mmau.explore.columns import Column, columns
+from mmau.explore.answers import HEURISTIC, NO_WIRES
+from mmau.explore.columns import Column, columns, flat_name
+from mmau.explore.compared import beyond_text, cells_of, costs_of, label, measures_of, short_names, title
+from mmau.explore.design_space import AT_LEAST, NOTHING_ASKED, Asked
 from mmau.explore.records import (
     STATUSES,
     Record,
     components,
     equal_work,
-    error_of,
     flattened,
     histogram,
     is_candidate,
@@ -33,28 +34,20 @@ from mmau.explore.records import (
 
 SCRIPTS = ("unpack.js", "values.js", "filters.js", "scatter.js", "table.js", "charts.js", "dialog.js", "main.js")
 
-FIRST = (
-    "cost.area_um2", "cost.delay_ns", "cost.energy_pj", "cost.power_mw", "cost.cells", "cost.depth",
-)  # fmt: skip
-"""Columns of cost in the order in which the table shows them. The first one with values is the horizontal axis of the plot.
-"""
-
-FIRST_MEASURES = ("total_snr_db", "ulp.mean", "bias.mean_ulp")
-"""Columns of each of the first workloads that the table shows first, behind the error of the plots."""
-
-FIRST_WORKLOADS = 2
-
 OPENED = 10
 """Number of messages that are open at first."""
 
 _PLACE = re.compile(r"\{\{([a-z-]+)\}\}")
 
 
-def page(records: Sequence[Record], title: str, space: str, estimates: Sequence[str] = ()) -> str:
+def page(
+    records: Sequence[Record], heading: str, space: str, asked: Asked = NOTHING_ASKED, estimates: Sequence[str] = ()
+) -> str:
     """The page.
 
     Args:
-        space: the text of the space's TOML file; it is omitted if empty. estimates: sentences about those of other points.
+        space: the text of the space's TOML file; it is omitted if empty. asked: its limits and objectives, which the plot
+            begins with. estimates: sentences about those of other points.
 
     Raises:
         ModuleNotFoundError: plotly is not installed.
@@ -65,14 +58,14 @@ def page(records: Sequence[Record], title: str, space: str, estimates: Sequence[
     return _filled(
         _asset("page.html"),
         {
-            "title": html.visible(title),
+            "title": html.visible(heading),
             "style": html.STYLE + _asset("report.css"),
             "summary": joined((summary(records), *(element("p", sentence) for sentence in estimates))),
-            "problems": problems(records),
+            "problems": problems(records, asked),
             "missing": missing(records),
             "tools": tools(records),
             "space": details("The space, as TOML", element("pre", space, tabindex="0")) if space else "",
-            "data": _json(data(records)),
+            "data": _json(data(records, asked)),
             "plotly": base64.b64encode(packed(plotly.encode())).decode(),
             "script": script,
             "script-hashes": " ".join(_hash(text) for text in (plotly, script)),
@@ -107,26 +100,30 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def data(records: Sequence[Record]) -> dict[str, Any]:
+def data(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> dict[str, Any]:
     """The data of the page's scripts."""
     found = columns(records)
     keys = {column.key for column in found}
-    numbers, error = [column.key for column in found if column.number], error_of(records)
-    swept = list(dict.fromkeys(f"parameters.{name}" for record in records for name in record.get("swept") or ()))
-    errors = [key for name in workloads(records) if (key := f"accuracy.{name}.{error}") in numbers]
-    costs = list(dict.fromkeys(found for key in FIRST for found in (equal_work(records, key), key) if found in keys))
-    first = [
-        f"accuracy.{name}.{measure}" for name in workloads(records)[:FIRST_WORKLOADS] for measure in (error, *FIRST_MEASURES)
-    ]
+    numbers = [column.key for column in found if column.number]
+    swept = list(dict.fromkeys(f"axes.{name}" for record in records for name in record.get("axes") or {}))
+    costs, measures, short = [*costs_of(records, asked).values()], measures_of(records, asked), short_names(records)
+    limits = [(flat_name(limit.column), limit) for limit in asked.limits if limit.parameter is None]
     return {
-        "columns": [{**column._asdict(), "title": column.title} for column in found],
-        "points": [point(record, found) for record in records],
+        "columns": [
+            column._asdict() | {"label": label(column.key, short), "title": title(column.key, short)} for column in found
+        ],
+        "points": [
+            point(record, found)
+            | {"beyond": "; ".join(filter(None, (record.get("late"), beyond_text(record, asked, short))))}
+            for record in records
+        ],
         "swept": [key for key in swept if key in keys],
-        "chosen": [key for key in [column.key for column in found] if key in {*swept, *costs, *first}],
-        "steps": [key for key in costs if equal_work(records, key) != key],
+        "chosen": [key for key in [*costs, *measures] if key in keys],
+        "steps": [column.key for column in found if equal_work(records, column.key) != column.key],
+        "limits": [{"key": key, "at": each.limit, "least": each.key.startswith(AT_LEAST)} for key, each in limits],
         "workloads": [name for name in workloads(records) if any(histogram(record, name) for record in records)],
         "x": next(iter([*costs, *numbers]), None),
-        "y": next(iter([*errors, *numbers]), None),
+        "y": next(iter([*(key for key in measures if key in numbers), *numbers]), None),
     }
 
 
@@ -138,6 +135,7 @@ def point(record: Record, found: Sequence[Column]) -> dict[str, Any]:
         "verdict": proved.text,
         "state": proved.state,
         "candidate": is_candidate(record),
+        "cells": cells_of(record),
         "values": [_sendable(flat.get(column.key), column.number) for column in found],
         "histograms": {name: histogram(record, name) for name in workloads([record])},
         "components": components(record),
@@ -181,18 +179,24 @@ def summary(records: Sequence[Record]) -> Markup:
     return joined(lines)
 
 
-def problems(records: Sequence[Record]) -> Markup:
+def problems(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> Markup:
     """The points that are not done, and others that have a message; nothing where there are none."""
+    short = short_names(records)
     rows = [
-        (record["name"], element("span", record["status"], class_="failed"), str(record.get("message") or ""))
+        (record["name"], element("span", status, class_="failed"), message)
         for record in records
-        if record["status"] != "done" or record.get("message")
+        for status, message in (
+            (record["status"] if record["status"] != "done" else "note", str(record.get("message") or "")),
+            ("beyond its clock", str(record.get("late") or "")),
+            ("beyond a limit", beyond_text(record, asked, short)),
+        )
+        if message
     ]
     if not rows:
         return Markup("")
-    title = f"Invalid, failed and timed-out points, and other messages ({len(rows):,})"
+    heading = f"Points that are not done or beyond a limit, and other messages ({len(rows):,})"
     table = html.table(("point", "status", "message"), rows, "Points that are not done, and messages of others")
-    return element("section", details(title, table, opened=len(rows) <= OPENED), class_="problems", id="problems")
+    return element("section", details(heading, table, opened=len(rows) <= OPENED), class_="problems", id="problems")
 
 
 def missing(records: Sequence[Record]) -> Markup:
@@ -220,4 +224,4 @@ def tools(records: Sequence[Record]) -> Markup:
         for label, each in zip(("Cost measured with", "Asked for"), found, strict=True)
         if each
     ]
-    return element("p", " ".join([*lines, NO_WIRES]), class_="soft") if lines else Markup("")
+    return element("p", " ".join([*lines, NO_WIRES, HEURISTIC]), class_="soft") if lines else Markup("")

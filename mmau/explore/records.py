@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 
 Record = Mapping[str, Any]
 """The result of one point, plain JSON: name, kind, status, message, parameters, swept, unit, toml, verilog, accuracy, cost,
-cosimulation, proof, seconds."""
+cosimulation, proof, seconds; axes, the swept values that tell it from other points; beyond, the limits of measures that it
+does not keep; late, why it is slower than the wanted clock (both empty where it is not)."""
 
 Cell = None | bool | int | float | str | list[Any]
 """One value of the table. A list stays one value: a histogram, or names."""
@@ -16,7 +17,7 @@ Cell = None | bool | int | float | str | list[Any]
 KINDS = ("point", "reference")
 """A point of the space, or an instruction of the catalogue beside it."""
 
-STATUSES = ("done", "invalid", "failed", "timed out")
+STATUSES = ("done", "unfinished", "invalid", "failed", "timed out")
 
 REQUIRED = {"name": str, "kind": str, "status": str, "parameters": dict}
 
@@ -136,15 +137,6 @@ def missing_columns(records: Sequence[Record]) -> dict[tuple[str, str], list[str
 HISTOGRAM = ("ulp", "histogram")
 """Path in a workload's measures of the histogram of errors: [lower edge (ulp), count] of each bin."""
 
-ERROR = "relative_error.p99"
-"""The measure that the plots show first: the 99th percentile, which does not depend on the few results near zero."""
-
-
-def error_of(records: Sequence[Record]) -> str:
-    """`ERROR`, with the error of quantising operands where their formats or scales vary."""
-    return f"total.{ERROR}" if any(quantises(key) for record in records for key in record.get("swept") or ()) else ERROR
-
-
 QUANTISES = ("a", "b", "scale", "K_block", "controls")
 """The keys of a unit that say how real numbers become operands, beside those of its own formats."""
 
@@ -185,14 +177,14 @@ def numbers_of_products(records: Sequence[Record]) -> list[int]:
 
 
 def is_candidate(record: Record) -> bool:
-    """Whether a front may hold the point: it was evaluated, and no vector showed its circuit to differ from its model."""
-    return record["status"] == "done" and verdict(record).state != "differs"
+    """Whether a front may hold a record: a point that is right and keeps all limits of the space. Instructions of the
+    catalogue stand beside fronts: they are no units that the space could have."""
+    return record["kind"] == "point" and is_right(record) and not record.get("beyond")
 
 
-def front_of(records: Sequence[Record], x: str, y: str) -> list[int]:
-    """The numbers of the records on the front of two columns, the lower the better in both."""
-    pairs = [(number_of(one, x), number_of(one, y)) if is_candidate(one) else (None, None) for one in records]
-    return front(pairs)
+def is_right(record: Record) -> bool:
+    """Whether the point was evaluated, meets its clock, and no vector showed its circuit to differ from its model."""
+    return record["status"] == "done" and not record.get("late") and verdict(record).state != "differs"
 
 
 def histogram(record: Record, workload: str) -> list[list[float]]:

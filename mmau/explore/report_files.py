@@ -9,7 +9,7 @@ from typing import Any
 
 from golden.files import write_atomically
 from mmau.explore.answers import answers, arrays
-from mmau.explore.design_space import Constraint
+from mmau.explore.design_space import NOTHING_ASKED, Asked
 from mmau.explore.figures import NAMES, figures
 from mmau.explore.html_report import page
 from mmau.explore.records import Cell, Record, check_records, flattened
@@ -24,7 +24,7 @@ def write(
     *,
     title: str,
     space: str = "",
-    constraints: Sequence[Constraint] = (),
+    asked: Asked = NOTHING_ASKED,
     estimates: Sequence[str] = (),
 ) -> list[Path]:
     """Write results.parquet, results.csv, answers.md, report.html and plots/*.svg, plots/*.png into a folder, arrays.json if
@@ -35,8 +35,8 @@ def write(
 
     Args:
         records: the points' result records, in the order of the table.
-        title: the name of the space. space: the text of its TOML file, which the page shows. constraints: its limits, under
-            which winners are named. estimates: sentences about those of other points.
+        title: the name of the space. space: the text of its TOML file, which the page shows. asked: its limits, questions
+            and objectives. estimates: sentences about those of other points.
 
     Returns:
         The files, in the order in which they were written.
@@ -50,9 +50,9 @@ def write(
     content = {
         "results.csv": csv_bytes(records),
         "results.parquet": parquet_bytes(records, {"title": title, "space": space}),
-        **{f"{PLOTS}/{name}": image for name, image in figures(records, title).items()},
-        "answers.md": answers(records, title, constraints, estimates).encode(),
-        "report.html": page(records, title, space, estimates).encode(),
+        **{f"{PLOTS}/{name}": image for name, image in figures(records, title, asked).items()},
+        "answers.md": answers(records, title, asked, estimates).encode(),
+        "report.html": page(records, title, space, asked, estimates).encode(),
     }
     if found := arrays(records):
         content["arrays.json"] = json.dumps(found, indent=1, ensure_ascii=False).encode() + b"\n"

@@ -1,6 +1,7 @@
 """Reads the file of a design space. An error names each unknown key and each invalid value."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from golden.units.controls import controls_from_table
 from mmau.explore.accuracy import check_workload, with_files, workload_name
 from mmau.explore.accuracy.dataset import MAX_ROWS
 from mmau.explore.accuracy.modes import MODES, mode_names
-from mmau.explore.columns import COST, check_column, is_cost, misleads, named
+from mmau.explore.columns import COST, check_column, described, flat_name, is_cost, misleads, named
 from mmau.explore.design_space import (
     AT_LEAST,
     AT_MOST,
@@ -29,16 +30,18 @@ from mmau.explore.design_space import (
     Cosimulation,
     Estimation,
     Given,
+    Question,
     Search,
     Space,
     Value,
     known_keys,
     reference_of,
     table_keys,
+    value_or_name,
 )
 from rtl.cost.cost_columns import SAIF_RULE, check_wanted
 from rtl.cost.cost_request import CostRequest
-from rtl.cost.library_files import SOURCES
+from rtl.cost.library_files import SOURCES, check_library
 
 TOP = (
     "name",
@@ -46,6 +49,7 @@ TOP = (
     "array",
     "sweep",
     "constraints",
+    "questions",
     "reference",
     "accuracy",
     "cost",
@@ -144,24 +148,78 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
     for name in references:
         reference_of(name)
     constraints = constraints_of(sub_table("", table, "constraints"), operation, workloads, swept)
+    questions = tuple(
+        _question(name, sub_table("questions", sub_table("", table, "questions"), name), operation, workloads, axes)
+        for name in sub_table("", table, "questions")
+    )
     strategy = _strategy(table, workloads, axes, swept)
-    columns = [*(each.column for each in constraints), *(() if strategy is None else strategy.objectives)]
     space = Space(
         name=table["name"],
         fixed=fixed,
         axes=axes,
         constraints=constraints,
+        questions=questions,
         references=references,
         accuracy=accuracy,
         cost=_cost(table, folder),
         cosimulation=_cosimulation(table),
         proof_seconds=_seconds(sub_table("", table, "proof").get("seconds")),
         strategy=strategy,
-        warnings=tuple(filter(None, (misleads(column, swept) for column in columns))),
         text=text,
     )
     _check_size(space)
-    return space
+    _check_words(space)
+    return replace(space, warnings=tuple(filter(None, (misleads(column, swept) for column in space.asked.columns))))
+
+
+MOST_TRIED = 200
+"""Points that are tried for a value of [sweep] before it counts as one that no unit takes."""
+
+
+def _check_words(space: Space) -> None:
+    """Raise ValueError where no unit takes a text or a table of [sweep], but takes others in its place: it is misspelt, or
+    goes with nothing else there.
+
+    A number may be out of range with some units, or all: such points are invalid one by one.
+    """
+    _check_library("[fixed.implementation] library", str(space.fixed.get(LIBRARY, "")))
+    for place, axis in enumerate(space.axes):
+        where = f"[sweep] {axis.key}"
+        for value in axis.values:
+            _check_library(f"{where}: {value_as_text(value)}", str(axis.set(value).get(LIBRARY, "")))
+        words = [value for value in axis.values if isinstance(value, (str, Choice))]
+        why = {str(value): _why_no_unit(space, place, value) for value in words}
+        if not all(why.values()) or len(words) < len(axis.values):
+            for value, message in why.items():
+                if message:
+                    raise ValueError(f"{where}: no point with {value} is a unit: {message}")
+
+
+def _why_no_unit(space: Space, place: int, value: str | Choice) -> str:
+    """Why no point that is tried with a value of an axis is a unit; empty where one is."""
+    message = ""
+    count = min(space.size // len(space.axes[place].values), MOST_TRIED)
+    for number in range(count):
+        values = [*space.values(number * space.size // count)]
+        values[place] = value
+        point = space.point(tuple(values))
+        if point.unit is not None:
+            return ""
+        message = message or point.message
+    return message
+
+
+LIBRARY = "implementation.library"
+"""The flat key of a unit's cell library."""
+
+
+def _check_library(where: str, library: str) -> None:
+    """Raise ValueError unless a cell library, where a value names one, is known or is there."""
+    try:
+        if library:
+            check_library(library)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
 
 
 def _modes(fixed: Mapping[str, Given], axes: Sequence[Axis]) -> list[str]:
@@ -470,12 +528,38 @@ def _range(where: str, given: Mapping[str, Any]) -> tuple[Value, ...]:
     return tuple(range(first, last + 1, step))
 
 
+def _question(
+    name: str, table: Mapping[str, Any], operation: str | None, workloads: Sequence[str], axes: Sequence[Axis]
+) -> Question:
+    """The question of a table [questions.NAME]: `best`, a column; `where`, values of swept keys; and limits."""
+    place, swept = f"questions.{name}", [key for axis in axes for key in axis.keys]
+    best = table.get("best")
+    if best is not None:
+        best = named(str(best), swept)
+        check_column(f"[{place}] best:", best, workloads)
+        if described(flat_name(best), True).better not in ("low", "high"):
+            raise ValueError(f"[{place}] best must be a column whose least or largest value is the best, got {best!r}")
+    where = sub_table(place, table, "where", [axis.label for axis in axes])
+    for axis in axes:
+        if axis.label in where:
+            known = [*map(value_or_name, axis.values)]
+            if where[axis.label] not in known:
+                raise ValueError(f"[{place}.where] {unknown(axis.label, where[axis.label], list(map(str, known)))}")
+    limits = {key: value for key, value in table.items() if key not in ("best", "where")}
+    return Question(name, best, constraints_of(limits, operation, workloads, swept, place), where)
+
+
 def constraints_of(
-    table: Mapping[str, Any], operation: str | None, workloads: Sequence[str], swept: Collection[str] = ()
+    table: Mapping[str, Any],
+    operation: str | None,
+    workloads: Sequence[str],
+    swept: Collection[str] = (),
+    place: str = "constraints",
 ) -> tuple[Constraint, ...]:
-    """The limits of the table [constraints].
+    """The limits of a table, [constraints] or that of a question.
 
     Args:
+        place: the name of the table.
         operation: the operation of all units; None where it is swept. workloads: the names of the workloads that are
             measured. swept: the keys of the unit that vary.
 
@@ -485,10 +569,10 @@ def constraints_of(
     numbers = [key for key in known_keys(operation) if key[0].isupper() or key == "e_zero"]
     found = []
     for key, value in table.items():
-        where, column = f"[constraints] {key}", named(key[len(AT_LEAST) :], swept)
+        where, column = f"[{place}] {key}", named(key[len(AT_LEAST) :], swept)
         if not key.startswith((AT_LEAST, AT_MOST)):
             known = [f"{side}{name}" for side in (AT_MOST, AT_LEAST) for name in (*numbers, STAGES, *COST)]
-            raise ValueError(f"[constraints] {unknown('key', key, known, shown=len(known))}")
+            raise ValueError(f"[{place}] {unknown('key', key, known, shown=len(known))}")
         limit = number(where, value)
         if column in numbers or column == STAGES:
             parameter = f"implementation.{STAGES}" if column == STAGES else column

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -11,6 +11,7 @@ from typing import Any
 
 from cosim.build.cache import tools
 from golden import Unit
+from golden.checks import listed
 from golden.units.unit_file import unit_to_toml
 from mmau.explore.design_space import REFERENCE, Point, Space, arithmetic_of, broken_by_measures, unchecked
 from mmau.jobs import TIMED_OUT, Record, Task
@@ -52,7 +53,7 @@ SOURCES = {
         "mmau/explore/work.py",
     ),
 }
-"""The files that determine the result of each part; a co-simulation without vectors yields the Verilog alone."""
+"""The files that determine the result of each part."""
 
 PACKAGES = {
     "accuracy": ("numpy", "ml_dtypes"),
@@ -72,7 +73,8 @@ class Part:
     """One of the tasks whose results make the record of a point.
 
     Attributes:
-        kind: "accuracy", "cost", "cosimulation" or "proof". workload: the workload of the accuracy; empty elsewhere.
+        kind: "accuracy", "cost", "cosimulation", "verilog" (which writes it, and checks nothing) or "proof".
+        workload: the workload of the accuracy; empty elsewhere.
         task: the task that computes it, possibly shared with other points.
     """
 
@@ -119,11 +121,11 @@ def parts_of(space: Space, point: Point) -> list[Part]:
             _part("cost", point, {"unit": circuit, "wanted": wanted, "tools": cost_tools(cells_wanted(wanted, point.unit))})
         )
     if wants_circuit(space) and not without_datapath(point.unit):
-        asked = {"vectors": 0, "seed": 0} if space.cosimulation is None else asdict(space.cosimulation)
+        kind, asked = ("verilog", {}) if space.cosimulation is None else ("cosimulation", asdict(space.cosimulation))
         # the stages that meet a clock are those that this machine's tools measure
         cells = cells_wanted(space.cost or {}, point.unit)
         by_tools = {} if point.unit.implementation.clock_ns is None else {"tools": cost_tools(cells), "cells": cells}
-        found.append(_part("cosimulation", point, {"unit": circuit, **asked, **by_tools}))
+        found.append(_part(kind, point, {"unit": circuit, **asked, **by_tools}))
         if space.proof_seconds is not None:
             found.append(_part("proof", point, {"unit": circuit, "seconds": space.proof_seconds, **by_tools}))
     if space.accuracy is not None:
@@ -172,7 +174,7 @@ def without_datapath(unit: Unit) -> str:
 
 def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") -> Part:
     name = f"{point.name}, {workload or kind}"
-    depends = dict(depends_on("verilog" if kind == "cosimulation" and not content["vectors"] else kind))
+    depends = dict(depends_on(kind))
     if kind == "cost":
         depends |= {router: _version(router) for router in map(ROUTERS.__getitem__, content["wanted"].get("fpga", ()))}
     table = content.get("workload")
@@ -201,7 +203,10 @@ SHARED = ("cells", "area_um2", "energy_pj")
 """The costs that are also stated per product, because per product they measure equal work in units with unequal L."""
 
 INVALID = "invalid"
-"""Status of a point that is no valid unit, or exceeds a limit of the space."""
+"""Status of a point that is no valid unit, or exceeds a limit on a parameter."""
+
+UNFINISHED = "unfinished"
+"""Status of a point of whose parts some were not measured, since the run was interrupted."""
 
 
 def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mapping[str, Record]) -> dict[str, Any]:
@@ -212,7 +217,7 @@ def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mappi
     """
     found = [(part, outcomes[part.task.key]) for part in parts if part.task.key in outcomes]
     measured = measures(found, point.unit)
-    status, message = _status(space, point, found, measured)
+    status, message = _status(space, point, found, parts, measured)
     return {
         "name": point.name,
         "kind": point.kind,
@@ -220,6 +225,9 @@ def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mappi
         "message": message,
         "parameters": dict(point.parameters),
         "swept": list(space.swept),
+        "axes": dict(point.axes),
+        "beyond": "" if point.kind == REFERENCE else broken_by_measures(space.constraints, measured),
+        "late": "" if point.kind == REFERENCE else late(space, measured),
         "unit": f"units/{point.file_name}.toml" if point.is_valid else None,
         "toml": point.toml,
         "verilog": f"verilog/{point.file_name}.v" if has_verilog(found) else None,
@@ -282,11 +290,29 @@ def proof_of(simulated: Mapping[str, Any], proof: Record | None) -> dict[str, An
 
 def has_verilog(found: Sequence[tuple[Part, Record]]) -> bool:
     """Whether the task that writes it is done."""
-    return any(part.kind == "cosimulation" and record.done for part, record in found)
+    return any(part.kind in WRITING and record.done for part, record in found)
+
+
+WRITING = ("cosimulation", "verilog")
+"""The kinds of parts that write a point's Verilog; a point has one of them."""
+
+
+def late(space: Space, measured: Mapping[str, Any]) -> str:
+    """Why a point is slower than the wanted clock; empty where it is not, or where its stages are looked for."""
+    cost = measured["cost"] or {}
+    if cost.get("meets_clock") is not False or (space.cost or {}).get("stages"):
+        return ""
+    wanted = cost["wanted"]["clock_ns"]
+    name = "delay_ns" if cost["delay_ns"] > wanted else "array_clock_ns"
+    return f"{name} = {cost[name]:g} is above clock_ns = {wanted:g}"
 
 
 def _status(
-    space: Space, point: Point, found: Sequence[tuple[Part, Record]], measured: Mapping[str, Any]
+    space: Space,
+    point: Point,
+    found: Sequence[tuple[Part, Record]],
+    parts: Sequence[Part],
+    measured: Mapping[str, Any],
 ) -> tuple[str, str]:
     if not point.is_valid:
         return INVALID, point.message
@@ -294,18 +320,14 @@ def _status(
     if bad:
         status = TIMED_OUT if any(record.status == TIMED_OUT for _, record in bad) else "failed"
         return status, "; ".join(_failure(part, record) for part, record in bad)
-    if point.kind == "reference":
-        return "done", _notes(space, point)
-    broken = broken_by_measures(space.constraints, measured)
-    if (measured["cost"] or {}).get("meets_clock") is False and not (space.cost or {}).get("stages"):
-        cost, wanted = measured["cost"], measured["cost"]["wanted"]["clock_ns"]
-        name = "delay_ns" if cost["delay_ns"] > wanted else "array_clock_ns"
-        clock = f"{name} = {cost[name]:g} is above clock_ns = {wanted:g}"
-        broken = "; ".join(filter(None, (broken, clock)))
-    return (INVALID, broken) if broken else ("done", _notes(space, point, unchecked(space.constraints, measured)))
+    ended = {part.name for part, _ in found}
+    if missing := [part.name for part in parts if part.name not in ended]:
+        return UNFINISHED, f"not measured: {listed(missing)}"
+    limits = () if point.kind == REFERENCE else space.constraints
+    return "done", _notes(space, point, unchecked(limits, measured))
 
 
-def _notes(space: Space, point: Point, note: str = "") -> str:
+def _notes(space: Space, point: Point, note: str) -> str:
     """The remarks on a completed point."""
     circuit = without_datapath(point.unit) if point.unit is not None and wants_circuit(space) else ""
     return "; ".join(filter(None, (note, circuit)))
@@ -349,34 +371,55 @@ def rough_seconds(task: Task) -> float:
     """Processor time of a task on such a core, within a factor of a few."""
     content = task.content
     length = int(tomllib.loads(content["unit"]).get("L", 1))
-    if content["part"] == "cost":
-        rows = isinstance(content["wanted"].get("activity"), Mapping)
-        whole = (COST + COST_A_PRODUCT * length) * (ARRAY_COST if "\n[array]\n" in content["unit"] else 1)
-        return whole + ACTIVITY_A_PRODUCT * length * rows
-    if content["part"] == "proof":
-        return CIRCUIT + PROOF_A_PRODUCT * length
-    if content["part"] == "cosimulation" and not content["vectors"]:
-        return VERILOG + VERILOG_A_PRODUCT * length
-    if content["part"] == "cosimulation":
-        return CIRCUIT + COSIMULATION_A_PRODUCT * length + int(content["vectors"]) / VECTORS * length / 8
+    match content["part"]:
+        case "cost":
+            rows = isinstance(content["wanted"].get("activity"), Mapping)
+            whole = (COST + COST_A_PRODUCT * length) * (ARRAY_COST if "\n[array]\n" in content["unit"] else 1)
+            return whole + ACTIVITY_A_PRODUCT * length * rows
+        case "proof":
+            return CIRCUIT + PROOF_A_PRODUCT * length
+        case "verilog":
+            return VERILOG + VERILOG_A_PRODUCT * length
+        case "cosimulation":
+            return CIRCUIT + COSIMULATION_A_PRODUCT * length + int(content["vectors"]) / VECTORS * length / 8
     return WORKLOAD + int(content["rows"]) * length / ROW_PRODUCTS
 
 
-def seconds_of(waiting: Sequence[Task], known: Sequence[Record]) -> dict[str, float]:
-    """The estimated processor time of tasks (s), by their part of a point.
+def sample_of(waiting: Sequence[Task], known: Sequence[Record]) -> list[Task]:
+    """Tasks to carry out before the time of the others is estimated: one of each kind of which none is known, the one
+    whose rough time is in the middle."""
+    timed = {_kind(record.task) for record in known if record.done}
+    kinds: dict[str, list[Task]] = defaultdict(list)
+    for task in waiting:
+        kinds[_kind(task)].append(task)
+    ordered = [sorted(tasks, key=rough_seconds) for kind, tasks in kinds.items() if kind not in timed]
+    return [tasks[(len(tasks) - 1) // 2] for tasks in ordered]
+
+
+def timed_by(known: Sequence[Record]) -> Callable[[Task], float]:
+    """The estimated processor time of a task (s): its rough time, corrected by what finished tasks of its kind took.
 
     Args:
-        known: records of finished tasks, whose times correct the estimates of tasks of the same part.
+        known: records of finished tasks.
     """
     ratios: dict[str, list[float]] = defaultdict(list)
     for record in known:
         if record.done and record.seconds > 0:
             ratios[_kind(record.task)].append(log(record.seconds / rough_seconds(record.task)))
     corrected = {kind: exp(sum(each) / len(each)) for kind, each in ratios.items()}
-    seconds: dict[str, float] = defaultdict(float)
+    return lambda task: rough_seconds(task) * corrected.get(_kind(task), 1.0)
+
+
+def seconds_of(waiting: Sequence[Task], seconds: Callable[[Task], float]) -> dict[str, float]:
+    """The estimated processor time of tasks (s), by their part of a point.
+
+    Args:
+        seconds: the time of a task, as `timed_by` gives it.
+    """
+    found: dict[str, float] = defaultdict(float)
     for task in waiting:
-        seconds[task.content["part"]] += rough_seconds(task) * corrected.get(_kind(task), 1.0)
-    return dict(seconds)
+        found[task.content["part"]] += seconds(task)
+    return dict(found)
 
 
 def estimate_text(seconds: Mapping[str, float], workers: int) -> str:
@@ -387,5 +430,10 @@ def estimate_text(seconds: Mapping[str, float], workers: int) -> str:
 
 
 def _kind(task: Task) -> str:
-    workload = task.content.get("workload", "")
-    return f"{task.content['part']} {workload}"
+    """What takes about as long for each product of a unit: a part, its workload, the cells of its circuit, and whether a
+    clock's stages are looked for and an array is there."""
+    content = task.content
+    unit = tomllib.loads(content["unit"])
+    built = unit.get("implementation", {})
+    cells = built.get("library") or content.get("wanted", {}).get("library", DEFAULT)
+    return f"{content['part']} {content.get('workload', '')} {cells} {'clock_ns' in built} {'array' in unit}"

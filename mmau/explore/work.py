@@ -44,6 +44,9 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             return cost_of(unit, content["wanted"], folder)
         case "cosimulation":
             return co_simulate(placed(unit, content), content["vectors"], content["seed"], folder)
+        case "verilog":
+            (folder / VERILOG).write_text(to_verilog(placed(unit, content), TOP), encoding="utf-8")
+            return None
         case "proof":
             return prove_unit(placed(unit, content), content["seconds"])
         case part:
@@ -124,21 +127,15 @@ REPORT = "report.json"
 """The file with the report of a co-simulation that does not pass."""
 
 
-def co_simulate(unit: Unit, vectors: int, seed: int, folder: Path) -> dict[str, Any] | None:
+def co_simulate(unit: Unit, vectors: int, seed: int, folder: Path) -> dict[str, Any]:
     """Write the unit's Verilog into a folder, and co-simulate that Verilog.
 
-    Args:
-        vectors: number of vectors; with 0 only the Verilog is written.
-
     Returns:
-        Vectors sent, results received and mismatches, and the digest of the Verilog; None where none were wanted.
+        Vectors sent, results received and mismatches, and the digest of the Verilog.
 
     Raises:
         SimulationError: the run fails for another reason than results that differ.
     """
-    if not vectors:
-        (folder / VERILOG).write_text(to_verilog(unit, TOP), encoding="utf-8")
-        return None
     with temporary_folder("mmau-explore-") as build:
         mode = "volume" if unit.sums is None else "cocotb"
         report = run(unit, vectors=vectors, seed=seed, mode=mode, work_dir=Path(build))

@@ -4,13 +4,21 @@ A family is all models of one operation. Which values a key can have follows fro
 formats; nothing here knows a published unit.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from golden.arithmetic.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS, rounding_to, spelled
-from golden.arithmetic.formats import B1, FP16, FP32
+from golden.arithmetic.conversion import (
+    CONVERSIONS,
+    FP64_CONVERSIONS,
+    ROUNDED_FORMATS,
+    TWO_STEP_CONVERSIONS,
+    Conversion,
+    rounding_to,
+    spelled,
+)
+from golden.arithmetic.formats import B1, FP16, FP32, Format
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.arrays import BitArray
 from golden.chains.chain import ADD_C, CHAIN_ORDERS, Chain, ChainTable, chain_of
@@ -44,7 +52,7 @@ def _families() -> list[str]:
     whose elements are converted first; the published one of these stands among the first."""
     whole = {name: operation for name, operation in OPERATIONS.items() if operation.operands == Operation.operands}
     ranks = {name: float(operation.rank) for name, operation in whole.items()}
-    converted = [name for name in whole if not {"K_block", "combination"} & OPERATIONS[name].unit_keys().keys()]
+    converted = [name for name in whole if not {"K_block", "combination"} & {*_keys_of_operation(name)}]
     ranks |= {f"{CONVERTED}{name}": 2 * UNRANKED + ranks[name] for name in converted}
     ranks |= {PAIRED: ranks[FMA.name] + 0.5, f"{CONVERTED}{TFDPA.name}": TRFDPA.rank - 0.5}
     return sorted(ranks, key=lambda family: ranks[family])
@@ -56,8 +64,12 @@ def operation_of(family: str) -> str:
 
 
 def _keys_of_operation(family: str) -> Collection[str]:
-    """The keys of a family's operation, formats among them; a program of additions has none."""
-    return () if family == SUMS else OPERATIONS[operation_of(family)].unit_keys()
+    """The keys of a family's operation, formats among them, but for those whose results the library does not compute: no
+    model has them. A program of additions has none."""
+    if family == SUMS:
+        return ()
+    operation = OPERATIONS[operation_of(family)]
+    return [key for key in operation.unit_keys() if key not in operation.golden_alone]
 
 
 FAMILIES = tuple(_families())
@@ -180,8 +192,7 @@ def _chain(model: Model) -> Chain:
             raise ValueError(f"[sums] group = {table.group} of all products is a sum without groups: leave it out")
         return Chain(_of_formats(shape), sums=table)
     chained = _table(model.family, keys)
-    operation_class = OPERATIONS[operation_of(model.family)]
-    allowed = operation_class.unit_keys()
+    operation_class, allowed = OPERATIONS[operation_of(model.family)], _keys_of_operation(model.family)
     a, b = (shape.a, shape.b) if chained.convert is None else (FP16, FP16)
     keys = {key: value for key, value in keys.items() if key not in CHAINED} | {"a": a, "b": b, "c": shape.c}
     keys |= {key: value for key, value in (("scale", shape.scale), ("K_block", shape.block_size)) if key in allowed}
@@ -269,7 +280,8 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
             return tuple(range(MAX_HEADROOM + 1))
         case "rho":
             further = TWO_STEP_CONVERSIONS if "h" in of_operation else FP64_CONVERSIONS
-            return tuple(name for name, rho in (CONVERSIONS | further).items() if rho.d is shape.d)
+            known = [name for name, rho in (CONVERSIONS | further).items() if rho.d is shape.d]
+            return tuple(dict.fromkeys((*known, *_conversions_stored_as(shape.d))))
         case "e_zero":
             lowest, highest = lowest_exponent(family, shape), highest_exponent(family, shape)
             return tuple(range(max(lowest, -EXPONENT_LIMIT), min(highest, EXPONENT_LIMIT) + 1))
@@ -288,6 +300,16 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
         case "sticky" | "flush_inputs" | "flush_results" | "subtract":
             return (False, True)
     raise ValueError(f"the probe looks for {', '.join(SEARCHED)}, got {key!r}")
+
+
+def _conversions_stored_as(d: Format) -> Iterator[str | Conversion]:
+    """Every ρ whose results are stored as d, a format of the device's own too: in each mode to d, and to a padded format of
+    its word."""
+    own = (d,) if d.signed and d.exp_bits else ()
+    for form in dict.fromkeys((*own, *ROUNDED_FORMATS.values())):
+        for rho in (rounding_to(mode, form) for mode in MODES):
+            if rho.d is d:
+                yield spelled(rho)
 
 
 def lowest_exponent(family: str, shape: OperandShape) -> int:

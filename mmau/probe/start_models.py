@@ -65,7 +65,7 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
             return ()
         base[key] = default_of(key) if default_of(key) in values else values[0]
     if "rho" in base:
-        base["rho"] = next((name for name in values_of("rho", family, shape) if name.startswith("RNE")), base["rho"])
+        base["rho"] = next((name for name in values_of("rho", family, shape) if str(name).startswith("RNE")), base["rho"])
     lengths = [key for key in base if key in ("L", "P", "G", *ORDERED)]
     conversion = "rho" if "rho" in base else "overflow"
     precisions = [key for key in base if key in ("F", "F2", "h")] or [key for key in base if key == conversion]

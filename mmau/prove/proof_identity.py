@@ -78,8 +78,9 @@ def specification_digest(design: Design) -> str:
     if isinstance(within, MultiFormatDesign):
         return _of_formats(within)
     if isinstance(within, ControlledDesign):
-        selects = ["metadata"] if within.metadata else []
-        return _digest([[dict(each.codes), _of_choice(each.unit), *selects] for each in within.choices])
+        marks = ["metadata"] if within.metadata else []
+        marks += [f"zero points of {getattr(within.unit, name)} {name}" for name in within.unit.zeros]
+        return _digest([[dict(each.codes), _of_choice(each.unit.on_differences), *marks] for each in within.choices])
     if isinstance(within, SumsDesign):
         specify = specification_of(within.unit)
         return _of_ports(within.operands, lambda terms, ports: specify(terms, ports, Observer()))

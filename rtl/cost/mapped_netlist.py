@@ -323,8 +323,8 @@ def driven_by(choice: Choice, unit: Unit, operands: Operands) -> tuple[dict[str,
     operation = unit.operation
     formats = {name: getattr(operation, name) for name in operation.operands}
     formats |= dict.fromkeys(operation.scale_operands, operation.scale_format)
-    inputs = {control.key: (control.port, {MASK: 1, METADATA: CODE_BITS}.get(control.key, control.width))
-              for control in unit.controls}  # fmt: skip
+    widths = {MASK: 1, METADATA: CODE_BITS} | {f"zero_{name}": formats[name].width for name in unit.zeros}
+    inputs = {control.key: (control.port, widths.get(control.key, control.width)) for control in unit.controls}
     ports = {port: Bits(max(1, code.bit_length()), np.full(len(operands.a), code)) for port, code in choice.codes.items()}
     for name, codes in given.items():
         if name in inputs:

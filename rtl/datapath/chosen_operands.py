@@ -7,7 +7,7 @@ from typing import Any
 from amaranth import Cat, Const, Mux, Value
 from amaranth.lib.wiring import In, Member
 
-from golden import Operation
+from golden import Format, Operation
 from golden.operations.fma import ONE, ZERO, one
 from golden.units.controls import Source
 from rtl.datapath.base import Datapath
@@ -27,6 +27,7 @@ class Selection:
         table: for codes of inputs, the operands that come from elsewhere. A source that is no port is a constant.
         mask: the input with a bit for each product, without which a product is +0 · +0; empty if there is none.
         metadata: the input that selects two of each four elements of b; empty if there is none.
+        zeros: of operands that have zero points the input that holds these.
     """
 
     inputs: tuple[tuple[str, int], ...]
@@ -35,6 +36,7 @@ class Selection:
     table: tuple[tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Source], ...]], ...] = ()
     mask: str = ""
     metadata: str = ""
+    zeros: tuple[tuple[str, str], ...] = ()
 
 
 class ChosenOperands(Datapath):
@@ -67,7 +69,10 @@ class ChosenOperands(Datapath):
         return type(self._datapath.operands())(**{name: self._chosen(name) for name in self._datapath.inputs})
 
     def _chosen(self, name: str) -> Value:
-        """The codes of an operand."""
+        """The codes of an operand; scales are those of their own port."""
+        if name in self.operation.scale_operands:
+            scales: Value = getattr(self, name)
+            return scales
         found = self._from(name, dict(self._selection.usual).get(name, Source(name)))
         for codes, places in self._selection.table:
             source = dict(places).get(name)
@@ -77,7 +82,18 @@ class ChosenOperands(Datapath):
         if self._selection.mask and name in ("a", "b"):
             mask, width = getattr(self, self._selection.mask), len(found) // self.operation.length
             found &= Cat(*(mask[k].replicate(width) for k in range(self.operation.length)))
-        return found
+        zeros = dict(self._selection.zeros).get(name)
+        if zeros is None:
+            return found
+        return self._differences(found, getattr(self, zeros), getattr(self._selection.ports, name))
+
+    def _differences(self, codes: Value, zeros: Value, kind: Format) -> Value:
+        """Each element less the zero point of its block, in a bit more."""
+        width, block, found = kind.width, self._selection.ports.block_size or self.operation.length, list[Value]()
+        for k in range(self.operation.length):
+            q, z = codes[k * width :][:width], zeros[k // block * width :][:width]
+            found.append(((q.as_signed() - z.as_signed()) if kind.signed else (q - z))[: width + 1])
+        return Cat(*found)
 
     def _from(self, name: str, source: Source) -> Value:
         """The codes of an operand from a port, or of a constant."""
@@ -88,6 +104,8 @@ class ChosenOperands(Datapath):
             negative = self._chosen("a")[-1] ^ self._chosen("b")[-1]
             return Const(kind.negative_zero, width) & negative.replicate(width)
         port: Value = getattr(self, source.port)
+        if name in dict(self._selection.zeros):
+            return port  # of elements that are narrower than the datapath's
         codes = self._selected(port, kind.width) if self._selection.metadata and source.port == "b" else port[:width]
         signs = sum(kind.negative_zero << low for low in range(0, width, kind.width))
         return codes ^ signs if source.is_negated else codes

@@ -148,6 +148,28 @@ def invalid_flag(
     return invalid
 
 
+def scale_products(
+    build: Build,
+    products: Sequence[Term],
+    specials: Sequence[Special],
+    decoded: Decoded,
+    scale: Format,
+    K_block: int,
+    zero_exp: int,
+) -> tuple[tuple[Term, ...], tuple[Special, ...]]:
+    """Products under the scales of their block, a zero one with exponent `zero_exp`, and their specials, by the components
+    `scale_<k>` and `scale_special_<k>`."""
+    terms, of_terms = [], []
+    for k, (product, special) in enumerate(zip(products, specials, strict=True)):
+        scales = decoded.scales(k // K_block)
+        component = ScaleProduct(product.format, scale, zero_exp, tuple(scales))
+        place_scaled(build, f"scale_{k}", component, scales)
+        build.drive(component.prod, product)
+        terms.append(component.term)
+        of_terms.append(place_scale_special(build, k, scale, product, special, scales))
+    return tuple(terms), tuple(of_terms)
+
+
 def place_scale_special(
     build: Build, k: int, scale: Format, product: Term, special: Special, scales: Mapping[str, Operand]
 ) -> Special:

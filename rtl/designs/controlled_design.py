@@ -6,14 +6,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+
 from golden import Format, Unit
 from golden.arithmetic.flags import FLAGS, selected
 from golden.arithmetic.rounding import Mode
+from golden.arrays import bits_dtype
 from golden.checks import listed
 from golden.operations import ADD, EFDPA, FMA, MUL, Operation
 from golden.operations.exact_sum import ExactSum
 from golden.operations.fma import ONE, ZERO
-from golden.units.controls import METADATA, OPERANDS, RANDOM, Source
+from golden.units.controls import METADATA, OPERANDS, RANDOM, ZERO_POINTS, Source
+from golden.units.operand_inputs import on_differences, without_zeros, zeros_of
 from golden.units.random_dot import with_random_step
 from golden.units.selection import CODE_BITS, pair
 from golden.units.unit import Choice
@@ -45,8 +49,9 @@ class ControlledDesign(OfUnit):
     @classmethod
     def of(cls, unit: Unit) -> Self:
         """The design of a unit, each of whose controls has the bits that it needs."""
-        L = unit.operation.length
+        L, blocks = unit.operation.length, zeros_of(unit.operation, unit.operation.length)
         widths = {unit.mask: L, unit.metadata: L // 2 * CODE_BITS}
+        widths |= {port: blocks * getattr(unit, name).width for name, port in unit.zeros.items()}
         return cls(unit, tuple((c.port, widths.get(c.port, c.width)) for c in unit.controls))
 
     @property
@@ -64,16 +69,17 @@ class ControlledDesign(OfUnit):
         return found | {"b": replace(found["b"], count=2 * found["b"].count)} if self.metadata else found
 
     @property
-    def random(self) -> str:
-        return "" if self.unit.random is None else self.unit.random.port
+    def further(self) -> tuple[str, ...]:
+        return tuple(c.port for c in self.unit.controls if c.key == RANDOM or c.key in ZERO_POINTS)
 
     @property
     def shared_inputs(self) -> Mapping[str, int]:
-        return {name: width for name, width in self.inputs if name not in (self.mask, self.metadata, self.random)}
+        return {name: width for name, width in self.inputs if name not in (self.mask, self.metadata, *self.further)}
 
     @property
     def meanings(self) -> dict[str, str]:
         words = {METADATA: "places of 2 elements of each 4 of b, 2 bits each", RANDOM: "random bits of the result"}
+        words |= {key: f"zero points of {name}: {getattr(self.unit, name)}" for key, name in ZERO_POINTS.items()}
         means = {control.port: words.get(control.key, f"chooses {control.key}") for control in self.unit.controls}
         echoed = {
             echo.port: f"expected of {echo.name}" if echo.flags else f"returned by {echo.name}" for echo in self.echoes
@@ -95,7 +101,8 @@ class ControlledDesign(OfUnit):
         return sent | {echo.port: selected(raised, echo.flags) for echo in flagged}
 
     def chosen(self, sent: Mapping[str, int]) -> tuple[Choice, dict[str, list[int]]]:
-        """What the codes of the inputs of one vector choose, and the codes of its operands, those of idle products 0."""
+        """What the codes of the inputs of one vector choose, and the codes of its operands, those of idle products 0; of
+        elements with zero points their differences, and the unit of these."""
         choice = next(c for c in self.choices if all(sent[port] == code for port, code in c.codes.items()))
         codes = dict[str, list[int]]()
         for name, elements in step_operands(choice.unit.operation).items():
@@ -111,7 +118,12 @@ class ControlledDesign(OfUnit):
         if self.mask:
             for name in codes.keys() & {"a", "b"}:
                 codes[name] = [code if sent[self.mask] >> k & 1 else 0 for k, code in enumerate(codes[name])]
-        return choice, codes
+        for name, port in self.unit.zeros.items():
+            kind, block = getattr(self.unit, name), self.operation.block_size
+            width, many = kind.width, zeros_of(self.operation, len(codes[name]))
+            zeros = np.array([sent[port] >> k * width & (1 << width) - 1 for k in range(many)], bits_dtype(kind))
+            codes[name] = without_zeros(name, np.array(codes[name], bits_dtype(kind)), kind, zeros, block).tolist()
+        return replace(choice, unit=choice.unit.on_differences), codes
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -126,6 +138,7 @@ class ControlledDesign(OfUnit):
                 found.append(Port("output" if name == "d" else "input", name, elements.width, meaning, elements.count))
             else:
                 elements_of = {self.mask: widths[name], self.metadata: widths[name] // CODE_BITS}
+                elements_of |= {p: widths[name] // getattr(self.unit, of).width for of, p in self.unit.zeros.items()}
                 found.append(Port("input", name, widths[name], meaning, elements_of.get(name, 1)))
         if has_flags(self.operation) and not self.echoes:  # those of a user design are echoes
             found.append(Port("output", "flags", len(FLAGS), FLAG_BITS))
@@ -143,6 +156,8 @@ class ControlledDesign(OfUnit):
         Raises:
             ValueError: ADD in a format that has no 1.
         """
+        if self.unit.zeros:
+            return on_differences(operation, self.unit.zeros)
         return operation.as_fma() if self.is_mixed and isinstance(operation, FMA) else operation
 
     def sources(self, choice: Choice) -> dict[str, Source]:
@@ -188,7 +203,7 @@ class ControlledDesign(OfUnit):
             raise ValueError(
                 f"{self.name}: [controls] of a datapath have numbers as values, and choose the rounding mode (one port) of "
                 "FMA, MUL, ADD and E-FDPA, the format (one port) or the operation of FMA, MUL and ADD, signs and ports of "
-                "operands, a mask or metadata; or are one input of random bits; got "
+                "operands, a mask, metadata or zero points; or are one input of random bits; got "
                 f"{self.operation.name} with {got}: give a design that has them with --dut"
             )
         check_placed(self.implementation)
@@ -236,7 +251,10 @@ class ControlledDesign(OfUnit):
         modes = [ModeInput(port, widths[port], tuple(table.items())) for key, port in ports.items() if key == "rho"]
         datapath = DATAPATHS[type(operation)](operation, self.implementation, *modes)
         inputs = tuple((port, width) for port, width in self.inputs if port != ports.get("rho"))
-        chosen_by = Selection(inputs, self.operation, tuple(usual.items()), tuple(places.items()), self.mask, self.metadata)
+        chosen_by = Selection(
+            inputs, self.operation, tuple(usual.items()), tuple(places.items()), self.mask, self.metadata,
+            tuple(self.unit.zeros.items()),
+        )  # fmt: skip
         return ChosenOperands(datapath, chosen_by) if inputs else datapath
 
     def as_table(self) -> dict[str, Any]:

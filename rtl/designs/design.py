@@ -81,8 +81,8 @@ class Design(Protocol):
         """The input that selects elements of b; empty if there is none."""
 
     @property
-    def random(self) -> str:
-        """The input with the random bits of each result; empty if there is none."""
+    def further(self) -> tuple[str, ...]:
+        """The inputs that hold random bits or zero points of each result."""
 
     @property
     def shared_inputs(self) -> Mapping[str, int]:
@@ -95,7 +95,7 @@ class Design(Protocol):
 
 def operand_names(design: Design) -> tuple[str, ...]:
     """The ports of operands that each result has for itself, and of d, as far as a design has them."""
-    return (*OPERANDS, design.mask, design.metadata, design.random)
+    return (*OPERANDS, design.mask, design.metadata, *design.further)
 
 
 class WithoutChoices:
@@ -117,9 +117,9 @@ class WithoutChoices:
         return ""
 
     @property
-    def random(self) -> str:
-        """The input with random bits; empty if there is none."""
-        return ""
+    def further(self) -> tuple[str, ...]:
+        """The inputs with random bits or zero points."""
+        return ()
 
     @property
     def shared_inputs(self) -> Mapping[str, int]:

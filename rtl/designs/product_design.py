@@ -44,7 +44,8 @@ class ProductDesign(WithoutChoices):
     def __post_init__(self) -> None:
         if self.mask and self.m * self.n > 1:
             raise ValueError(f"[controls] {self.mask}: a mask is for one dot product, not for [matrix]")
-        for port, what in ((self.unit.metadata, "metadata"), (self.unit.random and self.unit.random.port, "random bits")):
+        others = [(self.unit.metadata, "metadata"), (self.unit.random and self.unit.random.port, "random bits")]
+        for port, what in (*others, *((port, "zero points") for port in self.unit.zeros.values())):
             if port:
                 raise ValueError(f"[controls] {port}: {what} are for one step, not for [matrix] or [beats]")
         if self.unit.controls and len(self.kinds) > MOST_CHOICES:

@@ -6,10 +6,9 @@ from golden.operations import STFDPA
 from rtl.datapath import depths
 from rtl.datapath.fused_records import Decoded, Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
-from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scale_special, place_scaled
+from rtl.datapath.vector_steps import combine_specials, multiply_pairs, scale_products
 from rtl.operations.t_fdpa import TruncatedDatapath
 from rtl.steps.interfaces import Special, Term
-from rtl.steps.scale import ScaleProduct
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +43,6 @@ class STFDPADatapath(TruncatedDatapath):
             build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=self.implementation
         )
         c, c_special = self.addend(build, decoded.z)
-        terms, scaled_specials = [], []
-        for k, (product, special) in enumerate(zip(products, specials, strict=True)):
-            scales = decoded.scales(k // operation.K_block)
-            scale = ScaleProduct(product.format, operation.scale, operation.e_zero, tuple(scales))
-            place_scaled(build, f"scale_{k}", scale, scales)
-            build.drive(scale.prod, product)
-            terms.append(scale.term)
-            scaled_specials.append(place_scale_special(build, k, operation.scale, product, special, scales))
-        return ScaledProducts(c, tuple(terms), combine_specials(build, [*scaled_specials, c_special]))
+        block, e_zero = operation.K_block, operation.e_zero
+        terms, of_terms = scale_products(build, products, specials, decoded, operation.scale, block, e_zero)
+        return ScaledProducts(c, terms, combine_specials(build, [*of_terms, c_special]))

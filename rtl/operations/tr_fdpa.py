@@ -25,7 +25,14 @@ from rtl.datapath.fused_records import (
 )
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps
-from rtl.datapath.vector_steps import addend, combine_specials, decode_operands, multiply_pairs, subnormal_inputs
+from rtl.datapath.vector_steps import (
+    addend,
+    combine_specials,
+    decode_operands,
+    multiply_pairs,
+    scale_products,
+    subnormal_inputs,
+)
 from rtl.steps.align import Truncation, truncation_of
 from rtl.steps.interfaces import Special, Term, TermFormat
 from rtl.steps.step_record import INLINE, Record
@@ -125,7 +132,7 @@ class RoundedDatapath(Datapath):
 
     def product_steps(self) -> Steps[Operands, Products]:
         """The steps from the operands to the products."""
-        depth = depths.multiply(self.operation.a, self.operation.b)
+        depth = depths.multiply(self.operation.a, self.operation.b) + (depths.SCALE if self.operation.is_scaled else 0)
         return Steps(Step("decode", depths.DECODE, self.decode)).then(Step("multiply", depth, self.multiply))
 
     def decode(self, build: Build, operands: Operands) -> Decoded:
@@ -134,12 +141,15 @@ class RoundedDatapath(Datapath):
 
     def multiply(self, build: Build, decoded: Decoded) -> Products:
         """Step multiply: exact products; one of magnitude 2**128 or more is an infinity."""
-        operation = self.operation
+        operation, scale = self.operation, self.operation.scale
         # Below every exponent of a non-zero product and of c, so that a zero product is never the only largest.
         zero_exp = min(operation.product_exp_min, operation.c.e_min)
         prod, specials = multiply_pairs(
             build, decoded.x, decoded.y, operation, zero_exp, PRODUCT_OVERFLOW_EXP, implementation=self.implementation
         )
+        if scale is not None:
+            lowest = min(zero_exp, operation.scaled_exp_min)
+            prod, specials = scale_products(build, prod, specials, decoded, scale, operation.K_block, lowest)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         return Products(prod, c, combine_specials(build, [*specials, c_special]))
 

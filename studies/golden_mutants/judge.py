@@ -80,6 +80,8 @@ FLUSHES = {"flush_inputs": False, "flush_results": False, "overflow": "infinity"
 
 TRUNCATED = {"truncation": "RZ", "sticky": False, **FLUSHES}
 
+ROUNDED = {"rho": "RNE-FP32", "truncation": "RD", "K_block": 0, "scale": None, "scales": "both", **FLUSHES}
+
 EXACT = {"flags": False, "tininess": "after", "beside_nan": "invalid", **FLUSHES}
 
 IEEE = {"rho": None, "nan": "quiet", **EXACT}
@@ -89,8 +91,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "ST-FDPA": {"K_block": 32, "scale": "ue8m0", "scales": "both", **TRUNCATED},
     "GST-FDPA": {"scales": "both", **TRUNCATED},
     "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **EXACT},
-    "TR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
-    "GTR-FDPA": {"rho": "RNE-FP32", "truncation": "RD", **FLUSHES},
+    "TR-FDPA": ROUNDED,
+    "GTR-FDPA": ROUNDED,
     "FMA": IEEE,
     "MUL": IEEE,
     "ADD": IEEE,

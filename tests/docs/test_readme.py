@@ -153,6 +153,8 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
         assert space_from_table(keys, tmp_path).name == keys["name"]
     elif "strategy" in keys:  # beside the space that the tests have
         assert space_of(SMALL + '[accuracy]\nworkloads = ["normal"]\n' + block.text).strategy is not None
+    elif "questions" in keys:
+        assert space_of(SMALL + '[accuracy]\nworkloads = ["normal"]\n' + block.text).questions
     elif set(keys) <= {"accuracy", "cost"}:  # tables of a space
         assert space_of(SMALL + block.text).accuracy is not None
     elif "k_order" in keys:

@@ -4,10 +4,10 @@ Of golden/ it sees only the attributes of a parameter object, as the twin does.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from tests.twin import twin
+from tests.twin.rational import Fraction
 from tests.twin.twin_numbers import INTEGER_ROUNDING, LAYOUTS, Number, decode, exponent_of, is_nan, two_to
 
 BITS = {"NX": 1, "UF": 2, "OF": 4, "DZ": 8, "NV": 16}

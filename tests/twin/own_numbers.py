@@ -1,9 +1,9 @@
 """Formats of a unit's own in the twin: the tables [formats.NAME] of a unit file, parsed from the text alone."""
 
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
+from tests.twin.rational import Fraction
 from tests.twin.twin_numbers import FIXED_POINT, LAYOUTS, NAN, VALUES, Layout, Number, exponent_of, infinite, two_to
 
 SPECIALS: dict[str, Any] = {

@@ -1,9 +1,9 @@
 """The twin of RDNA's operations, OC-FDPA and PS-FDPA, on exact rationals. Written from numerics.md, section 5."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
+from tests.twin.rational import Fraction
 from tests.twin.twin_numbers import LAYOUTS, Number, decode, encode, infinity_code, keep, two_to
 
 FACTOR_NANS = {"fp32": 0xFFC00A3D, "fp16": 0xFE3D, "bf16": 0xFFFD}

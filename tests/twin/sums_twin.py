@@ -5,9 +5,9 @@ compensated trees.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
+from tests.twin.rational import Fraction
 from tests.twin.twin import cut, special_code, special_sum, times, zero_code
 from tests.twin.twin_numbers import LAYOUTS, Layout, Number, decode, encode, infinity_code, two_to
 

@@ -1,7 +1,6 @@
 """The second implementation shares nothing with golden, and its numbers are those of NumPy and ml_dtypes."""
 
 import ast
-from fractions import Fraction
 from math import isfinite, isinf
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from golden import FORMATS
 from tests.docs.documents import ROOT
 from tests.golden.peer_formats import floats
+from tests.twin.rational import Fraction
 from tests.twin.twin_numbers import LAYOUTS, decode, encode, infinity_code
 
 SMALL = [name for name in FORMATS if name in LAYOUTS and FORMATS[name].width <= 16]

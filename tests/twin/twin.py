@@ -5,12 +5,12 @@ attributes of a parameter object (`operation.L`, `operation.a.name` …).
 """
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from math import floor
 from typing import Any
 
 from tests.twin import rdna_twin, x86_twin
+from tests.twin.rational import Fraction
 from tests.twin.twin_numbers import (
     FIXED_POINT,
     INTEGER_ROUNDING,
@@ -116,7 +116,7 @@ def length(operation: Any) -> int:
 
 def element_scales(operation: Any, side: str, scales: Sequence[int], K: int) -> list[Number]:
     """The scale of every product: 1 on a side without scales, none where the operation has no scales."""
-    if operation.name not in ("ST-FDPA", "GST-FDPA"):
+    if getattr(operation, "scale", None) is None:
         return []
     if operation.scales not in ("both", side):
         return [Number("finite", False, Fraction(1), 0)] * K
@@ -246,6 +246,8 @@ def tr_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: 
     """TR-FDPA, and GTR-FDPA, which differs in step 2 and in a small c."""
     F, grouped = operation.F, operation.name == "GTR-FDPA"
     products = [infinite(p.value < 0) if abs(p.value) >= two_to(128) else p for p in map(times, x, y)]
+    if alpha:
+        products = [times(p, times(s, t)) for p, s, t in zip(products, alpha, beta, strict=True)]
     if special := special_sum([*products, z]):
         return special_code(operation.d.name, special, any_nan_code(operation.d.name))
     groups = [products[0::2], products[1::2]] if grouped else [products]

@@ -5,10 +5,11 @@ the textbook formula, rounding compares a value with its two neighbours.
 """
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache, lru_cache
 from math import floor
 from typing import Literal, NamedTuple
+
+from tests.twin.rational import Fraction
 
 Kind = Literal["finite", "infinite", "nan"]
 

@@ -91,8 +91,8 @@ class Errors:
         self._outward: list[Floats] = []
         self._relative: list[Floats] = []
         self._condition: list[Floats] = []
-        self._signal: list[tuple[float, int]] = []
-        self._noise: list[tuple[float, int]] = []
+        self._signal: list[tuple[Floats, int]] = []
+        self._noise: list[tuple[Floats, int]] = []
 
     def add(self, d: Codes, exact: Exact, gain: Floats | None = None) -> None:
         """The errors of some rows' codes; `gain`: the factor by which each row's result counts."""
@@ -169,21 +169,34 @@ class Errors:
 
     def snr(self) -> float | None:
         """10·log10 of the sum of exact² over that of (value − exact)²; None without an error."""
-        signal, noise = _decibels(self._signal), _decibels(self._noise)
-        return None if signal is None or noise is None else _json(signal - noise)
+        (signal, top), (noise, low) = _squared(self._signal), _squared(self._noise)
+        if not signal.any() or not noise.any():
+            return None
+        return _json(10 * (math.log10(math.fsum(signal) / math.fsum(noise)) + 2 * (top - low) * math.log10(2)))
+
+    def snr_standard_error(self) -> float | None:
+        """The standard error of `snr` (dB); None without an error.
+
+        Rows are independent draws. The logarithm of a ratio of two sums varies as the sum of what each row adds to it: its
+        share of one sum less that of the other.
+        """
+        signal, noise = (_squared(sums)[0] for sums in (self._signal, self._noise))
+        if not signal.any() or not noise.any():
+            return None
+        shares = noise / math.fsum(noise) - signal / math.fsum(signal)
+        return _json(10 / math.log(10) * math.sqrt(math.fsum(shares**2)))
 
 
-def _squares(values: Floats, lead: npt.NDArray[np.int32]) -> tuple[float, int]:
-    """The sum of the squares of values · 2**lead, as a number from 0 to their count, and the exponent of its unit's root."""
+def _squares(values: Floats, lead: npt.NDArray[np.int32]) -> tuple[Floats, int]:
+    """The squares of values · 2**lead, each from 0 to 1, and the exponent of their unit's root."""
     top = int((np.frexp(values)[1] + lead)[values != 0].max(initial=-(1 << 20)))
-    return float(np.sum(np.ldexp(values, lead - top) ** 2)), top
+    return np.ldexp(values, lead - top) ** 2, top
 
 
-def _decibels(sums: list[tuple[float, int]]) -> float | None:
-    """10·log10 of all sums together; None of zero."""
-    top = max((top for _, top in sums), default=0)
-    total = math.fsum(math.ldexp(each, 2 * (of_each - top)) for each, of_each in sums)
-    return 10 * (math.log10(total) + 2 * top * math.log10(2)) if total else None
+def _squared(blocks: list[tuple[Floats, int]]) -> tuple[Floats, int]:
+    """All squares, in one unit, and the exponent of its root."""
+    top = max((top for _, top in blocks), default=0)
+    return _joined([np.ldexp(each, 2 * (of_each - top)) for each, of_each in blocks]), top
 
 
 def _joined(blocks: list[Floats]) -> Floats:
@@ -410,6 +423,7 @@ def measured(unit: Unit, d: BitArray, data: DataSet) -> dict[str, Any]:
         quantisation.add_exact(exact, ideal, gain)
     named = {"total": total, "quantisation": quantisation, "arithmetic": arithmetic}
     found = arithmetic.measures() | {f"{name}_snr_db": errors.snr() for name, errors in named.items()}
+    found["snr_standard_error_db"] = {name: errors.snr_standard_error() for name, errors in named.items()}
     for name in ("total", "quantisation"):
         of_reals = named[name].measures()
         del of_reals["ulp"]["histogram"]

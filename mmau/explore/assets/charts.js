@@ -51,8 +51,6 @@ function drawComponents(shown) {
   byId("component-note").textContent = note;
   if (!points.length) return;
   const names = [...new Set(points.flatMap((point) => Object.keys(point.components)))];
-  const most = innerWidth < 640 ? 16 : 32;
-  const short = (name) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
   const traces = names.map((name, number) => ({
     type: "bar",
     orientation: "h",
@@ -65,7 +63,7 @@ function drawComponents(shown) {
     hovertemplate: "%{text}<br>%{fullData.name}: %{x:,.0f} µm²<extra></extra>",
   }));
   byId("components").style.height = byId("components").style.maxHeight = `${8 + 1.7 * points.length}rem`;
-  const ticks = { tickvals: points.map((_, at) => at), ticktext: points.map((point) => plain(short(point.name))), autorange: "reversed" };
+  const ticks = { tickvals: points.map((_, at) => at), ticktext: points.map((point) => plain(point.name)), autorange: "reversed" };
   byId("components").setAttribute("aria-label", `Area by component of ${points.length} points`);
   Plotly.react("components", traces, layout({ barmode: "stack", showlegend: true, xaxis: { title: { text: "area (µm²)" }, tickformat: ",", nticks: innerWidth < 640 ? 4 : 8 }, yaxis: ticks }), CONFIG);
 }

@@ -37,6 +37,7 @@ function openPoint(point) {
   const kind = { agrees: "passed", differs: "failed", "not compared": "soft" }[point.state];
   const lines = [create("p", {}, "Circuit against its model: ", create("span", { class: kind }, point.verdict), ".")];
   if (point.status !== "done" || point.message) lines.unshift(create("p", { class: "failed" }, `${point.status}${point.message ? `: ${point.message}` : ""}`));
+  if (point.beyond) lines.unshift(create("p", { class: "failed" }, `Beyond a limit: ${point.beyond}`));
   const files = [point.unit, point.verilog].filter(Boolean);
   if (files.length) lines.push(create("p", { class: "soft" }, `Files: ${files.join(", ")}`));
   const of = (prefix) => COLUMNS.map(({ key }) => key).filter((key) => key.startsWith(prefix));

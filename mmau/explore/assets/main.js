@@ -36,7 +36,7 @@ function start() {
     });
     byId(`${id}-log`).addEventListener("change", () => drawScatter(shown));
   }
-  const colours = COLUMNS.filter((column) => column.key.startsWith("parameters.")).map((column) => [column.key, column.title]);
+  const colours = COLUMNS.filter((column) => column.key.startsWith("axes.") || column.key.startsWith("parameters.")).map((column) => [column.key, column.title]);
   fill(byId("colour"), [["", "none"], ...colours], DATA.swept[0] ?? "");
   byId("colour").addEventListener("change", () => drawScatter(shown));
   fill(byId("workload"), DATA.workloads.map((name) => [name, name]), DATA.workloads[0]);

@@ -2,6 +2,10 @@
 
 const MOST_COLOURS = 8; // values that get a colour each; numbers beyond get a scale
 
+const MOST_NAMES = 10; // points of a front whose names are written beside them
+const NAME_WIDTH = 0.0035; // half the width of a letter, and the height of a line, as shares of the plot
+const NAME_HEIGHT = 0.06;
+
 const CONFIG = { displayModeBar: false, responsive: true, showTips: false, doubleClick: "reset" };
 
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -44,13 +48,28 @@ function placed(shown, axes, reasons) {
   });
 }
 
-function symbolOf(point) {
-  if (point.state === "differs") return "x";
-  return (point.kind === "reference" ? "diamond" : "circle") + (point.state === "agrees" ? "" : "-open");
+const SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-left", "triangle-right"];
+
+// The second key that is swept gives the shape; where no circuit was co-simulated, filling says nothing.
+const shapeAt = columnAt(DATA.swept[1] ?? "");
+const shapeValues = shapeAt < 0 ? [] : valuesOf(DATA.swept[1], POINTS);
+const isChecked = POINTS.some((point) => point.state === "agrees");
+
+function shapeOf(value) {
+  const at = Math.max(0, shapeValues.indexOf(value));
+  return SHAPES[shapeValues.length <= SHAPES.length ? at : Math.floor((at * SHAPES.length) / shapeValues.length)];
 }
 
+function symbolOf(point) {
+  if (point.state === "differs") return "x";
+  if (point.kind === "reference") return "star-open";
+  return shapeOf(shapeAt < 0 ? null : point.values[shapeAt]) + (point.state === "agrees" || !isChecked ? "" : "-open");
+}
+
+const isPale = (point) => point.status !== "done" || point.beyond !== "";
+
 function hoverText(point, axes) {
-  const status = point.status === "done" ? [] : [plain(point.status)];
+  const status = point.status === "done" ? (point.beyond ? [plain(point.beyond)] : []) : [plain(point.status)];
   const lines = [`<b>${plain(point.name)}</b>`, ...axes.map(({ at }) => `${plain(COLUMNS[at].label)}: ${written(point.values[at])} ${plain(COLUMNS[at].unit)}`)];
   return [...lines, ...status, plain(point.verdict)].join("<br>");
 }
@@ -67,7 +86,7 @@ function coloured(points, at) {
     return [{ label: null, points: rest, scale: rest.map(of) }, ...none];
   }
   return values.map((value, number) => ({
-    label: written(value),
+    label: value === null && points.every((point) => of(point) !== null || point.kind === "reference") ? "reference" : written(value),
     points: points.filter((point) => of(point) === value),
     colour: colourOf(`--${(number % MOST_COLOURS) + 1}`),
   }));
@@ -88,6 +107,29 @@ function axisOf(column, log, values) {
   };
 }
 
+// Which names are written, above or below their points: those that cover no name before them. The others stand in the note.
+function readable(points, places, axes) {
+  const scaled = axes.map(({ log }, axis) => {
+    const of = (place) => (log ? Math.log10(place[axis]) : place[axis]);
+    const values = [...places.values()].map(of);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return (place) => (of(place) - low) / (high - low || 1);
+  });
+  const kept = [];
+  for (const point of points) {
+    const [x, y] = scaled.map((scale) => scale(places.get(point)));
+    const half = point.name.length * NAME_WIDTH;
+    for (const [side, up] of [["top", NAME_HEIGHT], ["bottom", -NAME_HEIGHT]]) {
+      const box = { x, y: y + up, half };
+      if (kept.every((other) => Math.abs(other.x - box.x) > other.half + half || Math.abs(other.y - box.y) > NAME_HEIGHT)) {
+        kept.push({ ...box, point, side });
+        break;
+      }
+    }
+  }
+  return kept;
+}
+
 function drawScatter(shown) {
   const axes = ["x", "y"].map((id) => ({ at: columnAt(byId(id).value), log: byId(`${id}-log`).checked }));
   const colourAt = columnAt(byId("colour").value);
@@ -99,7 +141,11 @@ function drawScatter(shown) {
   const better = axes.map(({ at }) => COLUMNS[at].better);
   const comparable = better.every((which) => which !== null) && axes[0].at !== axes[1].at;
   const ranks = shown.map((point) => (point.candidate && comparable ? axes.map(({ at }, axis) => rank(point.values[at], better[axis])) : [null, null]));
-  const best = new Set([...front(ranks)].map((number) => shown[number]));
+  // Costs in different libraries of cells do not compare: each has a front.
+  const lines = [...new Set(shown.filter((point) => point.candidate).map((point) => point.cells))].map((cells) =>
+    [...front(ranks.map((pair, number) => (shown[number].cells === cells ? pair : [null, null])))].map((number) => shown[number]),
+  );
+  const best = new Set(lines.flat());
 
   const traces = coloured(drawn, colourAt).map((group) => ({
     type: "scatter",
@@ -114,7 +160,7 @@ function drawScatter(shown) {
     hovertemplate: "%{text}<extra></extra>",
     marker: {
       size: group.points.map((point) => (best.has(point) ? 12 : 9)),
-      opacity: group.points.map((point) => (point.status === "done" ? 1 : 0.35)),
+      opacity: group.points.map((point) => (isPale(point) ? 0.35 : 1)),
       symbol: group.points.map(symbolOf),
       color: group.scale ?? group.colour,
       ...(group.scale ? { colorscale: "Viridis", showscale: true, colorbar: { title: { text: plain(COLUMNS[colourAt].title) }, thickness: 12 } } : {}),
@@ -124,13 +170,32 @@ function drawScatter(shown) {
   // The legend shows colours alone, with a symbol that stands for no state.
   const groups = traces.filter((trace) => trace.name);
   traces.push(...groups.map((trace) => ({ ...NOTHING, name: trace.name, legendgroup: trace.legendgroup, marker: { size: 10, symbol: "square", color: trace.marker.color } })));
-  if (best.size && !better.includes("zero")) {
-    const line = drawn.filter((point) => best.has(point)).map((point) => places.get(point));
+  if (shapeAt >= 0 && shapeValues.length > 1) {
+    const shapes = shapeValues.length <= SHAPES.length ? shapeValues : [];
+    traces.push(...shapes.map((value) => ({ ...NOTHING, name: `${plain(COLUMNS[shapeAt].label)} ${plain(written(value))}`, marker: { size: 10, symbol: shapeOf(value), color: colourOf("--soft") } })));
+  }
+  const named = best.size <= MOST_NAMES ? readable(drawn.filter((point) => best.has(point)), places, axes) : [];
+  traces.push({
+    type: "scatter",
+    mode: "markers+text", // unseen markers keep the text beside those of the points
+    marker: { size: 16, opacity: 0 },
+    x: named.map(({ point }) => places.get(point)[0]),
+    y: named.map(({ point }) => places.get(point)[1]),
+    text: named.map(({ point }) => plain(point.name)),
+    textposition: named.map(({ side }) => `${side} center`),
+    textfont: { size: 11 },
+    cliponaxis: false,
+    hoverinfo: "skip",
+    showlegend: false,
+  });
+  const joined = better.includes("zero") ? [] : lines.map((of) => drawn.filter((point) => of.includes(point)).map((point) => places.get(point)));
+  for (const [number, line] of joined.entries()) {
     line.sort((p, q) => p[0] - q[0] || (better[0] === better[1] ? q[1] - p[1] : p[1] - q[1]));
     traces.unshift({
       type: "scatter",
       mode: "lines",
       name: "Pareto front",
+      showlegend: number === 0,
       x: line.map((place) => place[0]),
       y: line.map((place) => place[1]),
       line: { shape: better[0] === "low" ? "hv" : "vh", color: colourOf("--soft"), width: 1.5, dash: "dot" },
@@ -139,7 +204,16 @@ function drawScatter(shown) {
   }
   const [x, y] = axes.map(({ at, log }, axis) => axisOf(COLUMNS[at], log, [...places.values()].map((place) => place[axis])));
   const legend = { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, title: { text: colourAt < 0 || !groups.length ? "" : plain(COLUMNS[colourAt].label) } };
-  Plotly.react("plot", traces, layout({ xaxis: x, yaxis: y, legend, showlegend: groups.length > 0 || best.size > 0 }), CONFIG);
+  const shapes = DATA.limits.flatMap(({ key, at }) =>
+    axes.flatMap((axis, number) => {
+      if (COLUMNS[axis.at].key !== key) return [];
+      const value = axis.log ? Math.log10(at) : at;
+      const [along, across] = number ? ["x", "y"] : ["y", "x"];
+      return [{ type: "line", [`${along}ref`]: "paper", [`${along}0`]: 0, [`${along}1`]: 1, [`${across}0`]: value, [`${across}1`]: value, line: { color: colourOf("--bad"), width: 1.5, dash: "dash" } }];
+    }),
+  );
+  const limits = DATA.limits.filter(({ key }) => axes.some(({ at }) => COLUMNS[at].key === key)).map(({ at, least }) => `${least ? "at least" : "at most"} ${written(at)}`);
+  Plotly.react("plot", traces, layout({ xaxis: x, yaxis: y, legend, shapes, showlegend: groups.length > 0 || best.size > 0 }), CONFIG);
 
   const names = [...best].map((point) => point.name);
   const zeros = drawn.filter((point) => axes.some(({ at, log }) => log && point.values[at] === 0)).length;
@@ -149,6 +223,7 @@ function drawScatter(shown) {
     `${drawn.length} of ${shown.length} shown points are drawn${without.length ? `; not drawn: ${without.join(", ")}` : ""}.`,
     comparable ? `${best.size} on the Pareto front${names.length && names.length <= 6 ? `: ${names.join("; ")}` : ""}.` : "No Pareto front: one of the two columns has no better value, or both are the same.",
     axes.some(({ at }) => DATA.steps.includes(COLUMNS[at].key)) ? "Beware: the points take unequal numbers of products a step, and this cost is of a step; for equal work choose the cost per product." : "",
+    limits.length ? `The dashed line is a limit: ${limits.join(", ")}.` : "",
     zeros ? `${zeros} of them are 0 and stand a decade below the smallest other value.` : "",
   ].join(" ");
 }

@@ -39,7 +39,8 @@ function cell(point, heading) {
     return create("td", {}, create("span", { class: kind }, point.verdict));
   }
   if (heading.key === "status") {
-    return create("td", {}, create("span", { class: point.status === "done" ? "" : "failed" }, point.status));
+    const text = point.status === "done" && point.beyond ? "beyond a limit" : point.status;
+    return create("td", point.beyond ? { title: point.beyond } : {}, create("span", { class: text === "done" ? "" : "failed" }, text));
   }
   const value = heading.of(point);
   const why = value === null ? point.missing[heading.key] : undefined;

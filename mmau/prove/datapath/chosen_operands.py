@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from bitwuzla import Kind, Term
 
-from golden import Operation
+from golden import Format, Operation
 from golden.operations import FMA
 from golden.operations.fma import ONE, ZERO, one
+from golden.units.operand_inputs import zeros_of
 from golden.units.selection import CODE_BITS, PAIRS_OF_FOUR
 from golden.units.unit import Choice
 from mmau.prove.netlist.terms import Bits, Terms
@@ -83,7 +84,8 @@ def complemented(terms: Terms, bits: Bits, ones: int) -> Bits:
 def masked(
     terms: Terms, design: Design, operation: Operation, operands: Mapping[str, Bits], ports: Mapping[str, Bits], place: int
 ) -> dict[str, Bits]:
-    """The operands that metadata select, without idle products, of one of the simultaneous results, with its random bits."""
+    """The operands that metadata select, without idle products and zero points, of one of the simultaneous results, with its
+    random bits."""
     found = dict(operands)
     if design.metadata:
         found["b"] = _selected(terms, found["b"], codes_of(terms, design, operation, ports, place), operation.b.width)
@@ -100,7 +102,22 @@ def masked(
             kept = [terms.is_nonzero(bit), lane.term, terms.number(0, width).term]
             counts.append(Bits(terms.manager.mk_term(Kind.ITE, kept), width))
         found[name] = terms.joined(counts[::-1])
+    if isinstance(design, ControlledDesign):
+        for name, port in design.unit.zeros.items():
+            found[name] = _differences(terms, operation, getattr(operation, name), found[name], ports[port], place)
     return found
+
+
+def _differences(terms: Terms, operation: Operation, kind: Format, codes: Bits, zeros: Bits, place: int) -> Bits:
+    """Each element less the zero point of its block, in a bit more; `place`: that of the result among others."""
+    width, length, found = kind.width, operation.length, list[Bits]()
+    block, first = operation.block_size or length, place * zeros_of(operation, length)
+    for k in range(length):
+        low, of_zero = k * width, (first + k // block) * width
+        parts = [terms.part(codes, low + width - 1, low), terms.part(zeros, of_zero + width - 1, of_zero)]
+        wide = [terms.extended(part, width + 1, kind.signed) for part in parts]
+        found.append(terms.apply(Kind.BV_SUB, wide, width + 1))
+    return terms.joined(found[::-1])
 
 
 def codes_of(terms: Terms, design: Design, operation: Operation, ports: Mapping[str, Bits], place: int) -> list[Bits]:

@@ -106,16 +106,23 @@ def st_fdpa(terms: Terms, operation: STFDPA, ports: Mapping[str, Bits], observer
     parts = decoded_operands(terms, operation, ports, observer)
     pairs = products(operation, parts, observer, operation.product_exp_min)
     c = observer.term("addend", *addend(parts.z, operation.c, operation.e_zero))
-    scaled = []
-    for k, (product, special) in enumerate(pairs):
-        scales = parts.scales(k // operation.K_block)
-        term = scaled_product(product, scales, operation.scale, operation.e_zero)
-        of_term = scaled_special(product, special, scales, operation.scale)
-        scaled.append(observer.term(f"scale_{k}", term, of_term, f"scale_special_{k}"))
-    scaled.append(c)
-    special = observer.value("specials", combine([s for _, s in scaled]))
+    summed = [*scaled(operation.scale, operation.K_block, parts, pairs, operation.e_zero, observer), c]
+    special = observer.value("specials", combine([s for _, s in summed]))
     observer.when(special.finite)
-    return truncated_sum(terms, operation, [t for t, _ in scaled], special, observer)
+    return truncated_sum(terms, operation, [t for t, _ in summed], special, observer)
+
+
+def scaled(
+    scale: Format, K_block: int, parts: Decoded, pairs: Sequence[tuple[Term, Special]], zero_exp: int, observer: Observer
+) -> list[tuple[Term, Special]]:
+    """Step scale: products under the scales of their block, a zero one with exponent `zero_exp`."""
+    found = []
+    for k, (product, special) in enumerate(pairs):
+        scales = parts.scales(k // K_block)
+        term = scaled_product(product, scales, scale, zero_exp)
+        of_term = scaled_special(product, special, scales, scale)
+        found.append(observer.term(f"scale_{k}", term, of_term, f"scale_special_{k}"))
+    return found
 
 
 def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:

@@ -12,7 +12,7 @@ from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.operations.tr_fdpa import PRODUCT_OVERFLOW_EXP, RoundedFDPA
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.specification.conversion import converted, leading_one, special_code
-from mmau.prove.specification.fused import Decoded, decoded, decoded_operands, products
+from mmau.prove.specification.fused import Decoded, decoded, decoded_operands, products, scaled
 from mmau.prove.specification.numbers import Flag, Number, any_of, choose, total
 from mmau.prove.specification.observer import Observer
 from mmau.prove.specification.rounded_sums import lifted
@@ -40,6 +40,8 @@ def rounded_dot(terms: Terms, operation: RoundedFDPA, ports: Mapping[str, Bits],
     # 1. exact products, and c
     zero_exp = min(operation.product_exp_min, operation.c.e_min)
     pairs = products(operation, parts, observer, zero_exp, PRODUCT_OVERFLOW_EXP)
+    if operation.scale is not None:
+        pairs = scaled(operation.scale, operation.K_block, parts, pairs, min(zero_exp, operation.scaled_exp_min), observer)
     c, c_special = observer.term("addend", *addend(parts.z, operation.c, operation.c.e_min))
     special = observer.value("specials", combine([*(s for _, s in pairs), c_special]))
     observer.when(special.finite)

@@ -106,7 +106,7 @@ def comparisons_of(
     one for each output of exception flags, and one for each output that returns an input."""
     pitch = {operand.name: operand.count * operand.pitch for operand in operands}
     for choice, modes in _questions(design, dut, ports):
-        operation = choice.unit.operation
+        operation, unit = choice.unit.operation, choice.unit.on_differences
         held = {ports[port].term: code for port, code in choice.codes.items()}
         by = {term: terms.number(code, width(term)).term for term, code in held.items()}
         if isinstance(design, ProductDesign):
@@ -132,7 +132,7 @@ def comparisons_of(
                 given["c"] = _c_of(terms, given["c"], dut.widths.c_bits, operation.no_c)
             mine = masked(terms, design, operation, given, ports, place)
             part = terms.part(chosen, low + operation.d.width - 1, low)
-            specified, cases, anew = specified_result(terms, _without_flags(choice.unit), mine, modes)
+            specified, cases, anew = specified_result(terms, _without_flags(unit), mine, modes)
             taken = _taken(
                 terms, operation, dut.widths.assumed.of(operation, choice.places), given,
                 terms.part(specified, operation.d.width - 1, 0),
@@ -147,7 +147,7 @@ def comparisons_of(
             yield name, compared
             for echo in (echo for echo in design.echoes if echo.flags):
                 part = terms.part(chosen, echo.low + echo.width - 1, echo.low)
-                wanted, cases, anew = _flags(terms, choice.unit, mine, echo.flags, modes)
+                wanted, cases, anew = _flags(terms, unit, mine, echo.flags, modes)
                 known = _with_free(rows, variables([part.term, wanted.term]))
                 yield (
                     (choice.name, echo.name),

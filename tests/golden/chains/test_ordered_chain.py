@@ -19,6 +19,7 @@ FP8: dict[str, Any] = {
     "name": "fp8", "operation": "T-FDPA", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133, "a": "e4m3", "b": "e5m2",
     "c": "fp32",
 }  # fmt: skip
+FLAT = {"exp_bits": 6, "man_bits": 9, "bias": 31, "specials": "ieee", "subnormals": False}
 PUBLISHED = {"convert": "fp16", "order": "pairs-of-four", "add_c": "last"}
 
 BF16: dict[str, Any] = {
@@ -197,6 +198,10 @@ def test_file_reads_back(chain: dict[str, Any]) -> None:
         (FP8 | {"a": "fp16"}, PUBLISHED, r"a must be one of e4m3, e5m2; got 'fp16'"),
         (SIMPLE, {"convert": "fp16"}, r"a must be one of e4m3, e5m2; got 'fp32'"),
         (FP8 | {"c": "fp16"}, {"add_c": "last"}, r"\[chain\] adds in the format of d: c must be fp32, got fp16"),
+        (
+            FP8 | {"c": "flat", "rho": "RNE-flat", "formats": {"flat": FLAT}}, {"add_c": "last"},
+            r"\[chain\] adds as FMA does, in formats with subnormals; got d = flat",
+        ),
         (
             {"name": "x", "operation": "FTZ-FMA", "L": 2, "a": "bf16", "b": "bf16", "c": "fp32"}, {"add_c": "last"},
             r"\[chain\] adds in the format of rho, but FTZ-FMA has no rho",

@@ -22,6 +22,8 @@ from tests.twin import twin
 from tests.twin.own_numbers import numbers_of
 from tests.twin.twin_numbers import Number
 
+UNITS = Path(__file__).parents[3] / "examples" / "units"
+
 ENGINES = ("reference", "native") if library() is not None else ("reference",)
 
 
@@ -73,7 +75,7 @@ def test_trace_and_neighbours_of_a_unit(name: str) -> None:
     assert any(differs)
 
 
-HIF8 = Path(__file__).parents[3] / "examples" / "units" / "hif8.toml"
+HIF8 = UNITS / "hif8.toml"
 
 
 @pytest.mark.parametrize("name", ["hif8", "tables", "mxint8", "int16", "int4 groups"])
@@ -298,6 +300,21 @@ def test_sums_too_wide_for_the_library_are_the_references(caplog: pytest.LogCapt
         unit.dot(*rows, engine="native")
 
 
+def test_a_wide_accumulator_is_never_rounded() -> None:
+    """With F + 2 + log2(L + 1) fraction bits all modes agree; with four fewer they do not."""
+    table = tomllib.loads((UNITS / "unrounded-e4m3.toml").read_text(encoding="utf-8"))
+    drawn = generate(OperandShape.of(unit_from_table(table), 64), 2000, 1).operands
+
+    def results(man_bits: int, mode: str) -> list[int]:
+        form = {**table["formats"]["acc"], "man_bits": man_bits}
+        unit = unit_from_table({**table, "rho": f"{mode}-acc", "formats": {"acc": form}})
+        return list(unit.dot(drawn.a, drawn.b, drawn.c % (1 << 10 + man_bits)).tolist())
+
+    modes = ("RZ", "RU", "RD", "RNE")
+    assert len({tuple(results(18, mode)) for mode in modes}) == 1
+    assert len({tuple(results(14, mode)) for mode in modes}) > 1
+
+
 def test_fixed_point_sum_is_exact_over_many_steps() -> None:
     """In order and reversed, in steps of 3 and of 1, and in two halves: the sum is one integer."""
     unit = own_unit("kulisch")
@@ -355,7 +372,7 @@ def test_fixed_point_read_refusals(keys: dict[str, Any], message: str) -> None:
 def test_fixed_point_is_refused_by_the_native_engine_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
     unit = own_unit("kulisch")
     a, c = np.zeros((1, 3), np.uint8), np.zeros(1, np.uint64)
-    with pytest.raises(ValueError, match="engine 'native' computes no IDPA of fixed-point numbers"):
+    with pytest.raises(ValueError, match="engine 'native' computes no IDPA of such formats or scales"):
         unit.dot(a, a, c, engine="native")
     tell_once.cache_clear()
     for _ in range(2):

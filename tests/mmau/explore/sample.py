@@ -42,6 +42,7 @@ def done(name: str, L: int, F: int, encoding: str, verified: dict[str, Any], kin
     return {
         "name": name, "kind": kind, "status": "done", "message": "",
         "parameters": {"operation": "T-FDPA", "L": L, "F": F, "implementation.encoding": encoding},
+        "axes": {"L": L, "F": F, "encoding": encoding} if kind == "point" else {},
         "swept": ["L", "F", "implementation.encoding"], "unit": f"units/{L}-{F}-{encoding}.toml",
         "toml": f'name = "L{L} F{F}"\nL = {L}\nF = {F}\n', "verilog": f"verilog/{L}-{F}.v",
         "accuracy": {
@@ -78,6 +79,7 @@ def without_result(name: str, status: str, message: str, F: int) -> dict[str, An
     return {
         "name": name, "kind": "point", "status": status, "message": message,
         "parameters": {"operation": "T-FDPA", "L": 4, "F": F, "implementation.encoding": "ones-complement"},
+        "axes": {"L": 4, "F": F, "encoding": "ones-complement"},
         "swept": ["L", "F", "implementation.encoding"], "unit": None, "toml": "", "verilog": None,
         "accuracy": {}, "cost": {}, **NOT_VERIFIED, "seconds": {},
     }  # fmt: skip

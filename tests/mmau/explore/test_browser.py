@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mmau.explore.design_space import Asked, Constraint
 from mmau.explore.html_report import packed
 from mmau.explore.html_report import page as report_page
 from tests.mmau.explore import sample
@@ -37,8 +38,8 @@ def test_page_shows_every_point_and_its_state(opened: Opened) -> None:
     symbols = {
         "L=4 F=10 ones-complement": "x",  # its circuit differs
         "L=4 F=10 sign-magnitude": "circle-open",  # not co-simulated
-        "L=4 F=14 ones-complement": "circle",
-        "sm_90 mma.m16n8k16.f32.f16.f16.f32": "diamond-open",
+        "L=4 F=14 ones-complement": "triangle-up",  # the third value of the second key
+        "sm_90 mma.m16n8k16.f32.f16.f16.f32": "star-open",
     }
     assert {name: drawn[name]["symbol"] for name in symbols} == symbols
     verdicts = dict(zip(opened.names(), opened.column("verdict"), strict=True))
@@ -101,11 +102,24 @@ def test_front_is_the_exact_one(opened: Opened, x: str, y: str, signs: tuple[int
     largest = {name for name, point in opened.drawn().items() if point["size"] > 9}
     names, pairs = [], []
     for record in sample.records():
-        if record["status"] == "done" and not (record["cosimulation"] or {}).get("mismatches"):
+        if record["kind"] == "point" and record["status"] == "done" and not (record["cosimulation"] or {}).get("mismatches"):
             two = [value(record["name"], *key.split(".")) for key in (x, y)]
             names.append(record["name"])
             pairs.append(tuple(None if v is None else v * sign for v, sign in zip(two, signs, strict=True)))
     assert largest == {names[number] for number in by_definition(pairs)}  # type: ignore[arg-type]
+
+
+@pytest.mark.attack("points whose names would cover each other")
+def test_names_beside_the_front_do_not_cover_each_other(opened: Opened) -> None:
+    """Of points at nearly one place two are named, above and below; the others in the note alone."""
+    found = opened.page.evaluate(
+        """() => {
+          const points = [0, 1, 2, 3].map((number) => ({ name: `E4M3 F=${number}` }));
+          const places = new Map(points.map((point, number) => [point, number < 3 ? [1 + number / 1000, 1] : [2, 2]]));
+          return readable(points, places, [{ log: false }, { log: true }]).map(({ point, side }) => [point.name, side]);
+        }"""
+    )
+    assert found == [["E4M3 F=0", "top"], ["E4M3 F=1", "bottom"], ["E4M3 F=3", "top"]]
 
 
 def test_front_of_ties_and_missing_values_is_the_exact_one(opened: Opened) -> None:
@@ -230,7 +244,8 @@ def test_infinite_and_zero_values_are_reported(browser: Any, tmp_path: Path) -> 
     for record, error in zip(records, (0.0, float("inf"), 1e-6, float("nan"), 1e-3), strict=True):
         record["accuracy"]["normal"]["relative_error"]["p99"] = error
     file = tmp_path / "report.html"
-    file.write_text(report_page(records, "t", ""), encoding="utf-8")
+    limit = Constraint("max_error", "accuracy.normal.relative_error.p99", 1e-4, None)
+    file.write_text(report_page(records, "t", "", Asked((limit,))), encoding="utf-8")
     opened = Opened(browser, file, viewport={"width": 1280, "height": 900})
     note = str(opened.page.locator("#plot-note").text_content())
     assert note.startswith("3 of 5 shown points are drawn; not drawn: 1 infinite, 1 without a value.")

@@ -9,10 +9,10 @@ import pytest
 from cosim.build.errors import SimulationError
 from cosim.runner.report import Report
 from golden import Unit
-from golden.units.unit_file import unit_from_table
+from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau.explore import work as work_module
 from mmau.explore.records import is_verified
-from mmau.explore.work import VERILOG, co_simulate, renamed
+from mmau.explore.work import VERILOG, co_simulate, renamed, work
 from rtl.designs.identity import verilog_digest
 from rtl.verilog.emit import to_verilog
 from tests.cosim.runner.reports import failed, passed
@@ -47,7 +47,7 @@ def test_renamed_verilog_is_that_of_the_unit_of_that_name(name: str) -> None:
 
 @pytest.mark.slow
 def test_verilog_alone_where_no_vectors_are_wanted(tmp_path: Path) -> None:
-    assert co_simulate(unit("unit"), 0, 0, tmp_path) is None
+    assert work({"part": "verilog", "unit": unit_to_toml(unit("unit"))}, tmp_path) is None
     assert (tmp_path / VERILOG).read_text() == to_verilog(unit("unit"))
 
 

@@ -9,7 +9,7 @@ import pytest
 import golden
 from golden.units.unit_file import unit_from_table
 from mmau.explore.columns import named, value_of
-from mmau.explore.design_space import arithmetic_of, broken_by_measures, of_cost, reference_of, unchecked
+from mmau.explore.design_space import arithmetic_of, broken_by_measures, reference_of, unchecked
 from mmau.explore.space_file import constraints_of
 from mmau.explore.tasks import without_datapath
 from tests.mmau.explore.texts import MEASURED, SMALL, space_of
@@ -27,6 +27,41 @@ def test_each_point_is_the_unit_of_its_file() -> None:
     assert (first["a"], first["implementation.encoding"]) == ("e4m3", "ones-complement")
 
 
+@pytest.mark.parametrize(
+    ("sweep", "names"),
+    [
+        ("L = [2]\nF = [8]", ["small"]),
+        ("L = [2]\nF = [8, 9]", ["F=8", "F=9"]),
+        ('F = [8, 9]\nL = [2]\nrho = ["RZ-FP32", "RD-FP32"]', ["F=8 RZ-FP32", "F=8 RD-FP32", "F=9 RZ-FP32", "F=9 RD-FP32"]),
+        ('L = [2]\nF = [8]\na = ["e4m3", "e5m2"]\nb = ["e4m3", "e5m2"]',
+         ["a=e4m3 b=e4m3", "a=e4m3 b=e5m2", "a=e5m2 b=e4m3", "a=e5m2 b=e5m2"]),  # words of two keys are the same
+        ('F = [8]\nsize = [{name = "2", L = 2}, {name = "4", L = 4}]', ["size=2", "size=4"]),
+        ('F = [8]\nsize = [{name = "few of them", L = 2}, {name = "many", L = 4}]', ["few of them", "many"]),
+        ('F = [8]\nsize = [{name = "L=2", L = 2}, {name = "more", L = 4}]', ["size=L=2", "size=more"]),
+    ],
+)  # fmt: skip
+def test_names_of_points_have_what_differs_and_nothing_else(sweep: str, names: list[str]) -> None:
+    text = SMALL.replace("L = [2, 4]\nF = {from = 8, to = 10}", sweep).partition("[sweep.implementation]")[0]
+    for key in ("rho", "a", "b"):
+        if f"\n{key} = [" in text:
+            text = "".join(line for line in text.splitlines(True) if not line.startswith(f'{key} = "'))
+    points = list(space_of(text + MEASURED).points())
+    assert [point.name for point in points] == names
+    assert len({point.file_name for point in points}) == len(points)
+    assert all(point.unit is not None and point.unit.name == point.name for point in points)
+
+
+@pytest.mark.attack("two points whose names could be the same")
+def test_points_that_lack_a_key_have_names_of_their_own() -> None:
+    """Where an operation has no F, words of other keys are not taken for it."""
+    choice = '[{name = "x y", rho = "RZ-FP32"}, {name = "x", rho = "RNE-FP32"}]'
+    more = '[{name = "y", L = 2}, {name = "z", L = 4}]'
+    text = SMALL.replace("L = [2, 4]\nF = {from = 8, to = 10}", f"F = [8]\nfirst = {choice}\nsecond = {more}")
+    points = list(space_of(text.replace('rho = "RZ-FP32"\n', "", 1) + MEASURED).points())
+    assert len({point.name for point in points}) == len(points) == 8
+    assert points[0].name == "first=x y second=y ones-complement"
+
+
 def test_point_that_is_no_unit_says_why() -> None:
     points = list(space_of(SMALL.replace("to = 10", "to = 129, step = 121") + MEASURED).points())
     assert [point.is_valid for point in points] == [True, True, False, False] * 2
@@ -41,9 +76,9 @@ def test_points_of_several_operations_and_flags() -> None:
     )
     points = list(space_of(text + MEASURED).points())
     assert [point.name.rpartition(" ")[0] for point in points[::2]] == [
-        "operation=T-FDPA L=2 F=24 sticky=false",
-        "operation=T-FDPA L=2 F=24 sticky=true",
-        "operation=E-FDPA L=2",  # which has neither F, nor sticky, nor e_zero
+        "T-FDPA sticky=false",  # L and F have one value
+        "T-FDPA sticky=true",
+        "E-FDPA",  # which has neither F, nor sticky, nor e_zero
     ]
     assert all(point.is_valid for point in points)
 
@@ -137,7 +172,6 @@ def test_measures_beyond_a_limit_are_reported() -> None:
     found = constraints_of(table, "T-FDPA", ["normal", "chain-64"])
     ratio = "accuracy.chain-64.arithmetic_snr_db = 80 is below min_accuracy.chain-64.snr_db = 90"
     assert broken_by_measures(found, FIGURES) == f"cells = 100 is above max_cells = 99; {ratio}"
-    assert [each.key for each in of_cost(found)] == ["max_cells"]
     assert broken_by_measures(constraints_of({"max_cells": 100}, "T-FDPA", []), FIGURES) == ""
 
 
@@ -206,12 +240,12 @@ def test_keys_vary_together() -> None:
     text = SMALL.replace('a = "e4m3"\nb = "e4m3"\n', "").replace("[sweep]", f"[sweep]\nformats = {formats}")
     space = space_of(text + MEASURED)
     points = list(space.points())
-    assert {point.name.partition(" ")[0] for point in points} == {"formats=FP8", "formats=e2m1-e2m1-2"}
+    assert {point.name.partition(" ")[0] for point in points} == {"FP8", "e2m1-e2m1-2"}
     assert {(point.parameters["a"], point.parameters["b"]) for point in points} == {("e4m3", "e5m2"), ("e2m1", "e2m1")}
     assert space.swept[:3] == ("a", "b", "implementation.stages")
     named_as_a_later_key = text.replace("formats = ", "scales = ").replace('{a = "e2m1"', '{name = "FP4", a = "e2m1"')
     named = {point.name.partition(" ")[0] for point in space_of(named_as_a_later_key + MEASURED).points()}
-    assert named == {"scales=FP8", "scales=FP4"}
+    assert named == {"FP8", "FP4"}
     for wrong, message in {
         "formats = [{}]": r"\[sweep.formats\] must set a key of the unit in each table, got \{\}",
         "formats = [{F = 4}]": r"the keys of \[sweep\] must have each value once, got 'F' twice",
@@ -244,9 +278,7 @@ def test_fields_of_an_own_format_are_swept() -> None:
     text = text.replace('"RZ-FP32"', '"RZ-FP32"\nF = 9')
     points = list(space_of(text + MEASURED).points())
     assert [point.message for point in points] == [""] * 6
-    assert [point.name for point in points] == [
-        f"L=2 encoding=ones-complement x.man_bits={bits} x.bias={bias}" for bits in (2, 3) for bias in (6, 7, 8)
-    ]
+    assert [point.name for point in points] == [f"x.man_bits={bits} x.bias={bias}" for bits in (2, 3) for bias in (6, 7, 8)]
     for point in points:
         assert point.unit is not None
         assert point.parameters["a"] == "x"
@@ -302,15 +334,15 @@ def test_units_of_several_modes_are_points() -> None:
 
 def test_modes_are_swept_as_a_whole() -> None:
     space = space_of(SMALL.replace("L = [2, 4]", "L = [2, 3]") + ONE_OR_TWO + MEASURED)
-    units = {point.name.partition(" modes=")[0] + point.name[-4:]: point.unit for point in space.points()}
+    units = {point.name: point.unit for point in space.points()}
     assert {name: unit and len(unit.controls) for name, unit in units.items()} == {
-        f"L={L} F={F} encoding={encoding}={modes}": number
+        f"L={L} F={F} {encoding} {modes}": number
         for L in (2, 3)
         for F in (8, 9, 10)
         for encoding in ("ones-complement", "sign-magnitude")
         for modes, number in (("one", 0), ("two", 1))
     }
-    unit = units["L=3 F=8 encoding=ones-complement=two"]
+    unit = units["L=3 F=8 ones-complement two"]
     assert unit is not None
     assert without_datapath(unit) == (
         "this unit has no datapath and was not synthesised or co-simulated: L times the width of a must be the same in all "

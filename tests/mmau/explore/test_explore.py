@@ -1,7 +1,9 @@
 """Explorations: every point has a record; what is there costs nothing; whatever a tool does to a point, the rest goes on."""
 
 import json
+import signal
 import tomllib
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,10 @@ import pytest
 
 from golden.units.unit_file import load_unit
 from mmau.explore.explore import Exploration, explore
-from mmau.jobs import Engine, Processes, Store
+from mmau.explore.records import is_candidate, is_right
+from mmau.jobs import Engine, Processes, Store, Task
+from mmau.jobs.task import Limits, Outcome
+from mmau.signals import Ended
 from tests.mmau.explore import works
 from tests.mmau.explore.texts import MEASURED, SMALL, space_of
 from tests.mmau.jobs.helpers import ThisProcess
@@ -39,7 +44,8 @@ def records(folder: Path) -> list[dict[str, Any]]:
 def test_every_point_has_a_record_its_unit_and_its_verilog(notes: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     found, told = explored(folder)
-    assert told[0].startswith("small: 12 points (L 2 × F 3 × encoding 2): 36 tasks, 0 of them done; about ")
+    assert told[0].startswith("small: 12 points (L 2 × F 3 × encoding 2): 36 tasks, 0 of them done; one task of each of 4 ")
+    assert told[1].startswith("32 tasks are left; about ")
     assert found.records == records(folder)
     assert found.count("done") == 12
     for record in found.records:
@@ -57,7 +63,7 @@ def test_every_point_has_a_record_its_unit_and_its_verilog(notes: Path, tmp_path
         key: first[key]
         for key in ("name", "kind", "status", "message", "swept", "accuracy", "cost", "cosimulation", "proof")
     } == {
-        "name": "L=2 F=8 encoding=ones-complement",
+        "name": "L=2 F=8 ones-complement",
         "kind": "point",
         "status": "done",
         "message": "",
@@ -125,7 +131,7 @@ def test_netlists_with_their_activity_lie_beside_the_points_that_ask_for_them(no
     assert {path.name for path in (folder / "netlists").iterdir()} == {
         f"{name}{end}" for name in names for end in (".v", ".saif")
     }
-    assert (folder / "netlists" / "L-2_F-9_encoding-ones-complement.saif").read_text() == "netlist.saif of F = 9"
+    assert (folder / "netlists" / "L-2_F-9_ones-complement.saif").read_text() == "netlist.saif of F = 9"
     explored(folder, asked.replace("to = 10", "to = 9").replace("[2, 4]", "[4]"))
     assert len([*(folder / "netlists").iterdir()]) == 8
     explored(folder, SMALL)
@@ -148,7 +154,7 @@ def test_whatever_a_tool_does_to_a_point_the_others_go_on(notes: Path, tmp_path:
     assert told[8]["accuracy"]["normal"]["rows"] == 1000
     assert told[8]["cosimulation"]["mismatches"] == 0
     assert [record["parameters"]["F"] for record in found.not_done] == [8, 9]
-    assert found.differing == ["L=2 F=10 encoding=ones-complement"]
+    assert found.differing == ["F=10"]
     notes.write_text("")
     assert explored(folder, text, works.quick)[0].count("failed") == 1
     assert notes.read_text() == ""
@@ -156,27 +162,74 @@ def test_whatever_a_tool_does_to_a_point_the_others_go_on(notes: Path, tmp_path:
     assert (again.count("done"), sorted(notes.read_text().splitlines())) == (4, ["cost  2 8", "cost  2 9"])
 
 
-def test_point_beyond_a_limit_of_costs_is_measured_no_further(notes: Path, tmp_path: Path) -> None:
+def test_limit_of_a_measure_decides_who_wins_and_hides_no_figure(notes: Path, tmp_path: Path) -> None:
     found, told = explored(tmp_path / "out", SMALL + "[constraints]\nmax_cells = 3200\nmax_F = 9\n" + MEASURED)
     assert {record["name"]: record["message"] for record in found.records if record["status"] == "invalid"} == {
-        "L=2 F=10 encoding=ones-complement": "F = 10 is above max_F = 9",
-        "L=2 F=10 encoding=sign-magnitude": "F = 10 is above max_F = 9",
-        "L=4 F=8 encoding=sign-magnitude": "cells = 3205 is above max_cells = 3200",
-        "L=4 F=9 encoding=ones-complement": "cells = 3600 is above max_cells = 3200",
-        "L=4 F=9 encoding=sign-magnitude": "cells = 3605 is above max_cells = 3200",
-        "L=4 F=10 encoding=ones-complement": "F = 10 is above max_F = 9",
-        "L=4 F=10 encoding=sign-magnitude": "F = 10 is above max_F = 9",
+        f"L={L} F=10 {encoding}": "F = 10 is above max_F = 9"
+        for L in (2, 4)
+        for encoding in ("ones-complement", "sign-magnitude")
     }
-    assert "invalid: L=2 F=10 encoding=ones-complement: F = 10 is above max_F = 9" in told
-    beyond = next(record for record in found.records if record["name"] == "L=4 F=9 encoding=ones-complement")
-    assert (beyond["cost"]["cells"], beyond["cosimulation"], beyond["accuracy"], beyond["verilog"]) == (
-        3600,
-        None,
-        None,
-        None,
-    )
-    assert "cosimulation  4 9" not in notes.read_text()
+    assert {record["name"]: record["beyond"] for record in found.records if record["beyond"]} == {
+        "L=4 F=8 sign-magnitude": "cells = 3205 is above max_cells = 3200",
+        "L=4 F=9 ones-complement": "cells = 3600 is above max_cells = 3200",
+        "L=4 F=9 sign-magnitude": "cells = 3605 is above max_cells = 3200",
+    }
+    assert "invalid: L=2 F=10 ones-complement: F = 10 is above max_F = 9" in told
+    beyond = next(record for record in found.records if record["name"] == "L=4 F=9 ones-complement")
+    assert (beyond["status"], beyond["cosimulation"]["mismatches"]) == ("done", 0)
+    assert beyond["accuracy"]["normal"]["rows"] == 1000
+    assert not is_candidate(beyond)
+    assert is_right(beyond)
     assert "cost  2 10" not in notes.read_text()
+
+
+class Interrupted(ThisProcess):
+    """An engine that a signal ends after some tasks."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self._after = after
+
+    def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
+        for number, outcome in enumerate(super().outcomes(work, tasks, limits, scratch)):
+            if number == self._after:
+                raise Ended(signal.SIGINT)
+            yield outcome
+
+
+@pytest.mark.parametrize("after", [2, 9])
+def test_interrupted_run_keeps_a_record_of_every_point_that_says_what_is_missing(
+    after: int, notes: Path, tmp_path: Path
+) -> None:
+    """Among the tasks that come first, and among the others: costs come first, then co-simulations."""
+    text = (SMALL + MEASURED).replace("[2, 4]", "[2, 3, 4]")
+    with pytest.raises(Ended):
+        explored(tmp_path / "out", text, engine=Interrupted(after))
+    found = records(tmp_path / "out")
+    assert len(found) == 18
+    assert {record["status"] for record in found} <= {"unfinished", "done"}
+    open_ones = [record for record in found if record["status"] == "unfinished"]
+    assert len(open_ones) >= 17
+    assert all(record["message"].startswith("not measured: ") for record in open_ones)
+    assert not any(map(is_right, open_ones))
+    measured = [record for record in open_ones if record["cost"] is not None]
+    assert 0 < len(measured) < 17
+    assert not any("cost" in record["message"] for record in measured)
+    done, told = explored(tmp_path / "out", text)
+    assert done.count("done") == 18
+    assert "54 tasks" in told[0]
+
+
+def test_a_task_of_each_kind_comes_before_the_estimate(notes: Path, tmp_path: Path) -> None:
+    """Of each library of cells, too; each is carried out once."""
+    text = (SMALL + MEASURED).replace("[sweep.implementation]", '[sweep.implementation]\nlibrary = ["osu018", "osu035"]')
+    found, told = explored(tmp_path / "out", text)
+    assert told[0].endswith("; one task of each of 6 kinds first, to estimate the time")
+    assert told[1].startswith("54 tasks are left; about ")
+    lines = notes.read_text().splitlines()
+    assert [line.split()[0] for line in lines[:6]] == ["cost", "cosimulation"] * 2 + ["accuracy"] * 2
+    assert len(lines) == 60
+    assert found.count("done") == 24
 
 
 def test_limit_without_a_figure_is_reported_as_unchecked(notes: Path, tmp_path: Path) -> None:
@@ -212,7 +265,7 @@ def test_point_that_a_workload_does_not_admit_is_invalid_before_work_begins(note
     text = (SMALL + MEASURED).replace("[2, 4]", "[2, 3]").replace('"normal"', '"chain-64"')
     found, told = explored(tmp_path / "out", text)
     assert (found.count("done"), found.count("invalid")) == (6, 6)
-    assert told[1].startswith("invalid: L=3 F=8 encoding=ones-complement: workload chain-64 has rows of 64 products, which ")
+    assert told[2].startswith("invalid: L=3 F=8 ones-complement: workload chain-64 has rows of 64 products, which ")
     assert "  3 " not in notes.read_text()
 
 

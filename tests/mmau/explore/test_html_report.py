@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mmau.explore.design_space import Asked, Constraint
 from mmau.explore.html_report import data, page
 from mmau.explore.tasks import with_costs_per_product
 from tests.mmau.explore import sample
@@ -75,7 +76,7 @@ def test_messages_are_listed(text: str) -> None:
 
 @pytest.mark.slow
 def test_page_says_how_far_estimates_are_off_and_what_no_cost_has() -> None:
-    said = page(sample.records(), sample.TITLE, sample.SPACE, ["Estimates of the area are off by 2 %."])
+    said = page(sample.records(), sample.TITLE, sample.SPACE, estimates=["Estimates of the area are off by 2 %."])
     assert "<p>Estimates of the area are off by 2 %.</p>" in said
     assert "without wires and a clock tree" in said
 
@@ -91,8 +92,29 @@ def test_plot_of_unequal_L_begins_per_product_and_says_so() -> None:
             record["cost"] = with_costs_per_product(record["cost"], record["parameters"]["L"])
     found = data(records)
     assert found["x"] == "cost.area_um2_per_product"
-    assert found["steps"] == ["cost.area_um2", "cost.energy_pj", "cost.cells"]  # on these the plot warns
+    assert found["steps"] == ["cost.cells", "cost.area_um2", "cost.energy_pj"]  # on these the plot warns
     assert sentence in page(records, sample.TITLE, sample.SPACE)
+
+
+def test_plot_begins_with_what_is_limited_and_has_its_line() -> None:
+    column = "accuracy.outliers.ulp.mean"
+    asked = Asked((Constraint(f"max_{column}", column, 3.0, None),), (), ("energy_pj",))
+    found = data(sample.records(), asked)
+    assert (found["x"], found["y"]) == ("cost.energy_pj", "accuracy.normal.arithmetic_snr_db")
+    assert found["limits"] == [{"key": column, "at": 3.0, "least": False}]
+    assert column in found["chosen"]
+    titles = {each["key"]: each["title"] for each in found["columns"]}
+    assert titles[column] == "error, mean, outliers (ulp)"
+
+
+def test_points_beyond_a_limit_say_so_in_words() -> None:
+    records = sample.records()
+    records[4]["beyond"] = "accuracy.normal.arithmetic_snr_db = 84.28 is below min_… = 100"
+    column = "accuracy.normal.arithmetic_snr_db"
+    asked = Asked((Constraint(f"min_{column}", column, 100.0, None),))
+    said = page(records, "t", "", asked).partition('<script type="application/json"')[0]
+    assert "84.28 dB: not SNR of arithmetic alone, normal ≥ 100 dB" in said
+    assert "snr_db" not in said
 
 
 @pytest.mark.parametrize(("value", "sent"), [(math.inf, "Infinity"), (-math.inf, "-Infinity"), (math.nan, "NaN"), (3, 3)])

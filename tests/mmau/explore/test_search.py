@@ -93,7 +93,7 @@ def test_point_without_a_figure_is_passed_over(notes: Path, tmp_path: Path) -> N
     assert found.count("done") == 12
 
 
-def test_circuit_that_differs_is_no_candidate() -> None:
+def test_circuit_that_differs_or_is_beyond_a_limit_is_no_candidate() -> None:
     space = space_of(SMALL + MEASURED + search(4))
     assert isinstance(space.strategy, Search)
     first = record(next(iter(space.points())))
@@ -102,3 +102,5 @@ def test_circuit_that_differs_is_no_candidate() -> None:
     assert objectives(space.strategy, first | {"cosimulation": counts}) == [112.0, 48.0]
     assert objectives(space.strategy, first | {"cosimulation": counts | {"mismatches": 1}}) is None
     assert objectives(space.strategy, first | {"cosimulation": counts | {"received": 8}}) is None
+    assert objectives(space.strategy, first | {"beyond": "L = 2 is below min_L = 3"}) is None
+    assert objectives(space.strategy, first | {"late": "delay_ns = 2 is above clock_ns = 1"}) is None

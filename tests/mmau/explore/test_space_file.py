@@ -1,5 +1,6 @@
 """space.toml: the documented file is read whole; every key is known, and the message names key, rule and value."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -47,8 +48,8 @@ def test_documented_file_is_read(tmp_path: Path) -> None:
     assert (space.cost, space.strategy) == ({}, None)
     points = list(space.points())
     assert all(point.is_valid for point in points)
-    assert points[0].name == "L=16 F=8 encoding=ones-complement"
-    assert points[-1].name == "L=32 F=30 encoding=sign-magnitude"
+    assert points[0].name == "L=16 F=8 ones-complement"
+    assert points[-1].name == "L=32 F=30 sign-magnitude"
     assert [point.name for point in space.reference_points()] == ["sm_90:wgmma.m64n8k32.f32.e4m3.e4m3"]
 
 
@@ -107,8 +108,8 @@ def changed(old: str, new: str) -> str:
     ("text", "message"),
     [
         (changed("[sweep]", "[sweeps]"),
-         "key must be one of name, fixed, array, sweep, constraints, reference, accuracy, cost, cosimulation, proof, "
-         "strategy; got 'sweeps' (did you mean 'sweep'?)"),
+         "key must be one of name, fixed, array, sweep, constraints, questions, reference, accuracy, cost, "
+         "cosimulation, proof, strategy; got 'sweeps' (did you mean 'sweep'?)"),
         ('operation = "FMA"\na = "fp32"\n',
          "it describes a unit, not a design space: its keys go into a table [fixed], and those that vary into [sweep]"),
         (changed('name = "small"', ""), "key name must be a non-empty string of printable characters, got None"),
@@ -212,3 +213,81 @@ def test_message_names_the_file(tmp_path: Path) -> None:
     path.write_text("name = \n")
     with pytest.raises(ValueError, match=r"space\.toml: not a TOML file: "):
         load_space(path)
+
+
+QUESTIONS = """
+[questions.small]
+"min_accuracy.normal.snr_db" = 60
+max_F = 9
+
+[questions."fast and plain"]
+best = "delay_ns"
+where = {encoding = "sign-magnitude", L = 2}
+"""
+
+
+def test_questions_are_read() -> None:
+    small, fast = space_of(SMALL + MEASURED + QUESTIONS).questions
+    assert (small.name, small.best, small.where) == ("small", None, {})
+    assert [(each.column, each.parameter) for each in small.constraints] == [
+        ("accuracy.normal.arithmetic_snr_db", None),
+        ("F", "F"),
+    ]
+    assert (fast.name, fast.best, fast.where) == ("fast and plain", "delay_ns", {"encoding": "sign-magnitude", "L": 2})
+    asked = space_of(SMALL + MEASURED + QUESTIONS).asked
+    assert asked.columns == ["accuracy.normal.arithmetic_snr_db", "cost.delay_ns"]
+    assert all(point.is_valid for point in space_of(SMALL + MEASURED + QUESTIONS).points())
+
+
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        (QUESTIONS.replace("delay_ns", "delay"), "[questions.fast and plain] best: column 'delay' is not one of the "),
+        (QUESTIONS.replace("delay_ns", "accuracy.normal.bias.mean_ulp"),
+         "[questions.fast and plain] best must be a column whose least or largest value is the best, got "),
+        (QUESTIONS.replace("max_F", "mux_F"), "[questions.small] key must be one of max_L, "),
+        (QUESTIONS.replace("L = 2", "L = 3"), "[questions.fast and plain.where] L must be one of 2, 4; got 3"),
+        (QUESTIONS.replace("encoding", "encodings"), "[questions.fast and plain.where] key must be one of L, F, encoding; "),
+        ("[questions]\nsmall = 3\n", "questions.small must be a table, got 3"),
+    ],
+)  # fmt: skip
+def test_bad_question_is_one_message(questions: str, message: str) -> None:
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        space_of(SMALL + MEASURED + questions)
+
+
+WORDS = SMALL.replace('rho = "RZ-FP32"\n', "").replace("[sweep]", '[sweep]\nrho = ["RZ-FP32", "RD-FP32"]')
+
+
+@pytest.mark.attack("a value of [sweep] that is misspelt")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SMALL + 'library = ["osu018", "asap8"]\n', "[sweep] implementation.library: asap8: library must be osu018, "),
+        (SMALL + 'library = ["osu050"]\n', "[sweep] implementation.library: osu050: library must be osu018, "),
+        (SMALL.replace("[sweep]", '[fixed.implementation]\nlibrary = "asap"\n[sweep]'),
+         "[fixed.implementation] library: library must be osu018, "),
+        (SMALL.replace("sign-magnitude", "sign-magnitud"),
+         "[sweep] implementation.encoding: no point with sign-magnitud is a unit: encoding must be one of "),
+        (WORDS.replace("RD-FP32", "RD-FP23"), "[sweep] rho: no point with RD-FP23 is a unit: rho must be "),
+        (SMALL.replace("[sweep]", '[sweep]\ncells = [{name = "old", implementation = {library = "osu018"}}, {name = "new", '
+                       'implementation = {library = "asap"}}]'),
+         "[sweep] cells: new: library must be osu018, "),
+    ],
+)  # fmt: skip
+def test_misspelt_value_of_a_swept_key_is_one_message_before_any_work(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "space.toml"
+    path.write_text(text + MEASURED)
+    with pytest.raises(ValueError, match="^" + re.escape(f"{path}: {message}")):
+        load_space(path)
+
+
+def test_word_that_some_points_cannot_have_is_no_mistake() -> None:
+    """A mode of rounding that one operation lacks, and numbers beyond their range."""
+    space_of(SMALL.replace("to = 10", "to = 129, step = 121") + MEASURED)
+    mixed = 'mixed = [{operation = "T-FDPA"}, {operation = "FMA", a = "fp32", b = "fp32"}]'
+    text = SMALL.replace('operation = "T-FDPA"\n', "").replace('a = "e4m3"\nb = "e4m3"\n', "")
+    text = text.replace("[sweep]", f"[sweep]\n{mixed}").replace(
+        '{operation = "T-FDPA"}', '{operation = "T-FDPA", a = "e4m3", b = "e4m3"}'
+    )
+    assert len(list(space_of(text + MEASURED).points())) == 14

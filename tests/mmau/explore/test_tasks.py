@@ -18,7 +18,9 @@ from mmau.explore.tasks import (
     estimate_text,
     parts_of,
     rough_seconds,
+    sample_of,
     seconds_of,
+    timed_by,
     without_datapath,
 )
 from mmau.jobs import DONE, Record, Task, provenance
@@ -39,8 +41,8 @@ def test_parts_depend_on_their_tools_alone() -> None:
     assert "sources" in found["cost"].task.depends
     assert {"verilator", "g++", "sources"} <= set(found["cosimulation"].task.depends)
     assert set(found["accuracy on normal"].task.depends) == {"sources", "library", "numpy", "ml_dtypes"}
-    without = parts(replace(SPACE, cosimulation=None))["cosimulation"]
-    assert without.task.content["vectors"] == 0
+    without = parts(replace(SPACE, cosimulation=None))["verilog"]
+    assert "vectors" not in without.task.content
     assert "verilator" not in without.task.depends
 
 
@@ -49,7 +51,7 @@ def test_a_proof_is_a_part_where_a_time_is_given_for_it() -> None:
     assert list(found) == ["cost", "cosimulation", "proof", "accuracy on normal", "accuracy on properties"]
     assert found["proof"].task.content["seconds"] == 7.0
     assert {"sources", "bitwuzla", "z3", "cvc5", "pyosys", "verilator"} <= set(found["proof"].task.depends)
-    assert "library" not in parts(replace(SPACE, cosimulation=None))["cosimulation"].task.depends
+    assert "library" not in parts(replace(SPACE, cosimulation=None))["verilog"].task.depends
 
 
 def test_router_and_torch_count_where_they_are_used() -> None:
@@ -109,14 +111,14 @@ def recorded(task: Task, factor: float) -> Record:
 
 
 def test_estimate_follows_the_times_of_the_same_part() -> None:
-    rough = seconds_of(TASKS, [])
+    rough = seconds_of(TASKS, timed_by([]))
     assert sum(rough.values()) == pytest.approx(sum(map(rough_seconds, TASKS)))
-    assert seconds_of(TASKS, [recorded(task, 3.0) for task in TASKS]) == pytest.approx(
+    assert seconds_of(TASKS, timed_by([recorded(task, 3.0) for task in TASKS])) == pytest.approx(
         {kind: 3 * seconds for kind, seconds in rough.items()}
     )
     costs = [task for task in TASKS if task.content["part"] == "cost"]
-    assert seconds_of(TASKS, [recorded(costs[0], 2.0)]) == pytest.approx(rough | {"cost": 2 * rough["cost"]})
-    assert seconds_of([], []) == {}
+    assert seconds_of(TASKS, timed_by([recorded(costs[0], 2.0)])) == pytest.approx(rough | {"cost": 2 * rough["cost"]})
+    assert seconds_of([], timed_by([])) == {}
 
 
 def test_arrays_of_one_arithmetic_share_its_accuracy_and_not_their_costs() -> None:
@@ -150,9 +152,25 @@ def test_estimate_knows_what_else_takes_time() -> None:
     """Verilog alone is quick; rows whose changes are counted are slow."""
     alone = space_of(SMALL)
     by_rows = space_of(SMALL + '[cost]\nactivity = "normal"\n')
-    rough = [seconds_of([part.task for part in parts(space).values()], []) for space in (SPACE, alone, by_rows)]
-    assert rough[1]["cosimulation"] < rough[0]["cosimulation"] / 2
+    rough = [seconds_of([part.task for part in parts(space).values()], timed_by([])) for space in (SPACE, alone, by_rows)]
+    assert rough[1]["verilog"] < rough[0]["cosimulation"] / 2
     assert rough[2]["cost"] > 1.5 * rough[0]["cost"]
+
+
+def test_sample_has_a_task_of_each_kind_that_is_not_known() -> None:
+    space = space_of(SMALL + 'library = ["osu018", "osu035"]\n' + MEASURED)
+    tasks = distinct_tasks([part for point in space.points() for part in parts_of(space, point)])
+    sample = sample_of(tasks, [])
+    kinds = [(task.content["part"], task.content.get("workload")) for task in sample]
+    assert sorted(map(str, kinds)) == sorted(
+        map(str, [("cost", None), ("cosimulation", None)] * 2 + [("accuracy", "normal"), ("accuracy", "properties")])
+    )
+    others = [task for task in tasks if task not in sample]
+    assert sample_of(others, [recorded(task, 1.0) for task in sample]) == []
+    costs = [task for task in tasks if task.content["part"] == "cost"]
+    slow, quick = (task for task in sample if task.content["part"] == "cost")
+    known = timed_by([recorded(slow, 9.0), recorded(quick, 2.0)])
+    assert sum(map(known, costs)) == pytest.approx(5.5 * sum(map(rough_seconds, costs)))
 
 
 def test_estimate_names_each_kind_of_task() -> None:

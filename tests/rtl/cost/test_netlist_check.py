@@ -122,3 +122,24 @@ def test_netlist_is_right_in_every_mode(osu018: Library, right: Unit, wrong: Uni
     check_netlist(netlist, osu018, right, 1, 400)
     with pytest.raises(NetlistError, match=f"^{DIFFERS.replace('small', 'modes, .*')}"):
         check_netlist(netlist, osu018, wrong, 1, 400)
+
+
+@pytest.mark.slow
+@pytest.mark.attack("netlists of a synthesis")
+def test_netlist_takes_zero_points(osu018: Library) -> None:
+    """Those of unsigned elements are not those of signed ones."""
+    keys = {
+        "name": "zeros",
+        "operation": "T-FDPA",
+        "L": 1,
+        "F": 6,
+        "e_zero": -20,
+        "a": "e2m1",
+        "c": "fp16",
+        "rho": "RZ-FP16",
+    }
+    right, wrong = (unit_from_table({**keys, "b": b, "controls": {"zb": {"key": "zero_b"}}}) for b in ("uint3", "int3"))
+    netlist = netlist_of(right, osu018)
+    check_netlist(netlist, osu018, right, 0, 400)
+    with pytest.raises(NetlistError, match=f"^{DIFFERS.replace('small', 'zeros')}"):
+        check_netlist(netlist, osu018, wrong, 0, 400)

@@ -351,8 +351,8 @@ def test_expected_result_is_that_of_the_chosen_operands() -> None:
 def test_other_controls_have_no_datapath(wrong: Unit, message: str) -> None:
     start = (
         "moded: [controls] of a datapath have numbers as values, and choose the rounding mode (one port) of FMA, MUL, ADD "
-        "and E-FDPA, the format (one port) or the operation of FMA, MUL and ADD, signs and ports of operands, a mask or "
-        "metadata; or are one input of random bits; "
+        "and E-FDPA, the format (one port) or the operation of FMA, MUL and ADD, signs and ports of operands, a mask, "
+        "metadata or zero points; or are one input of random bits; "
     )
     with pytest.raises(ValueError, match=f"^{re.escape(start + message)}: give a design that has them with --dut$"):
         ControlledDesign.of(wrong).component()

@@ -4,6 +4,7 @@ import re
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,15 @@ def test_circuit_with_a_mask_too(tmp_path: Path) -> None:
     of = design("E", controls=BOTH)
     assert cosim.run(of, vectors=400).failures == ()
     assert write_and_lint(of, tmp_path, readers()) == {}
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+def test_mask_beside_block_scales() -> None:
+    scaled: dict[str, Any] = {"operation": "ST-FDPA", "a": "e2m1", "b": "e2m1", "K_block": 2, "scale": "ue8m0"}
+    of = design(**scaled, controls={"mask_i": {"key": "mask"}})
+    assert cosim.run(of, vectors=400).failures == ()
+    assert prove(of, 600.0).verdict == PROVED
 
 
 WRONG = {

@@ -183,7 +183,7 @@ def test_without_finite_rows_there_are_no_numbers() -> None:
     found = errors.measures()
     assert found["relative_error"] == {"mean": None, "median": None, "p99": None, "max": None, "unbounded": 0}
     assert found["bias"] == {"mean_ulp": None, "low95": None, "high95": None}
-    assert errors.snr() is None
+    assert (errors.snr(), errors.snr_standard_error()) == (None, None)
 
 
 def test_a_result_in_place_of_an_exact_zero_is_unbounded() -> None:
@@ -248,3 +248,10 @@ def test_quantiles_are_numbers_of_the_sample() -> None:
     errors.add(np.array([5, 1, 4, 2, 3], np.uint32), exact_results(shape, operands))
     found = errors.measures()["ulp"]
     assert (found["median"], found["p99"], found["max"], found["mean"]) == (3, 5, 5, statistics.mean(range(1, 6)))
+
+
+@pytest.mark.slow
+def test_standard_error_is_the_spread_of_ratios_over_samples() -> None:
+    found = [measure(UNITS["T-FDPA e4m3 e5m2"], {"kind": "normal", "quantise": {}}, 400, seed) for seed in range(60)]
+    stated = statistics.mean(each["snr_standard_error_db"]["total"] for each in found)
+    assert 0.75 < stated / statistics.stdev(each["total_snr_db"] for each in found) < 1.3
