@@ -17,11 +17,11 @@ SUM = Unit(name="sum", operation=ADD(a="fp16", b="fp16", rho="RNE-FP16"))  # typ
 SECONDS = 300.0
 
 
-def described(folder: Path, *change: str) -> Dut:
+def described(folder: Path, found: str = "", put: str = "") -> Dut:
     """The adder, or a copy with another text in the place of one in it."""
     text, source = DESIGN.read_text(encoding="utf-8"), folder / DESIGN.name
-    assert not change or text.count(change[0]) == 1
-    source.write_text(text.replace(*change) if change else text, encoding="utf-8")
+    assert not found or text.count(found) == 1
+    source.write_text(text.replace(found, put) if found else text, encoding="utf-8")
     ports = {"a": "a", "b": "b", "d": "z", "out_valid": "z_valid", "out_ready": "z_ready"}
     ports |= {f"{name}_{end}": f"{name}_{end}" for name in "ab" for end in ("valid", "ready")}
     table = {
