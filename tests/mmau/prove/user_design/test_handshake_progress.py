@@ -88,5 +88,5 @@ def test_a_run_that_goes_on_holds_nothing_up_for_ever() -> None:
 
 @pytest.mark.attack("dut")
 def test_a_run_that_begins_again_holds_its_operands_up() -> None:
-    with pytest.raises(NotCompared, match="^its handshake: operands were taken whose result never comes"):
+    with pytest.raises(NotCompared, match=r"^its handshake: operands were taken whose result never comes"):
         check_progress(with_a_run(2))
