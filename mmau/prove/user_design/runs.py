@@ -95,7 +95,17 @@ class _Point:
     registers: State
     path: tuple[Term, ...]
     cycles: int
+    before: "_Point | None" = None
     ways: "list[_Way] | None" = None
+
+    def repeats(self) -> bool:
+        """Whether it is a point before it once more."""
+        point = self.before
+        while point is not None:
+            if point.place == self.place and point.registers == self.registers:
+                return True
+            point = point.before
+        return False
 
 
 @dataclass(frozen=True)
@@ -373,7 +383,7 @@ class _Execution:
     def unrolled(self, start: _Point, branches: Mapping[Control, Sequence[Branch]], paths: int) -> list[_Point] | None:
         """All points from a start on to those that leave some places; None if there are too many."""
         possible = _Possible(self.terms, self.limits, self.meaning)
-        points, level, seen = [start], [start], set[tuple[Control, frozenset[tuple[str, Term]]]]()
+        points, level = [start], [start]
         cycles = 0
         while level:
             cycles += 1
@@ -387,10 +397,8 @@ class _Execution:
                 found |= {way.to: None for way in point.ways}
             points += found
             level = [point for point in found if point.place in branches]
-            states = {(point.place, frozenset(point.registers.items())) for point in level}
-            if states & seen:
+            if any(point.repeats() for point in level):
                 raise NoRun("a loop may never end")
-            seen |= states
         return points
 
     def _ways(
@@ -425,7 +433,7 @@ class _Execution:
             if key in same:  # a condition made no difference
                 same[key].path = (*point.path, *(each for each in same[key].path[len(point.path) :] if each in conditions))
             else:
-                same[key] = _Point(branch.to, after, path, point.cycles + 1)
+                same[key] = _Point(branch.to, after, path, point.cycles + 1, point)
             ways.append(_Way(branch, every, same[key]))
         return ways
 
