@@ -38,6 +38,7 @@ PEERS = {
     "redmule": Peer("https://github.com/pulp-platform/redmule", "ef6f08a", "SHL-0.51"),
     "fpu-sp": Peer("https://github.com/taneroksuz/fpu-sp", "14f7f9f", "MIT"),
     "hardfloat": Peer("https://github.com/bsg-external/HardFloat", "aaf5736", "BSD-3-Clause"),
+    "dawsonjon-fpu": Peer("https://github.com/dawsonjon/fpu", "c45d5e0", "MIT"),
     "common_cells": Peer("https://github.com/pulp-platform/common_cells", "6aeee85", "SHL-0.51"),
 }
 

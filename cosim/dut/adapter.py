@@ -61,12 +61,18 @@ def inner_operands(dut: Dut, operands: Sequence[Operand]) -> list[Operand]:
     return found
 
 
+def handshaken(inner: Sequence[Operand]) -> list[str]:
+    """The operands of one transfer that may have a handshake of their own."""
+    return [each.name for each in inner if each.direction == "input" and each.width and each.name in "abc"]
+
+
 def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], with_pauses: bool) -> Iterator[str]:
     """The lines of the adapter, between ports of the wrapper and nets `inner_…`.
 
     Args:
         outer, inner: operands of the whole result, and of one transfer.
-        with_pauses: whether it pauses between transfers; a proof is without.
+        with_pauses: whether it pauses between transfers; a proof is without, but has an input `pauses` that keeps back each
+            operand with a handshake of its own.
     """
     yield "  /* verilator lint_off WIDTH */"
     yield from _Adapter(dut, outer, inner, with_pauses).lines()
@@ -78,9 +84,9 @@ class _Adapter:
         self._dut, self._beats, self._timing = dut, dut.beats, dut.timing
         self._outer, self._inner = {each.name: each for each in outer}, {each.name: each for each in inner}
         self._given = [each for each in inner if each.direction == "input" and each.width]
-        self._handshaken = [each.name for each in self._given if each.name in "abc"]
+        self._handshaken = handshaken(inner)
         self._marked = "in_valid" in dut.signals or dut.protocol in (START_DONE, EACH)
-        self._pauses = with_pauses and self._marked
+        self._with_pauses, self._pauses = with_pauses, with_pauses and self._marked
         self._format = self._outer.get("format")
         self._takes_ready = "out_ready" in self._timing.controls
 
@@ -132,6 +138,9 @@ class _Adapter:
     def _pausing(self) -> Iterator[str]:
         """The pauses within a result, which the bench does not know: drawn by a shift register, in stretches."""
         sides = self._handshaken if self._dut.protocol == EACH else ["all"]
+        if self._dut.protocol == EACH and not self._with_pauses:
+            yield from (f"  wire pauses_{side} = pauses[{place}];" for place, side in enumerate(sides))
+            return
         if not self._pauses:
             yield from (f"  wire pauses_{side} = 1'b0;" for side in sides)
             return

@@ -187,3 +187,89 @@ class Folding:
         if like.sort().is_bool():
             return self._truth(bool(value & 1))
         return self._manager.mk_bv_value(like.sort(), value)
+
+
+class SumFolding(Folding):
+    """Folding that also adds constants of sums together, takes the low bits of sums from the low bits of their terms, takes
+    bits of a concatenation from its parts, and leaves out constant bits where all or any of several bits are asked for."""
+
+    def _simplified(self, term: Term, children: list[Term]) -> Term | None:
+        simple = super()._simplified(term, children)
+        if simple is not None:
+            return simple
+        kind = term.kind()
+        if kind == Kind.BV_EXTRACT:
+            high, low = term.indices()
+            return self._across(children[0], high, low) or (self._low_bits(children[0], high) if low == 0 else None)
+        if kind in (Kind.BV_ADD, Kind.BV_SUB) and len(children) == 2:
+            return self._sum(kind, *children)
+        if kind in (Kind.BV_REDAND, Kind.BV_REDOR):
+            return self._without_constants(kind, children[0])
+        return None
+
+    def _bits(self, whole: Term, high: int, low: int) -> Term:
+        simple = self._across(whole, high, low)
+        if simple is None and low == 0 and high + 1 < width(whole):
+            simple = self._low_bits(whole, high)
+        return super()._bits(whole, high, low) if simple is None else simple
+
+    def _across(self, whole: Term, high: int, low: int) -> Term | None:
+        """Bits of a concatenation as bits of its parts."""
+        parts, found, place = _flat(whole), list[Term](), width(whole)
+        if len(parts) == 1 or high - low + 1 == width(whole):
+            return None
+        for part in parts:
+            place -= width(part)
+            top, bottom = min(high, place + width(part) - 1) - place, max(low, place) - place
+            if top >= bottom:
+                found.append(part if top - bottom + 1 == width(part) else self._bits(part, top, bottom))
+        return self._concatenated(found)
+
+    def _concatenated(self, children: list[Term]) -> Term:
+        """A concatenation, always built in the same way: neighbouring bits of a term are one part, and constants are."""
+        parts = list[Term]()
+        for part in (each for child in children for each in _flat(child)):
+            both = self._neighbours(parts[-1], part) if parts else None
+            if both is None and parts and parts[-1].is_value() and part.is_value():
+                bits = width(parts[-1]) + width(part)
+                value = number(parts[-1]) << width(part) | number(part)
+                both = self._manager.mk_bv_value(self._manager.mk_bv_sort(bits), value)
+            parts[-1:] = [*parts[-1:], part] if both is None else [both]
+        return parts[0] if len(parts) == 1 else self._manager.mk_term(Kind.BV_CONCAT, parts)
+
+    def _low_bits(self, whole: Term, high: int) -> Term | None:
+        """The low bits of a sum of two terms."""
+        if whole.kind() not in (Kind.BV_ADD, Kind.BV_SUB) or len(whole.children()) != 2:
+            return None
+        parts = [self._bits(child, high, 0) for child in whole.children()]
+        simple = self._sum(whole.kind(), *parts)
+        return self._manager.mk_term(whole.kind(), parts) if simple is None else simple
+
+    def _sum(self, kind: Kind, x: Term, y: Term) -> Term | None:
+        """The sum of a term and a constant; None if neither operand is one."""
+        modulus = 1 << width(x)
+        if kind == Kind.BV_ADD and x.is_value():
+            x, y = y, x
+        if not y.is_value():
+            return None
+        constant = number(y) if kind == Kind.BV_ADD else -number(y) % modulus
+        if x.kind() == Kind.BV_ADD and x.children()[1].is_value():
+            x, inner = x.children()
+            constant = (constant + number(inner)) % modulus
+        return self._manager.mk_term(Kind.BV_ADD, [x, self._number(constant, x)]) if constant else x
+
+    def _without_constants(self, kind: Kind, whole: Term) -> Term | None:
+        parts, is_any = _flat(whole), kind == Kind.BV_REDOR
+        left = [part for part in parts if not part.is_value()]
+        if len(left) == len(parts):
+            return None
+        if any(number(part) != (0 if is_any else (1 << width(part)) - 1) for part in parts if part.is_value()):
+            return self._number(int(is_any), self._manager.mk_term(kind, [whole]))
+        if len(left) == 1 and width(left[0]) == 1:
+            return left[0]
+        return self._manager.mk_term(kind, [left[0] if len(left) == 1 else self._manager.mk_term(Kind.BV_CONCAT, left)])
+
+
+def _flat(term: Term) -> list[Term]:
+    """The parts of a concatenation, those of concatenations in it among them."""
+    return [part for child in term.children() for part in _flat(child)] if term.kind() == Kind.BV_CONCAT else [term]

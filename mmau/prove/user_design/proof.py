@@ -46,12 +46,14 @@ class Transfers:
 
     Attributes:
         operands: variables of the operand ports. results: the terms of port d for them, without repetition.
-        how: the protocol that relates results to operands, for a report.
+        how: the protocol that relates results to operands, for a report. cycles: most cycles of a run whose control depends
+            on data; 1 if there is none.
     """
 
     operands: Mapping[str, Bits]
     results: Sequence[Bits]
     how: str
+    cycles: int = 1
 
 
 def transfers_of(terms: Terms, module: Module, dut: Dut, operands: Sequence[Operand], limits: Limits) -> Transfers:
@@ -81,7 +83,7 @@ def transfers_of(terms: Terms, module: Module, dut: Dut, operands: Sequence[Oper
         last = {"rst": controls["rst"]} if timing.latency else inputs
         return Transfers(given, [machine.cycle(state, last).output("d")], how)
     explored = Handshake(terms, machine, circuit, timing, given, controls).explored(limits)
-    return Transfers(given, explored.results, exploration_text(explored))
+    return Transfers(given, explored.results, exploration_text(explored), max(1, explored.run))
 
 
 def _check_stops(terms: Terms, machine: Machine, controls: Mapping[str, Bits], enable: str) -> None:
@@ -97,7 +99,8 @@ def _check_stops(terms: Terms, machine: Machine, controls: Mapping[str, Bits], e
 
 def exploration_text(explored: Explored) -> str:
     """The result of an exploration, as a text."""
-    return f"handshake: all {explored.states} states after reset, at most {explored.waiting} operands under way"
+    run = f", runs of at most {explored.run:,} cycles whose control depends on data" if explored.run else ""
+    return f"handshake: all {explored.states} states after reset, at most {explored.waiting} operands under way{run}"
 
 
 SIMULATED = 15.0
@@ -199,7 +202,7 @@ def _found(
     reading: Reading,
     limits: Limits,
     asked: dict[Asked, str],
-    tried: Callable[[], Mapping[str, int] | None],
+    tried: Callable[[int], Mapping[str, int] | None],
     report: Report,
     answers: Asking,
 ) -> _Found:
@@ -207,7 +210,7 @@ def _found(
 
     Args:
         asked: the questions that are proved, each with its reading.
-        tried: operands for which a simulation of many vectors shows a wrong result, if it does.
+        tried: operands for which a simulation of many vectors shows a wrong result, if it does; of most cycles of a result.
         answers: answers the questions about cases.
     """
     terms, problem = Terms(manager), ""
@@ -250,9 +253,9 @@ def _counts(decision: Decision) -> str:
     return f"{cases}, with them {proved} of {count} distances of the exponents"
 
 
-def _values(tried: Callable[[], Mapping[str, int] | None], transfers: Transfers, limits: Limits) -> dict[Term, int]:
+def _values(tried: Callable[[int], Mapping[str, int] | None], transfers: Transfers, limits: Limits) -> dict[Term, int]:
     """The operands that a simulation shows, as values of variables; none where the time is short."""
-    found = tried() if limits.remaining > SIMULATED else None
+    found = tried(transfers.cycles) if limits.remaining > SIMULATED else None
     return {} if found is None else {transfers.operands[port].term: code for port, code in found.items()}
 
 

@@ -65,9 +65,12 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
     return replace(found, verdict=REFUTED, decided_by="simulation", counterexample=_shown(unit, dut, report))
 
 
-def first_wrong(unit: Unit, dut: Dut) -> Transfer | None:
+def first_wrong(unit: Unit, dut: Dut, cycles: int = 1) -> Transfer | None:
     """The operands of the first of many vectors for which a simulation in native code shows a wrong result; None if there is
     none, if it cannot be simulated, if several results come at once, or if they are more than steps.
+
+    Args:
+        cycles: most cycles between operands and result; of a design that takes more, fewer vectors are simulated.
 
     Raises:
         MissingTool: a program is not installed.
@@ -76,7 +79,7 @@ def first_wrong(unit: Unit, dut: Dut) -> Transfer | None:
         return None
     design = reference_of(as_design(replace(unit, implementation=unit.implementation.combinational)), dut)
     try:
-        report = run(design, vectors=MANY, mode="volume", dut=dut, fail_fast=True)
+        report = run(design, vectors=max(VECTORS, MANY // cycles), mode="volume", dut=dut, fail_fast=True)
     except SimulationError:
         return None  # the sample vectors say so
     if not report.differing:

@@ -15,7 +15,7 @@ from mmau.prove.user_design import proof
 def unsampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No sample vectors."""
     monkeypatch.setattr(proof, "sampled", lambda unit, dut, found: found)
-    monkeypatch.setattr(proof, "first_wrong", lambda unit, dut: None)
+    monkeypatch.setattr(proof, "first_wrong", lambda unit, dut, cycles: None)
 
 
 @pytest.fixture

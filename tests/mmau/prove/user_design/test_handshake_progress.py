@@ -14,8 +14,8 @@ EMPTY, FULL = 0, 1
 
 def register() -> dict[int, dict[Stimulus, Step[int]]]:
     """One register: it takes operands when it is empty or its result leaves."""
-    empty = {(iv, ready): Step(FULL if iv else EMPTY, 0, bool(iv), False) for iv, ready in ALL}
-    full = {
+    empty: dict[Stimulus, Step[int]] = {(iv, ready): Step(FULL if iv else EMPTY, 0, bool(iv), False) for iv, ready in ALL}
+    full: dict[Stimulus, Step[int]] = {
         (iv, ready): Step(FULL if iv or not ready else EMPTY, 1, bool(iv and ready), True) for iv, ready in ALL
     }  # fmt: skip
     return {EMPTY: empty, FULL: full}
@@ -68,3 +68,25 @@ def test_a_loop_through_several_states_is_found() -> None:
     }
     with pytest.raises(NotCompared, match="whose result never comes"):
         check_progress(steps)
+
+
+def with_a_run(end: int) -> dict[int, dict[Stimulus, Step[int]]]:
+    """A register whose operands come to it by a run, which leads to another state at its end."""
+    run, after = 2, {state: {(*each, 0, 0): step for each, step in steps.items()} for state, steps in register().items()}
+    for stimulus in ((1, 0, 0, 0), (1, 1, 0, 0)):
+        after[EMPTY][stimulus] = Step(run, 0, True, False)
+    for stimulus in ((0, 1, 0, 0), (1, 0, 0, 0), (1, 1, 0, 0)):
+        after[FULL][stimulus] = Step(EMPTY if stimulus[1] else FULL, 1, False, True)
+    after[run] = {(*each, 0, 0): Step(run, 1, False, False, True) for each in ALL}
+    after[run] |= {(*each, 0, 1): Step(end, 1, False, False) for each in ALL}
+    return after
+
+
+def test_a_run_that_goes_on_holds_nothing_up_for_ever() -> None:
+    check_progress(with_a_run(FULL))
+
+
+@pytest.mark.attack("dut")
+def test_a_run_that_begins_again_holds_its_operands_up() -> None:
+    with pytest.raises(NotCompared, match=r"^its handshake: operands were taken whose result never comes"):
+        check_progress(with_a_run(2))

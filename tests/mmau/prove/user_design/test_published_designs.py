@@ -220,6 +220,24 @@ def test_a_unit_that_normalises_its_operands_is_proved(operation: type[ADD] | ty
     assert any(expected in line for line in found.decided)
 
 
+@pytest.mark.parametrize(("top", "operation"), [("multiplier", MUL), ("adder", ADD)])
+def test_a_unit_that_takes_a_cycle_for_each_place_is_proved(top: str, operation: type[ADD] | type[MUL]) -> None:
+    """dawsonjon's units, whose control depends on data, with a handshake for each operand."""
+    ports = {"a": "input_a", "b": "input_b", "d": "output_z", "out_valid": "output_z_stb", "out_ready": "output_z_ack"}
+    ports |= {f"{name}_valid": f"input_{name}_stb" for name in "ab"} | {
+        f"{name}_ready": f"input_{name}_ack" for name in "ab"
+    }
+    table = {
+        "top": top, "sources": [str(unpacked("dawsonjon-fpu") / top / f"{top}.v")], "ports": ports,
+        "protocol": "operand-handshakes", "clock": "clk", "reset": {"name": "rst"},
+        "verilator_args": ["-Wno-WIDTHTRUNC", "-Wno-WIDTHEXPAND"],
+    }  # fmt: skip
+    specified = operation(a="fp32", b="fp32", rho="RNE-FP32")  # type: ignore[arg-type]
+    found = prove_user_design(Unit(name=top, operation=specified), dut_from_table(table, Path()), SECONDS)
+    assert (found.verdict, found.reason) == (PROVED, "")
+    assert "cycles whose control depends on data" in found.decided[0]
+
+
 @dataclass(frozen=True)
 class Fault:
     """A fault in CVFPU: a text in one of its files, and another one in its place; `equivalent` if no result is wrong."""
