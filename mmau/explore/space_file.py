@@ -6,12 +6,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from golden.arithmetic.formats import FIELDS
 from golden.checks import check_choice, check_int, check_name, listed, unknown
 from golden.files import read_toml
 from golden.operations import OPERATIONS
 from golden.text import value_as_text
-from golden.units.controls import controls_from_table
 from mmau.explore.accuracy import check_workload, with_files, workload_name
 from mmau.explore.accuracy.dataset import MAX_ROWS
 from mmau.explore.accuracy.modes import MODES, mode_names
@@ -20,9 +18,7 @@ from mmau.explore.design_space import (
     AT_LEAST,
     AT_MOST,
     CONTROLS,
-    OWN_FORMATS,
     STAGES,
-    TABLES,
     Accuracy,
     Axis,
     Choice,
@@ -33,12 +29,11 @@ from mmau.explore.design_space import (
     Question,
     Search,
     Space,
-    Value,
     known_keys,
     reference_of,
-    table_keys,
     value_or_name,
 )
+from mmau.explore.space_keys import axes_of, check_distinct, check_keys, flat_keys, number, sub_table, tables_of, texts
 from rtl.cost.cost_columns import SAIF_RULE, check_wanted
 from rtl.cost.cost_request import CostRequest
 from rtl.cost.library_files import SOURCES, check_library
@@ -90,13 +85,6 @@ POPULATION = 24
 """Points of a generation, where the file does not say."""
 
 
-RANGE = ("from", "to", "step")
-"""Keys of a range: integers, both ends included; the default step is 1."""
-
-MOST_VALUES = 10_000
-"""Largest number of values of one key."""
-
-
 def load_space(path: str | Path) -> Space:
     """The space in a file.
 
@@ -130,7 +118,7 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
     operation = _operation(fixed_table, sweep)
     if "array" in table:
         fixed_table = {**fixed_table, "array": sub_table("", table, "array")}
-    fixed = _fixed(fixed_table, operation)
+    fixed = flat_keys("fixed", fixed_table, operation)
     axes = axes_of(sweep, operation)
     swept = [key for axis in axes for key in axis.keys]
     both = [key for key in swept if key in fixed]
@@ -199,8 +187,8 @@ def _why_no_unit(space: Space, place: int, value: str | Choice) -> str:
     """Why no point that is tried with a value of an axis is a unit; empty where one is."""
     message = ""
     count = min(space.size // len(space.axes[place].values), MOST_TRIED)
-    for number in range(count):
-        values = [*space.values(number * space.size // count)]
+    for each in range(count):
+        values = [*space.values(each * space.size // count)]
         values[place] = value
         point = space.point(tuple(values))
         if point.unit is not None:
@@ -250,56 +238,11 @@ def _check_size(space: Space) -> None:
 def _operation(fixed: Mapping[str, Any], sweep: Mapping[str, Any]) -> str | None:
     """The operation of all units; None where it is swept."""
     if "operation" not in fixed:
-        if "operation" in sweep or any("operation" in each for given in sweep.values() for each in _tables(given)):
+        if "operation" in sweep or any("operation" in each for given in sweep.values() for each in tables_of(given)):
             return None
         raise ValueError(f"[fixed] must name the operation, or [sweep] several; it is one of {listed(OPERATIONS)}")
     check_choice("[fixed] operation", fixed["operation"], OPERATIONS)
     return str(fixed["operation"])
-
-
-def _tables(given: Any) -> list[dict[str, Any]]:
-    """The tables of a key of [sweep] that stands for several keys; none where it is a key of the unit."""
-    return given if isinstance(given, list) and given and all(isinstance(each, dict) for each in given) else []
-
-
-def _fixed(table: Mapping[str, Any], operation: str | None) -> dict[str, Given]:
-    """The keys that all points share, flat."""
-    return _flat("fixed", table, operation)
-
-
-def _flat(where: str, table: Mapping[str, Any], operation: str | None) -> dict[str, Given]:
-    """Keys of a unit's file, flat, each with one value."""
-    check_keys(f"[{where}] ", table, [*known_keys(operation), *TABLES, OWN_FORMATS, CONTROLS])
-    found: dict[str, Given] = {}
-    for key, value in table.items():
-        if key == OWN_FORMATS:
-            found |= {flat: _value(f"[{where}] {flat}", each) for flat, each in _own_formats(where, value).items()}
-        elif key == CONTROLS:
-            try:
-                found[key] = controls_from_table(sub_table(where, table, key))
-            except ValueError as error:
-                raise ValueError(f"[{where}] {error}") from error
-        elif key in TABLES:
-            inner = sub_table(where, table, key, table_keys(key))
-            found |= {f"{key}.{name}": _value(f"[{where}.{key}] {name}", each) for name, each in inner.items()}
-        else:
-            found[key] = _value(f"[{where}] {key}", value)
-    return found
-
-
-def _own_formats(where: str, given: Any) -> dict[str, Any]:
-    """What is given for each key of formats of a unit's own, by flat key."""
-    if not isinstance(given, dict) or not all(isinstance(form, dict) for form in given.values()):
-        raise ValueError(f"[{where}.{OWN_FORMATS}] must have a table for each format, got {given!r}")
-    for name, form in given.items():
-        check_keys(f"[{where}.{OWN_FORMATS}.{name}] ", form, list(FIELDS))
-    return {f"{OWN_FORMATS}.{name}.{key}": value for name, form in given.items() for key, value in form.items()}
-
-
-def _value(where: str, value: Any) -> Value:
-    if not isinstance(value, (int, str)):
-        raise ValueError(f"{where} must be one integer, text, true or false, got {value!r}; several go into [sweep]")
-    return value
 
 
 def _reference(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -446,88 +389,6 @@ def _count(where: str, value: Any, least: int, most: int = MOST) -> int:
     return value
 
 
-def axes_of(sweep: Mapping[str, Any], operation: str | None) -> tuple[Axis, ...]:
-    """The axes of the table [sweep], in its order.
-
-    Args:
-        operation: the operation of all units; None where the operation is swept.
-
-    Raises:
-        ValueError: a key is unknown, or values are invalid.
-    """
-    known = [*known_keys(operation), *TABLES]
-    check_keys("[sweep] ", [key for key in sweep if not _tables(sweep[key])], [*known, OWN_FORMATS])
-    found = []
-    for key, given in sweep.items():
-        if _tables(given):
-            if key in known and not all("name" in each for each in given):  # a key of a later version may be somebody's name
-                raise ValueError(f"[sweep] {key} must hold values; tables go under a name that is no key of a unit")
-            found.append(Axis(key, _choices(f"sweep.{key}", given, operation)))
-            continue
-        if key == OWN_FORMATS:
-            found += [
-                Axis(flat, _values(f"[sweep] {flat}", values)) for flat, values in _own_formats("sweep", given).items()
-            ]
-            continue
-        if key not in TABLES:
-            found.append(Axis(key, _values(f"[sweep] {key}", given)))
-            continue
-        if not isinstance(given, dict):
-            raise ValueError(f"[sweep.{key}] must be a table of keys to values, got {given!r}")
-        check_keys(f"[sweep.{key}] ", given, table_keys(key))
-        found += [Axis(f"{key}.{inner}", _values(f"[sweep.{key}] {inner}", values)) for inner, values in given.items()]
-    return tuple(found)
-
-
-def _choices(where: str, given: Sequence[dict[str, Any]], operation: str | None) -> tuple[Choice, ...]:
-    """Tables of keys that vary together."""
-    found = []
-    for table in given:
-        keys = _flat(where, {key: value for key, value in table.items() if key != "name"}, operation)
-        if not keys:
-            raise ValueError(f"[{where}] must set a key of the unit in each table, got {table!r}")
-        name = table.get("name", "-".join(value_as_text(value) for value in keys.values() if not isinstance(value, tuple)))
-        check_name(f"[{where}] name", name)
-        found.append(Choice(name, tuple(keys.items())))
-    check_distinct(f"[{where}]: names", [choice.name for choice in found])
-    return tuple(found)
-
-
-def _values(where: str, given: Any) -> tuple[Value, ...]:
-    if isinstance(given, dict):
-        return _range(where, given)
-    if not isinstance(given, list) or not given:
-        raise ValueError(f"{where} must be a list of values or a range {{from = …, to = …}}, got {given!r}")
-    kinds = (int, float, str) if where.endswith("] clock_ns") else (int, str)
-    for value in given:
-        if not isinstance(value, kinds):
-            raise ValueError(f"{where} must hold integers, texts, true and false, got {value!r}")
-    if len(given) > MOST_VALUES:
-        raise ValueError(f"{where} must have at most {MOST_VALUES} values, got {len(given)}")
-    check_distinct(where, given)
-    check_distinct(where, [value_as_text(value) for value in given])  # in a point's name 2 and "2" are the same
-    return tuple(given)
-
-
-def _range(where: str, given: Mapping[str, Any]) -> tuple[Value, ...]:
-    check_keys(f"{where}: ", given, RANGE)
-    missing = [key for key in RANGE[:2] if key not in given]
-    if missing:
-        raise ValueError(f"{where}: a range needs {listed(RANGE[:2])}, and {listed(missing)} is missing")
-    limit = 1 << 31
-    for key in given:
-        try:
-            check_int(f"{where}: {key}", given[key], 1 if key == "step" else -limit, limit)
-        except TypeError as error:
-            raise ValueError(error) from error
-    first, last, step = given["from"], given["to"], given.get("step", 1)
-    if last < first:
-        raise ValueError(f"{where}: to must be at least from = {first}, got {last}")
-    if (last - first) // step >= MOST_VALUES:
-        raise ValueError(f"{where} must have at most {MOST_VALUES} values, got {(last - first) // step + 1}")
-    return tuple(range(first, last + 1, step))
-
-
 def _question(
     name: str, table: Mapping[str, Any], operation: str | None, workloads: Sequence[str], axes: Sequence[Axis]
 ) -> Question:
@@ -583,61 +444,3 @@ def constraints_of(
         check_column(f"{where}:", column, workloads)
         found.append(Constraint(key, column, limit, None))
     return tuple(found)
-
-
-def sub_table(where: str, table: Mapping[str, Any], key: str, known: Collection[str] | None = None) -> dict[str, Any]:
-    """The table under a key, empty where there is none.
-
-    Args:
-        where: the table that contains the key, for messages; empty for the file itself.
-        known: the keys that it may have; None for any.
-
-    Raises:
-        ValueError: the value is no table, or it has an unknown key.
-    """
-    found = table.get(key, {})
-    name = f"{where}.{key}" if where else key
-    if not isinstance(found, dict):
-        raise ValueError(f"{name} must be a table, got {found!r}")
-    if known is not None:
-        check_keys(f"[{name}] ", found, known)
-    return dict(found)
-
-
-def check_keys(where: str, table: Collection[str], known: Collection[str]) -> None:
-    """Raise ValueError unless each key of a table is one of those known."""
-    for key in table:
-        if key not in known:
-            raise ValueError(f"{where}{unknown('key', key, list(known), shown=64)}")
-
-
-def texts(where: str, value: Any) -> tuple[str, ...]:
-    """A list of texts, none of them twice.
-
-    Raises:
-        ValueError: the value is no list of texts, or has one text twice.
-    """
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(f"{where} must be a list of texts, got {value!r}")
-    check_distinct(where, value)
-    return tuple(value)
-
-
-def check_distinct(where: str, values: Sequence[Any]) -> None:
-    """Raise ValueError where two values of a list are the same."""
-    for number, value in enumerate(values):
-        if any(value == other and type(value) is type(other) for other in values[:number]):
-            raise ValueError(f"{where} must have each value once, got {value!r} twice in {listed(map(repr, values))}")
-
-
-def number(where: str, value: Any, low: float = float("-inf"), high: float = float("inf")) -> float:
-    """A finite number.
-
-    Raises:
-        ValueError: it is something else, below `low` or above `high`.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (low <= value <= high and abs(value) < inf):
-        least = "" if low == float("-inf") else f" of at least {low:g}"
-        least += "" if high == float("inf") else f" and at most {high:g}"
-        raise ValueError(f"{where} must be a number{least}, got {value!r}")
-    return value
