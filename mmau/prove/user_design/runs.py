@@ -10,19 +10,19 @@ Registers that a run reads and writes are its *own*: during a run they depend on
 other register, no output of the handshake depends on data in them. So whatever happens around a run, it gives the same.
 """
 
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-import bitwuzla
 from bitwuzla import Kind, Term
 
-from mmau.prove.evaluation import in_order, number, variables, width
+from mmau.prove.evaluation import variables, width
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.user_design.asking import Limits
+from mmau.prove.user_design.conditions import all_of, first_comparison, known_where, parts_of
 from mmau.prove.user_design.folding import SumFolding
+from mmau.prove.user_design.possible_paths import Possible
 
 State = Mapping[str, Term]
 """The value of each register, by name."""
@@ -43,17 +43,11 @@ PATHS = 8
 """Most paths through a loop that are followed side by side; a loop with more is followed as one path, in which registers are
 choices."""
 
-QUESTION = 2.0
-"""Seconds for the question whether a path is possible."""
-
 NARROW = 16
 """Most bits of a register that is tried to be constant where a loop is left."""
 
 TRIES = 2
 """How often a register is tried to be constant before it counts as one that is not."""
-
-OFTEN = 16
-"""A path through a loop is asked about with all that is known in every so many cycles."""
 
 
 class NoRun(Exception):
@@ -199,7 +193,7 @@ class Runs:
                 for name in names
                 if not all(
                     self._depends(part) <= known or (width(part) <= 1 < self._circuit.registers[name].width)
-                    for part in _parts(self._after[name])
+                    for part in parts_of(self._after[name])
                 )
             }
             if not other:
@@ -315,7 +309,7 @@ class Runs:
     def _leading(
         self, place: Control, own: frozenset[str], names: Sequence[str], limits: Limits, divided: bool
     ) -> list[Branch]:
-        manager, possible = self._terms.manager, _Possible(self._terms, limits)
+        manager, possible = self._terms.manager, Possible(self._terms, limits)
         after, _ = self._at(dict(zip(names, place, strict=True)))
         changed = {name: after[name] for name in own if after[name] != self._circuit.registers[name].term}
         changed |= {name: after[name] for name in names}
@@ -328,7 +322,7 @@ class Runs:
             atom = next((each for name in names if (each := self._atom(state[name], name)) is not None), None)
             atom = atom or next((each for name in others if (each := self._atom(state[name])) is not None), None)
             if atom is None:
-                asked = self._depends(_all(self._terms, conditions))
+                asked = self._depends(all_of(self._terms, conditions))
                 narrow = [
                     name
                     for name in sorted(own)
@@ -339,7 +333,7 @@ class Runs:
             for holds in (True, False):
                 literal = atom if holds else manager.mk_term(Kind.NOT, [atom])
                 if possible.recent([*conditions, literal]):
-                    folding = SumFolding(manager, _known(self._terms, atom, holds))
+                    folding = SumFolding(manager, known_where(self._terms, atom, holds))
                     left.append(([*conditions, literal], {name: folding.of(term) for name, term in state.items()}))
         return found
 
@@ -353,13 +347,13 @@ class Runs:
         while left:
             part = left.pop()
             if part.kind() == Kind.ITE:
-                return _first_comparison(self._terms, part.children()[0])
+                return first_comparison(self._terms, part.children()[0])
             if part.kind() in (Kind.BV_CONCAT, Kind.BV_EXTRACT):
                 left += reversed(part.children())
             elif control and not part.is_value():
                 if width(part) > 1:
                     raise NoRun("control takes a value of data")
-                return _first_comparison(self._terms, part)
+                return first_comparison(self._terms, part)
         return None
 
 
@@ -382,7 +376,7 @@ class _Execution:
 
     def unrolled(self, start: _Point, branches: Mapping[Control, Sequence[Branch]], paths: int) -> list[_Point] | None:
         """All points from a start on to those that leave some places; None if there are too many."""
-        possible = _Possible(self.terms, self.limits, self.meaning)
+        possible = Possible(self.terms, self.limits, self.meaning)
         points, level = [start], [start]
         cycles = 0
         while level:
@@ -406,7 +400,7 @@ class _Execution:
         start: _Point,
         point: _Point,
         branches: Mapping[Control, Sequence[Branch]],
-        possible: "_Possible",
+        possible: "Possible",
         cycles: int,
     ) -> list[_Way]:
         manager, registers = self.terms.manager, self.circuit.registers
@@ -437,7 +431,7 @@ class _Execution:
             ways.append(_Way(branch, every, same[key]))
         return ways
 
-    def _simpler(self, branch: Branch, after: State, kept: State, possible: "_Possible", path: Sequence[Term]) -> State:
+    def _simpler(self, branch: Branch, after: State, kept: State, possible: "Possible", path: Sequence[Term]) -> State:
         """Other terms for registers on which the conditions of a branch depend, where these leave no choice: a number, as
         for a counter that has come to its end, or a register that the loop does not change and that is equal by then.
 
@@ -471,7 +465,7 @@ class _Execution:
         assert at_start is not None
         leaves, registers = at_start
         cycles = max(point.cycles for point in points if point.ways is None and point.place == place)
-        return _all(self.terms, [reach, leaves]), self._cut(registers or {}), cycles
+        return all_of(self.terms, [reach, leaves]), self._cut(registers or {}), cycles
 
     def _decided(
         self, ways: Sequence[_Way], depth: int, found: Mapping[_Point, tuple[Term, State | None] | None]
@@ -530,182 +524,6 @@ class _Execution:
         for free, term in self.meaning.items():
             folding.replace(free, folding.of(term))
         return {name: folding.of(term) for name, term in registers.items()}
-
-
-class _Possible:
-    """Tells whether paths are possible; in doubt they are.
-
-    Questions are put to three solvers that keep what they were told: about the last conditions alone; with the meanings of
-    the variables in them, in which products are variables; and about the whole path with all meanings.
-
-    Args:
-        meaning: what variables stand for.
-    """
-
-    def __init__(self, terms: Terms, limits: Limits, meaning: Mapping[Term, Term] | None = None) -> None:
-        self._terms, self._limits, self._meaning = terms, limits, meaning or {}
-        self._end, self.answer = 0.0, bitwuzla.Result.UNKNOWN
-        self._solvers = [self._solver() for _ in range(3)]
-        self._told: list[set[Term]] = [set() for _ in self._solvers]
-        self._products: dict[Term, Term] = {}
-
-    def recent(self, conditions: Sequence[Term]) -> bool:
-        """Whether conditions may hold together, whatever variables stand for."""
-        return self._possible(0, conditions)
-
-    def path(self, path: Sequence[Term], new: int, cycles: int, unconditional: bool) -> bool:
-        """Whether a path may be taken.
-
-        Args:
-            new: the number of its last conditions that are new. cycles: how many cycles it has in its loop.
-            unconditional: whether it stays in the loop without a condition.
-        """
-        last = path[-new - 2 :]
-        if not self._possible(0, last):
-            return False
-        if unconditional or cycles <= 2 or not cycles % OFTEN:
-            if not self._possible(1, last):
-                return False
-            if unconditional or not cycles & (cycles - 1):
-                return self._possible(2, path)
-        return True
-
-    def equal_to(self, conditions: Sequence[Term], term: Term, others: Sequence[Term]) -> Term | None:
-        """A number or one of several terms to which a term is always equal where conditions hold; None if there is none."""
-        make = self._terms.manager.mk_term
-        if self._possible(0, conditions) and self.answer == bitwuzla.Result.SAT:
-            for other in (self._solvers[0].get_value(term), *(each for each in others if each.sort() == term.sort())):
-                if not self._possible(0, [*conditions, make(Kind.DISTINCT, [term, other])]):
-                    return other
-        return None
-
-    def _solver(self) -> bitwuzla.Bitwuzla:
-        options = bitwuzla.Options()
-        options.set(bitwuzla.Option.PRODUCE_MODELS, True)
-        solver = bitwuzla.Bitwuzla(self._terms.manager, options)
-        solver.configure_terminator(lambda: time.process_time() > self._end or self._limits.over)
-        return solver
-
-    def _possible(self, which: int, conditions: Sequence[Term]) -> bool:
-        self._end = time.process_time() + QUESTION
-        solver = self._solvers[which]
-        if which:
-            self._tell(which, conditions)
-        asked = [self._loosened(each) if which == 1 else each for each in conditions if not each.is_true()]
-        self.answer = solver.check_sat(*asked)
-        return bool(self.answer != bitwuzla.Result.UNSAT)
-
-    def _tell(self, which: int, conditions: Sequence[Term]) -> None:
-        """Tell a solver what the variables mean on which conditions depend."""
-        left, told = list(conditions), self._told[which]
-        while left:
-            for free in variables([left.pop()]):
-                if free in self._meaning and free not in told:
-                    told.add(free)
-                    term = self._meaning[free]
-                    left.append(term)
-                    term = self._loosened(term) if which == 1 else term
-                    self._solvers[which].assert_formula(self._terms.manager.mk_term(Kind.EQUAL, [free, term]))
-
-    def _loosened(self, formula: Term) -> Term:
-        """A formula with variables in place of products."""
-        for term in in_order([formula]):
-            if term.kind() == Kind.BV_MUL and term not in self._products:
-                self._products[term] = self._terms.free("product", width(term)).term
-        return self._terms.manager.substitute_term(formula, self._products) if self._products else formula
-
-
-def _all(terms: Terms, conditions: Sequence[Term]) -> Term:
-    """Whether all conditions hold."""
-    left = [each for each in conditions if not each.is_true()]
-    if not left:
-        return terms.manager.mk_true()
-    return left[0] if len(left) == 1 else terms.manager.mk_term(Kind.AND, left)
-
-
-def _parts(term: Term) -> Iterator[Term]:
-    """The terms between which choices in a term select; a bit that tells whether a condition holds is one of them."""
-    left, seen = [term], set[Term]()
-    while left:
-        part = left.pop()
-        if part in seen:
-            continue
-        seen.add(part)
-        children = part.children()
-        if part.kind() == Kind.ITE and not (width(part) == 1 and all(each.is_value() for each in children[1:])):
-            left += children[1:]
-        elif part.kind() in (Kind.BV_CONCAT, Kind.BV_EXTRACT):
-            left += children
-        else:
-            yield part
-
-
-LOGIC = {Kind.NOT, Kind.AND, Kind.OR, Kind.BV_NOT, Kind.BV_REDAND, Kind.BV_REDOR, Kind.BV_AND, Kind.BV_OR, Kind.BV_XOR}
-"""Operations whose operands are conditions, where these have one bit."""
-
-
-def _is_of_one(term: Term) -> bool:
-    """Whether a condition is its first operand, a condition too, or the negation of it."""
-    children = term.children()
-    if term.kind() in (Kind.EQUAL, Kind.DISTINCT):
-        return width(children[0]) == 1 and children[1].is_value()
-    return term.kind() == Kind.ITE and width(term) == 1
-
-
-def _first_comparison(terms: Terms, condition: Term) -> Term:
-    """The first condition in a condition that is none made of others."""
-    left = [condition]
-    while left:
-        term = left.pop()
-        children = term.children()
-        if term.is_value():
-            continue
-        if term.kind() == Kind.BV_CONCAT or (term.kind() in LOGIC and width(term) <= 1):
-            left += reversed(children)
-        elif _is_of_one(term):
-            left.append(children[0])
-        elif term.sort().is_bool():
-            return term
-        elif width(term) == 1:
-            return terms.equal(Bits(term, 1), terms.number(1, 1))
-        else:
-            break
-    return condition if condition.sort().is_bool() else terms.equal(Bits(condition, 1), terms.number(1, 1))
-
-
-STRICT = {
-    Kind.BV_SGT: Kind.BV_SLT, Kind.BV_SLT: Kind.BV_SGT, Kind.BV_UGT: Kind.BV_ULT, Kind.BV_ULT: Kind.BV_UGT,
-}  # fmt: skip
-"""Strict orders, each with the one that compares the other way round."""
-
-
-def _known(terms: Terms, condition: Term, holds: bool) -> dict[Term, Term]:
-    """The terms whose values are known where a condition holds, or where it does not."""
-    make, found = terms.manager.mk_term, dict[Term, Term]()
-
-    def put(term: Term, value: bool) -> None:
-        found[term] = terms.manager.mk_true() if value else terms.manager.mk_false()
-
-    put(condition, holds)
-    if condition.kind() in (Kind.EQUAL, Kind.DISTINCT):
-        one, other = condition.children()
-        if one.is_value():
-            one, other = other, one
-        if other.is_value():
-            if holds == (condition.kind() == Kind.EQUAL):
-                found[one] = other
-            elif width(one) == 1:
-                found[one] = terms.number(1 - number(other), 1).term
-    elif condition.kind() in STRICT:
-        one, other = condition.children()
-        same, turned = condition.kind(), STRICT[condition.kind()]
-        put(make(turned, [other, one]), holds)
-        if holds:
-            for impossible in (make(same, [other, one]), make(turned, [one, other])):
-                put(impossible, False)
-            put(make(Kind.EQUAL, [one, other]), False)
-            put(make(Kind.EQUAL, [other, one]), False)
-    return found
 
 
 def _loops(first: Control, after: Mapping[Control, Sequence[Control]]) -> list[list[Control]]:
