@@ -244,10 +244,13 @@ def missing(records: Sequence[Record]) -> Markup:
     found = missing_columns(records)
     if not found:
         return Markup("")
-    rows = [(column, reason, f"{len(names):,}") for (column, reason), names in found.items()]
+    alike: dict[tuple[str, int], list[str]] = {}
+    for (column, reason), names in found.items():
+        alike.setdefault((reason, len(names)), []).append(column)
+    rows = [(", ".join(columns), reason, f"{count:,}") for (reason, count), columns in alike.items()]
     heading = element("h2", "Missing values", id="missing")
     return element(
-        "section", heading, html.table(("column", "reason", "points"), rows, "Why a column is empty", numbers=(2,))
+        "section", heading, html.table(("columns", "reason", "points"), rows, "Why a column is empty", numbers=(2,))
     )
 
 
