@@ -333,8 +333,8 @@ def _changes(
         return []
     said = (
         "In pairs of points that differ in nothing else, in one library of cells: the mean, and the least and largest where "
-        "pairs disagree; costs in per cent or as a factor, signal-to-noise ratios in dB. Where fewer pairs have a figure, their "
-        "number is beside it. Rows of a table need not add up: they may rest on other points."
+        "pairs disagree; costs in per cent or as a factor, signal-to-noise ratios in dB. Where fewer pairs have a figure, "
+        "their number is beside it. Rows of a table need not add up: they may rest on other points."
     )
     return ["## What each key changes", "", said, "", *lines]
 
