@@ -75,10 +75,11 @@ def answers(
     lines = [f"# {title_of_space}", "", *_counts(records), ""]
     if estimates:
         lines += ["## Estimates", "", *(f"- {sentence}" for sentence in estimates), ""]
-    if found := list(_answered(records, asked, [*costs.values()], short)):
-        heads = ["question", *of_cells, "answer", "its figures", "about equal"]
-        lines += ["## Questions", "", table(heads, [cells for _, cells in found]), ""]
-        reproduced |= {str(record["name"]): record for record, _ in found if record is not None}
+    if found := list(answered(records, asked, [*costs.values()], short)):
+        heads = ["question", *of_cells, *ANSWER]
+        rows = [[f"**{name}**: {asks}" if name else asks, *cells] for name, asks, _, cells in found]
+        lines += ["## Questions", "", table(heads, rows), ""]
+        reproduced |= {str(record["name"]): record for _, _, record, _ in found if record is not None}
     if front:
         lines += ["## The points", "", _about_front(next(iter(costs.values())), measures, short), ""]
         lines += _tables(records, front, [*costs.values()], measures, short)
@@ -138,30 +139,41 @@ def questions_of(asked: Asked) -> list[Question]:
     return [*asked.questions, *limits, *together]
 
 
-def _answered(
+ANSWER = ("answer", "its figures", "about equal")
+"""The headings of an answer."""
+
+
+def asks(question: Question, usual: str, short: Mapping[str, str]) -> str:
+    """What a question asks for, in words.
+
+    Args:
+        usual: the cost that is made least where it names none.
+    """
+    best = _flat(question.best or usual)
+    what = "least" if described(best, True).better == "low" else "most"
+    parts = [f"{what} {label(best, short)}", *(limit_text(limit, short) for limit in question.constraints)]
+    return "; ".join([*parts, *(f"{key} = {value_as_text(value)}" for key, value in question.where.items())])
+
+
+def answered(
     records: Sequence[Record], asked: Asked, costs: Sequence[str], short: Mapping[str, str]
-) -> Iterator[tuple[Record | None, list[str]]]:
-    """For each question its winner, one in each library of cells, and the cells of its row."""
+) -> Iterator[tuple[str, str, Record | None, list[str]]]:
+    """For each question its name, what it asks for, its winner, one in each library of cells, and the texts of the answer:
+    the library where there are several, and those of `ANSWER`."""
     right = by_cells(_right(records))
-    for question in questions_of(asked):
-        best = question.best or (costs[0] if costs else None)
-        if best is None:
-            continue
-        best = best if best.startswith("accuracy.") else f"cost.{best.removeprefix('cost.')}"
-        what = "least" if described(best, True).better == "low" else "most"
-        asks = [f"{what} {label(best, short)}", *(limit_text(limit, short) for limit in question.constraints)]
-        asks += [f"{key} = {value_as_text(value)}" for key, value in question.where.items()]
-        said = f"**{question.name}**: {'; '.join(asks)}" if question.name else "; ".join(asks)
+    for question in questions_of(asked) if costs else ():
+        best, said = _flat(question.best or costs[0]), asks(question, costs[0], short)
         shown = dict.fromkeys([best, *(limit.column for limit in question.constraints if limit.parameter is None)])
         meant = {cells: [record for record in each if _is_meant(record, question)] for cells, each in right.items()}
         for cells, each in ({cells: each for cells, each in meant.items() if each} or {"": []}).items():
             of_cells = [cells or "–"] * (len(right) > 1)
             ranked = _ranked(best, [record for record in each if _keeps(record, question)])
             if not ranked:
-                yield None, [said, *of_cells, "none", "–", "–"]
+                yield question.name, said, None, [*of_cells, "none", "–", "–"]
                 continue
             figures = [f"{label(column, short)} {_with_unit(column, ranked[0])}" for column in map(_flat, shown)]
-            yield ranked[0], [said, *of_cells, str(ranked[0]["name"]), "; ".join(figures), _equal_names(best, ranked)]
+            found = [str(ranked[0]["name"]), "; ".join(figures), _equal_names(best, ranked)]
+            yield question.name, said, ranked[0], [*of_cells, *found]
 
 
 def _right(records: Sequence[Record]) -> list[Record]:
@@ -264,7 +276,7 @@ def _tables(
     on_it = {str(record["name"]) for record in front}
     lines = []
     for columns in parts:
-        heads = ["point", *(_head(column, short, points) for column in columns), "note"]
+        heads = ["point", *(head(column, short, points) for column in columns), "note"]
         rows = [
             [str(record["name"]), *(_figure(column, record) for column in columns), _note(record, front, on_it, measures)]
             for record in shown
@@ -281,7 +293,7 @@ WIDE = 7
 """Most columns of figures of one table."""
 
 
-def _head(column: str, short: Mapping[str, str], records: Sequence[Record]) -> str:
+def head(column: str, short: Mapping[str, str], records: Sequence[Record]) -> str:
     """The title of a column; of a cost with the spread of the mapping."""
     shares = [share for record in records if (share := spread(column, record)) is not None]
     whole = title(column, short)

@@ -82,6 +82,11 @@ def measures_of(records: Sequence[Record], asked: Asked) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def asked_first(measures: Sequence[str], asked: Asked) -> list[str]:
+    """The measures, those first that are limited or made best."""
+    return sorted(measures, key=lambda measure: measure not in asked.columns)
+
+
 def rank(column: str, record: Record) -> float | None:
     """The value of a column, signed so that less is better; None where it has none, or no better end."""
     value, better = value_of(column, record), described(column, True).better

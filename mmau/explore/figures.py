@@ -9,11 +9,22 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from mmau.explore.answers import representatives
-from mmau.explore.asked import asked_first, asked_in_words, by_cells
+from mmau.explore.answers import asks, questions_of, representatives
 from mmau.explore.columns import COSTS as described_costs
 from mmau.explore.columns import described, flat_name, value_of
-from mmau.explore.compared import COSTS, costs_of, fronts, label, limit_text, measures_of, rank, short_names, title
+from mmau.explore.compared import (
+    COSTS,
+    asked_first,
+    by_cells,
+    costs_of,
+    fronts,
+    label,
+    limit_text,
+    measures_of,
+    rank,
+    short_names,
+    title,
+)
 from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint
 from mmau.explore.names_in_plots import write_names
 from mmau.explore.records import Record, components, histogram, workloads
@@ -83,7 +94,8 @@ def accuracy_against(records: Sequence[Record], cost: str, heading: str, asked: 
         return None
     short, styles = short_names(records), Styles(records)
     usual = next(iter(costs_of(records, asked).values()))
-    heads = [f"{heading}: accuracy against {label(cost, short)}", *asked_in_words(asked, usual, short)]
+    questions = [(each.name, asks(each, usual, short)) for each in questions_of(asked)]
+    heads = [f"{heading}: accuracy against {label(cost, short)}", *(": ".join(filter(None, each)) for each in questions)]
     figure, panels = _panels([len(each) for each in places], heads, beside=LEGEND)
     named = []
     for axes, (cells, measure) in zip(panels, chain.from_iterable(places), strict=True):
@@ -168,7 +180,7 @@ def _scatter(
     elif described(measure, True).unit != "dB" and any(values):  # zero has a separate place on the axis
         axes.set_yscale("symlog", linthresh=min(y for y in values if y)) if 0 in values else axes.set_yscale("log")
     for limit, text in heights.items():
-        at = {"xycoords": axes.get_yaxis_transform(), "ha": "right"}
+        at: dict[str, Any] = {"xycoords": axes.get_yaxis_transform(), "ha": "right"}
         axes.annotate(plain(text), (1, limit), (-2, 2), **LIMIT_TEXT, **at)
     for limit, text in edges.items():
         at = {"xycoords": axes.get_xaxis_transform(), "ha": "right", "va": "top", "rotation": 90}

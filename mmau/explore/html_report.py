@@ -13,10 +13,10 @@ from typing import Any
 
 from golden import html
 from golden.html import Markup, details, element, joined
-from mmau.explore.answers import HEURISTIC, NO_WIRES
-from mmau.explore.asked import asked_first, asked_in_words
+from mmau.explore.answers import ANSWER, HEURISTIC, NO_WIRES, answered, head
 from mmau.explore.columns import Column, columns, flat_name
 from mmau.explore.compared import (
+    asked_first,
     beyond_text,
     cells_of,
     costs_of,
@@ -24,7 +24,6 @@ from mmau.explore.compared import (
     limit_text,
     measures_of,
     short_names,
-    title,
     uncertainty,
 )
 from mmau.explore.design_space import NOTHING_ASKED, Asked
@@ -126,10 +125,9 @@ def data(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> dict[str, A
     measures = asked_first(measures_of(records, asked), asked)
     limits = [(flat_name(limit.column), limit) for limit in asked.limits if limit.parameter is None]
     lacking = reasons(records)
+    titles = {column.key: head(column.key, short, records) for column in found}
     return {
-        "columns": [
-            column._asdict() | {"label": label(column.key, short), "title": title(column.key, short)} for column in found
-        ],
+        "columns": [column._asdict() | {"label": label(column.key, short), "title": titles[column.key]} for column in found],
         "points": [
             point(record, found)
             | {"missing": lacking.get(record["name"], {})}
@@ -183,13 +181,14 @@ def _sendable(value: Any, number: bool) -> Any:
 
 
 def questions(records: Sequence[Record], asked: Asked) -> Markup:
-    """The questions and limits of the space; nothing where there are none."""
-    usual = next(iter(costs_of(records, asked).values()), None)
-    found = asked_in_words(asked, usual, short_names(records)) if usual else []
+    """The questions and limits of the space, and their answers; nothing where there are none."""
+    found = list(answered(records, asked, [*costs_of(records, asked).values()], short_names(records)))
     if not found:
         return Markup("")
-    heading = element("h2", "Asked", id="asked")
-    return element("section", heading, element("ul", *(element("li", each) for each in found)), class_="asked")
+    rows = [(": ".join(filter(None, (name, asks))), *cells) for name, asks, _, cells in found]
+    heads = ("question", *["cells"] * (len(rows[0]) > len(ANSWER) + 1), *ANSWER)
+    table = html.table(heads, rows, "What the space asks, and which point answers it")
+    return element("section", element("h2", "Questions", id="asked"), table)
 
 
 def summary(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> Markup:

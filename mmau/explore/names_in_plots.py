@@ -56,8 +56,8 @@ def write_names(
     low_x, low_y, high_x, high_y = (float(end) * scale for end in frame.extents)
     taken = [_around(at(place)) for place in [*names, *others]]
     for text in axes.texts:
-        box = text.get_window_extent()
-        taken.append((box.x0 * scale, box.y0 * scale, box.x1 * scale, box.y1 * scale))
+        written = text.get_window_extent()
+        taken.append((written.x0 * scale, written.y0 * scale, written.x1 * scale, written.y1 * scale))
     drawn = [(at(one), at(other)) for line in lines for one, other in pairwise(line)]
     any_x, any_y = (ends[0] for ends in (axes.get_xlim(), axes.get_ylim()))
     drawn += [((low_x, height), (high_x, height)) for height in (at((any_x, each))[1] for each in across)]

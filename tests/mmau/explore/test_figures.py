@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from mmau.explore.design_space import Asked, Constraint, Question
-from mmau.explore.figures import accuracy_against, areas, distributions, figures, largest_components
+from mmau.explore.figures import accuracy_against, areas, distributions, figures, largest_components, settled
 from mmau.explore.names_in_plots import write_names
 from mmau.explore.styles import hues
 from mmau.report.figures import drawing, image
@@ -100,8 +100,10 @@ def test_names_cover_no_name_no_point_and_no_line() -> None:
         axes = figure.subplots(1, 1)
         places = [(1.0 + number / 50, 1.0 + number / 50) for number in range(5)]
         axes.scatter([0.0, 2.0, *(x for x, _ in places)], [0.0, 2.0, *(y for _, y in places)])
+        settled(figure)
         names = {place: f"E4M3 F={number}" for number, place in enumerate(places)}
         assert write_names(axes, names, [(0.0, 0.0), (2.0, 2.0)], [[(0.0, 1.0), (2.0, 1.0)]], [1.1], [1.05]) == []
+        figure.draw_without_rendering()
         boxes = [Text.get_window_extent(text) for text in axes.texts]  # without a line to the point
     assert len(boxes) == 5
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
@@ -119,6 +121,7 @@ def test_names_without_a_place_are_left_out() -> None:
         figure = Figure(figsize=(1.5, 1.0))
         axes = figure.subplots(1, 1)
         axes.scatter([0.0, 1.0], [0.0, 1.0])
+        settled(figure)
         assert write_names(axes, {(0.5, 0.5): "a name that is wider than all of its panel"}) == [
             "a name that is wider than all of its panel"
         ]
@@ -189,6 +192,7 @@ def test_nothing_is_cut_where_there_is_one_point() -> None:
         for figure in figures_of:
             assert figure is not None
             image(figure, "png")
+            figure.draw_without_rendering()  # in the scale of what is measured
             frame = figure.bbox
             for text in texts_of(figure):
                 box = text.get_window_extent()
