@@ -117,7 +117,7 @@ function axisOf(column, log, values) {
 function readable(points, places, axes, across = 1) {
   const scaled = axes.map(({ log }, axis) => {
     const of = (place) => (log ? Math.log10(place[axis]) : place[axis]);
-    const values = (axis ? [...places.values()] : points.map((point) => places.get(point))).map(of);
+    const values = [...places.values()].map(of);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     return (place) => (of(place) - low) / (high - low || 1);
   });
@@ -188,7 +188,7 @@ function drawScatter(shown) {
   for (const [panel, cells] of panels.entries()) {
     const inside = drawn.filter((point) => point.cells === cells);
     const inFront = inside.filter((point) => best.has(point));
-    const named = inFront.length <= MOST_NAMES ? readable(inFront, places, axes, panels.length) : [];
+    const named = inFront.length <= MOST_NAMES ? readable(inFront, new Map(inside.map((point) => [point, places.get(point)])), axes, 1.2 * panels.length) : [];
     traces.push({
       type: "scatter",
       mode: "markers+text", // unseen markers keep the text beside those of the points
