@@ -9,6 +9,7 @@ from typing import Any
 from golden.text import value_as_text
 from mmau.explore.columns import described, value_of
 from mmau.explore.compared import (
+    CUT,
     are_equal,
     by_cells,
     cells_of,
@@ -26,11 +27,14 @@ from mmau.explore.compared import (
     varied,
 )
 from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint, Question
-from mmau.explore.records import Record, is_candidate, is_number, is_right, value_at, verdict
+from mmau.explore.records import Record, equal_work, is_candidate, is_number, is_right, number_of, value_at, verdict
 from mmau.report.markdown import table
 
-FURTHER = ("cost.tops_per_mm2", "cost.tops_per_watt")
+FURTHER = ("cost.tops_per_mm2", "cost.tops_per_watt", "cost.array_tops_per_mm2", "cost.array_tops_per_watt")
 """Costs whose best points are named beside those of the compared ones, where they were measured."""
+
+GLITCHES = "energy_unit_delay_pj"
+"""The cost that tells how much glitches may change."""
 
 MOST = 40
 """Most points of the table of the front."""
@@ -83,7 +87,9 @@ def answers(
     if front:
         lines += ["## The points", "", _about_front(next(iter(costs.values())), measures, short), ""]
         lines += _tables(records, front, [*costs.values()], measures, short)
-    lines += _changes(records, costs, measures, short)
+    glitches = equal_work(records, f"cost.{GLITCHES}")
+    has_glitches = any(number_of(record, glitches) is not None for record in records)
+    lines += _changes(records, [*costs.values(), *[glitches] * has_glitches], measures, short)
     if best := list(_best(records, [*costs.values(), *FURTHER, *measures], short)):
         heads = ["best", *of_cells, "point", "value", "about equal"]
         lines += [
@@ -250,10 +256,18 @@ def _is_within(record: Record, limit: Constraint) -> bool:
 
 def _about_front(cost: str, measures: Sequence[str], short: Mapping[str, str]) -> str:
     said = " or ".join(label(measure, short) for measure in measures)
-    return (
+    found = (
         f"Front: no other point is better in both {label(cost, short)} and {said}. ≈: no better than the named smaller one, "
         "within the uncertainty that the rows of the sample leave. ±: 95 %."
     )
+    return f"{found} {CUT_BLOCKS}" if any(word.endswith(CUT) for word in short.values()) else found
+
+
+CUT_BLOCKS = (
+    "Cut blocks: a row is one step, and if it has fewer elements than K_block, those few share a scale. Ratios are then "
+    "better than of whole blocks, as a chain of a multiple of K_block products has them."
+)
+"""What is said of workloads whose rows have no whole blocks."""
 
 
 def _tables(
@@ -324,11 +338,11 @@ def _equal_to(record: Record, front: Sequence[Record], measures: Sequence[str]) 
 
 
 def _changes(
-    records: Sequence[Record], costs: Mapping[str, str], measures: Sequence[str], short: Mapping[str, str]
+    records: Sequence[Record], costs: Sequence[str], measures: Sequence[str], short: Mapping[str, str]
 ) -> list[str]:
     """What each key changes: costs and accuracies of points that differ in that key alone."""
     right = by_cells(_right(records))
-    columns, lines = [*costs.values(), *measures], []
+    columns, lines = [*costs, *measures], []
     of_cells = ["cells"] * (len(right) > 1)
     for key, values in varied(_right(records)).items():
         rows = []
@@ -409,12 +423,36 @@ def _about_costs(records: Sequence[Record]) -> list[str]:
     """What the costs are, and are not."""
     wanted = [found for record in records if (found := value_at(record, "cost", "wanted"))]
     clocks = dict.fromkeys(f"{found['clock_ns']:g} ns" for found in wanted if "clock_ns" in found)
-    activities = dict.fromkeys(str(found["activity"]) for found in wanted if "activity" in found)
+    activities = dict.fromkeys(found["activity"] for found in wanted if "activity" in found)
     cells = dict.fromkeys(cell for record in records if (cell := cells_of(record)))
     said = [f"Cells: {', '.join(cells)}."] if cells else []
     if clocks:
-        said.append(f"Power and energy: at a clock of {', '.join(clocks)}, with an activity of {', '.join(activities)}.")
+        is_default = all(value_at(record, "cost", "meets_clock") is None for record in records)
+        why = ", the default, as the space names none" if is_default else ""
+        changes = ", ".join(dict.fromkeys(map(_activity_text, activities)))
+        said.append(
+            f"Power and energy: at a clock of {', '.join(clocks)}{why}; cells leak for that time. Activity: {changes}."
+        )
+        said.append(_about_glitches(records))
     return [*said, NO_WIRES, HEURISTIC]
+
+
+def _activity_text(activity: object) -> str:
+    return f"each net changes {activity} times in a cycle" if is_number(activity) else str(activity)
+
+
+def _about_glitches(records: Sequence[Record]) -> str:
+    """That energies leave out glitches, and how much they would be with all of them where that is measured."""
+    pairs = [(number_of(record, f"cost.{GLITCHES}"), number_of(record, "cost.energy_pj")) for record in records]
+    times = [with_them / without for with_them, without in pairs if with_them and without]
+    said = "No glitches: a net counts from one settled value to the next."
+    if not times:
+        return f"{said} Name a workload as the activity to see how many there may be."
+    return (
+        f"{said} With every glitch that unit delays give, which is more than the truth, a step takes "
+        f"{min(times):.3g} to {max(times):.3g} times the energy; the more, the longer its paths between registers. Where "
+        "designs differ in that, the truth lies between both columns of what a key changes."
+    )
 
 
 def representatives(records: Sequence[Record], most: int, asked: Asked = NOTHING_ASKED) -> tuple[list[Record], str]:

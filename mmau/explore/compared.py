@@ -159,11 +159,18 @@ def are_equal(column: str, one: Record, other: Record) -> bool:
     return None not in errors and abs(first - second) <= math.hypot(*(error or 0.0 for error in errors))
 
 
+CUT = " with cut blocks"
+"""What names of workloads end in whose rows have no whole blocks of some unit."""
+
+
 def short_names(records: Sequence[Record]) -> dict[str, str]:
-    """A name of each workload without the settings that it shares with all others: its first word where no other has it."""
+    """A name of each workload without the settings that it shares with all others: its first word where no other has it;
+    then a remark where it cuts the blocks of some unit."""
     names = workloads(records)
     first = [name.partition(" ")[0] for name in names]
-    return {name: word if first.count(word) == 1 else name for name, word in zip(names, first, strict=True)}
+    cut = {name for record in records for name in record.get("cut_blocks") or ()}
+    words = {name: word if first.count(word) == 1 else name for name, word in zip(names, first, strict=True)}
+    return {name: f"{word}{CUT}" if name in cut else word for name, word in words.items()}
 
 
 def label(column: str, short: Mapping[str, str]) -> str:

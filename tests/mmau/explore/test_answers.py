@@ -216,6 +216,53 @@ def test_fewer_pairs_of_a_column_are_counted_beside_it() -> None:
     assert "+57 % of 2" in row
 
 
+def test_ratios_of_cut_blocks_say_so_wherever_they_stand() -> None:
+    records = done()[4:8]
+    assert "cut blocks" not in answers(records, "t").lower()
+    records[0]["cut_blocks"] = ["normal"]
+    text = answers(records, "t", Asked((AT_LEAST_100,)))
+    assert "SNR of arithmetic alone, normal with cut blocks (dB)" in text
+    assert "SNR of arithmetic alone, normal with cut blocks ≥ 100 dB" in text
+    assert "SNR of arithmetic alone, outliers (dB)" in text
+    assert "Cut blocks: a row is one step" in text
+
+
+def test_energies_say_that_they_have_no_glitches_and_how_many_there_may_be() -> None:
+    records = [record for record in done() if record["axes"]["F"] in (14, 22)]
+    text = answers(records, "t")
+    assert "| energy of a step, no glitches (pJ)" in text
+    assert "Name a workload as the activity to see how many there may be." in text
+    for record in records:
+        record["cost"]["energy_unit_delay_pj"] = record["axes"]["F"] * record["cost"]["energy_pj"]
+    text = answers(records, "t")
+    assert "a step takes 14 to 22 times the energy" in text
+    (row,) = [row for row in rows_under(text, "## What each key changes") if row[0] == "14 → 22"]
+    assert (row[2], row[5]) == ("+33 %", "+110 %")  # 32 · 22 / (24 · 14)
+
+
+def test_clock_and_activity_of_the_power_say_where_they_come_from() -> None:
+    records = done()[4:8]
+    said = "at a clock of 20 ns, the default, as the space names none; cells leak for that time. Activity: "
+    assert f"{said}each net changes 0.1 times in a cycle." in answers(records, "t")
+    for record in records:
+        record["cost"] |= {
+            "meets_clock": True,
+            "wanted": {"clock_ns": 9.0, "activity": "500 rows of normal, b held for 64 rows"},
+        }
+    assert "at a clock of 9 ns; cells leak for that time. Activity: 500 rows of normal, b held for 64 rows." in answers(
+        records, "t"
+    )
+
+
+def test_throughputs_say_whether_they_are_the_arrays() -> None:
+    records = done()[4:8]
+    for record in records:
+        record["cost"] |= {"tops_per_mm2": 2.0, "array_tops_per_mm2": 1.0, "array_tops_per_watt": 1.0}
+    best = [row[0] for row in rows_under(answers(records, "t"), "## The best of each")]
+    of_array = ["throughput per area of the array (TOPS/mm²)", "throughput per power of the array, no glitches (TOPS/W)"]
+    assert [each for each in best if "throughput" in each] == ["throughput per area of the datapath (TOPS/mm²)", *of_array]
+
+
 def test_points_that_are_as_good_as_the_best_one_are_named() -> None:
     rows = rows_under(answers(equal_within(0.2), "t"), "## The best of each")
     (row,) = [row for row in rows if row[0] == "SNR of arithmetic alone, normal (dB)"]
