@@ -113,7 +113,7 @@ function axisOf(column, log, values) {
   };
 }
 
-// Which names are written, above or below their points: those that cover no name before them. The others stand in the note.
+// Which names are written, above or below their points: those that cover no point and no name before them. The others stand in the note.
 function readable(points, places, axes, across = 1) {
   const scaled = axes.map(({ log }, axis) => {
     const of = (place) => (log ? Math.log10(place[axis]) : place[axis]);
@@ -121,12 +121,14 @@ function readable(points, places, axes, across = 1) {
     const [low, high] = [Math.min(...values), Math.max(...values)];
     return (place) => (of(place) - low) / (high - low || 1);
   });
+  const all = [...places].map(([point, place]) => ({ point, x: scaled[0](place), y: scaled[1](place) }));
   const kept = [];
   for (const point of points) {
     const [x, y] = scaled.map((scale) => scale(places.get(point)));
     const half = point.name.length * NAME_WIDTH * across;
     for (const [side, up] of [["top", NAME_HEIGHT], ["bottom", -NAME_HEIGHT]]) {
       const box = { x, y: y + up, half };
+      if (all.some((other) => other.point !== point && Math.abs(other.x - box.x) < half && Math.abs(other.y - box.y) < 0.75 * NAME_HEIGHT)) continue;
       if (kept.every((other) => Math.abs(other.x - box.x) > other.half + half || Math.abs(other.y - box.y) > NAME_HEIGHT)) {
         kept.push({ ...box, point, side });
         break;

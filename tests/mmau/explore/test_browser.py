@@ -111,7 +111,7 @@ def test_front_is_the_exact_one(opened: Opened, x: str, y: str, signs: tuple[int
 
 @pytest.mark.attack("points whose names would cover each other")
 def test_names_beside_the_front_do_not_cover_each_other(opened: Opened) -> None:
-    """Of points at nearly one place two are named, above and below; the others in the note alone."""
+    """Of points at nearly one place two are named, above and below; the others in the note alone. No name covers a point."""
     found = opened.page.evaluate(
         """() => {
           const points = [0, 1, 2, 3].map((number) => ({ name: `E4M3 F=${number}` }));
@@ -120,6 +120,14 @@ def test_names_beside_the_front_do_not_cover_each_other(opened: Opened) -> None:
         }"""
     )
     assert found == [["E4M3 F=0", "top"], ["E4M3 F=1", "bottom"], ["E4M3 F=3", "top"]]
+    found = opened.page.evaluate(
+        """() => {
+          const points = ["low", "above", "far"].map((name) => ({ name }));
+          const places = new Map([[1, 1], [1.001, 1.06], [2, 2]].map((place, number) => [points[number], place]));
+          return readable(points, places, [{ log: false }, { log: false }]).map(({ point, side }) => [point.name, side]);
+        }"""
+    )
+    assert found == [["low", "bottom"], ["above", "top"], ["far", "top"]]
 
 
 def test_front_of_ties_and_missing_values_is_the_exact_one(opened: Opened) -> None:
