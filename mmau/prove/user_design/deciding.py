@@ -75,6 +75,8 @@ class Comparison:
         ask: answers the questions about cases.
         held: the values of variables that were replaced by them. negated: the bits of a variable that stand for their
             complements in both results, so that operands and their negatives are one question.
+        unrolled: whether the design's result is that of loops, with a condition for each cycle. (Without loops its choices
+            are better left as they are: the wires of CVFPU's multiply-add are then no longer those of the specification.)
     """
 
     terms: Terms
@@ -87,6 +89,7 @@ class Comparison:
     ask: Asking = directly
     held: Mapping[Term, int] = field(default_factory=dict)
     negated: Mapping[Term, int] = field(default_factory=dict)
+    unrolled: bool = False
 
     def decision(
         self,
@@ -282,7 +285,7 @@ class Comparison:
     def _part(self, case: Case, shared: SharedProducts, names: frozenset[str] = frozenset()) -> "_Part":
         """A part of the last case, with the specification in the form that suits it."""
         got = self.got
-        if case.distance is not None:
+        if self.unrolled and case.distance is not None:
             got = Bits(settled(self.terms, got.term, case.assumptions, self.rows), got.width)
         if self.anew is None or (case.distance is None and not names):
             return _Part(case, got, self.specified, shared)
