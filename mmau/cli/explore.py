@@ -71,7 +71,11 @@ def report_unfinished(space: Space, folder: Path) -> None:
     if not records:
         return
     say("interrupted: writing the report of what there is; another signal ends this")
-    report(space, records, folder)
+    try:
+        report(space, records, folder)
+    except Ended:
+        say(f"the report was not written: {path} is newer than all other files in {folder}; run this again to go on")
+        raise
     open_points = [record["name"] for record in records if record["status"] == UNFINISHED]
     say(
         f"{len(open_points):,} of {len(records):,} points are not measured to the end: {listed(open_points[:SHOWN])}"

@@ -9,7 +9,9 @@ from typing import Any
 from golden.text import value_as_text
 from mmau.explore.columns import described, value_of
 from mmau.explore.compared import (
+    CUT,
     are_equal,
+    by_cells,
     cells_of,
     costs_of,
     label,
@@ -25,11 +27,14 @@ from mmau.explore.compared import (
     varied,
 )
 from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint, Question
-from mmau.explore.records import Record, is_candidate, is_number, is_right, value_at, verdict
+from mmau.explore.records import Record, equal_work, is_candidate, is_number, is_right, number_of, value_at, verdict
 from mmau.report.markdown import table
 
-FURTHER = ("cost.tops_per_mm2", "cost.tops_per_watt")
+FURTHER = ("cost.tops_per_mm2", "cost.tops_per_watt", "cost.array_tops_per_mm2", "cost.array_tops_per_watt")
 """Costs whose best points are named beside those of the compared ones, where they were measured."""
+
+GLITCHES = "energy_unit_delay_pj"
+"""The cost that tells how much glitches may change."""
 
 MOST = 40
 """Most points of the table of the front."""
@@ -70,22 +75,27 @@ def answers(
     costs, measures = costs_of(records, asked), measures_of(records, asked)
     front = on_front(records, asked)
     reproduced = {str(record["name"]): record for record in front}
+    of_cells = ["cells"] * (len(by_cells(_right(records))) > 1)
     lines = [f"# {title_of_space}", "", *_counts(records), ""]
     if estimates:
         lines += ["## Estimates", "", *(f"- {sentence}" for sentence in estimates), ""]
-    if found := list(_answered(records, asked, [*costs.values()], short)):
-        heads = ["question", "answer", "its figures", "about equal"]
-        lines += ["## Questions", "", table(heads, [cells for _, cells in found]), ""]
-        reproduced |= {str(record["name"]): record for record, _ in found if record is not None}
+    if found := list(answered(records, asked, [*costs.values()], short)):
+        heads = ["question", *of_cells, *ANSWER]
+        rows = [[f"**{name}**: {asks}" if name else asks, *cells] for name, asks, _, cells in found]
+        lines += ["## Questions", "", table(heads, rows), ""]
+        reproduced |= {str(record["name"]): record for _, _, record, _ in found if record is not None}
     if front:
         lines += ["## The points", "", _about_front(next(iter(costs.values())), measures, short), ""]
         lines += _tables(records, front, [*costs.values()], measures, short)
-    lines += _changes(records, costs, measures, short)
+    glitches = equal_work(records, f"cost.{GLITCHES}")
+    has_glitches = any(number_of(record, glitches) is not None for record in records)
+    lines += _changes(records, [*costs.values(), *[glitches] * has_glitches], measures, short)
     if best := list(_best(records, [*costs.values(), *FURTHER, *measures], short)):
+        heads = ["best", *of_cells, "point", "value", "about equal"]
         lines += [
             "## The best of each column",
             "",
-            table(["best", "point", "value"], [cells for _, cells in best], (2,)),
+            table(heads, [cells for _, cells in best], (heads.index("value"),)),
             "",
         ]
         reproduced |= {str(record["name"]): record for record, _ in best}
@@ -135,32 +145,63 @@ def questions_of(asked: Asked) -> list[Question]:
     return [*asked.questions, *limits, *together]
 
 
-def _answered(
+ANSWER = ("answer", "its figures", "about equal")
+"""The headings of an answer."""
+
+
+def asks(question: Question, usual: str, short: Mapping[str, str]) -> str:
+    """What a question asks for, in words.
+
+    Args:
+        usual: the cost that is made least where it names none.
+    """
+    best = _flat(question.best or usual)
+    what = "least" if described(best, True).better == "low" else "most"
+    parts = [f"{what} {label(best, short)}", *(limit_text(limit, short) for limit in question.constraints)]
+    return "; ".join([*parts, *(f"{key} = {value_as_text(value)}" for key, value in question.where.items())])
+
+
+def answered(
     records: Sequence[Record], asked: Asked, costs: Sequence[str], short: Mapping[str, str]
-) -> Iterator[tuple[Record | None, list[str]]]:
-    """For each question its winner, and the cells of its row."""
-    for question in questions_of(asked):
-        best = question.best or (costs[0] if costs else None)
-        if best is None:
-            continue
-        best = best if best.startswith("accuracy.") else f"cost.{best.removeprefix('cost.')}"
-        kept = [record for record in records if record["kind"] == "point" and is_right(record) and _keeps(record, question)]
-        ranked = sorted(
-            ((value, str(record["name"]), record) for record in kept if (value := rank(best, record)) is not None),
-            key=lambda entry: entry[:2],
-        )
-        what = "least" if described(best, True).better == "low" else "most"
-        asks = [f"{what} {label(best, short)}", *(limit_text(limit, short) for limit in question.constraints)]
-        asks += [f"{key} = {value_as_text(value)}" for key, value in question.where.items()]
-        said = f"**{question.name}**: {'; '.join(asks)}" if question.name else "; ".join(asks)
-        if not ranked:
-            yield None, [said, "none", "–", "–"]
-            continue
-        winner = ranked[0][2]
+) -> Iterator[tuple[str, str, Record | None, list[str]]]:
+    """For each question its name, what it asks for, its winner, one in each library of cells, and the texts of the answer:
+    the library where there are several, and those of `ANSWER`."""
+    right = by_cells(_right(records))
+    for question in questions_of(asked) if costs else ():
+        best, said = _flat(question.best or costs[0]), asks(question, costs[0], short)
         shown = dict.fromkeys([best, *(limit.column for limit in question.constraints if limit.parameter is None)])
-        figures = [f"{label(column, short)} {_with_unit(column, winner)}" for column in map(_flat, shown)]
-        close = [name for _, name, record in ranked[1:] if _is_close(best, winner, record)]
-        yield winner, [said, str(winner["name"]), "; ".join(figures), ", ".join(close) or "–"]
+        meant = {cells: [record for record in each if _is_meant(record, question)] for cells, each in right.items()}
+        for cells, each in ({cells: each for cells, each in meant.items() if each} or {"": []}).items():
+            of_cells = [cells or "–"] * (len(right) > 1)
+            ranked = _ranked(best, [record for record in each if _keeps(record, question)])
+            if not ranked:
+                yield question.name, said, None, [*of_cells, "none", "–", "–"]
+                continue
+            figures = [f"{label(column, short)} {_with_unit(column, ranked[0])}" for column in map(_flat, shown)]
+            found = [str(ranked[0]["name"]), "; ".join(figures), _equal_names(best, ranked)]
+            yield question.name, said, ranked[0], [*of_cells, *found]
+
+
+def _right(records: Sequence[Record]) -> list[Record]:
+    """The points that may win a question."""
+    return [record for record in records if record["kind"] == "point" and is_right(record)]
+
+
+def _ranked(column: str, records: Sequence[Record]) -> list[Record]:
+    """The records with a value in a column that has a better end, the best first."""
+    known = [(value, str(record["name"]), record) for record in records if (value := rank(column, record)) is not None]
+    return [record for _, _, record in sorted(known, key=lambda entry: entry[:2])]
+
+
+def _equal_names(column: str, ranked: Sequence[Record]) -> str:
+    """The points that are about equal to the first one in a column."""
+    close = [str(record["name"]) for record in ranked[1:] if _is_close(column, ranked[0], record)]
+    more = f" and {len(close) - MOST_EQUAL} more" if len(close) > MOST_EQUAL else ""
+    return f"{', '.join(close[:MOST_EQUAL])}{more}" if close else "–"
+
+
+MOST_EQUAL = 6
+"""Names of points that are about equal to a winner."""
 
 
 def _flat(column: str) -> str:
@@ -199,11 +240,13 @@ def _is_close(column: str, one: Record, other: Record) -> bool:
     return abs(first - second) <= 2 * math.sqrt(2) * share * abs(first)
 
 
-def _keeps(record: Record, question: Question) -> bool:
+def _is_meant(record: Record, question: Question) -> bool:
     axes = record.get("axes") or {}
-    return all(axes.get(key, value) == value for key, value in question.where.items()) and all(
-        _is_within(record, limit) for limit in question.constraints
-    )
+    return all(axes.get(key, value) == value for key, value in question.where.items())
+
+
+def _keeps(record: Record, question: Question) -> bool:
+    return all(_is_within(record, limit) for limit in question.constraints)
 
 
 def _is_within(record: Record, limit: Constraint) -> bool:
@@ -213,10 +256,18 @@ def _is_within(record: Record, limit: Constraint) -> bool:
 
 def _about_front(cost: str, measures: Sequence[str], short: Mapping[str, str]) -> str:
     said = " or ".join(label(measure, short) for measure in measures)
-    return (
+    found = (
         f"Front: no other point is better in both {label(cost, short)} and {said}. ≈: no better than the named smaller one, "
         "within the uncertainty that the rows of the sample leave. ±: 95 %."
     )
+    return f"{found} {CUT_BLOCKS}" if any(word.endswith(CUT) for word in short.values()) else found
+
+
+CUT_BLOCKS = (
+    "Cut blocks: a row is one step, and if it has fewer elements than K_block, those few share a scale. Ratios are then "
+    "better than of whole blocks, as a chain of a multiple of K_block products has them."
+)
+"""What is said of workloads whose rows have no whole blocks."""
 
 
 def _tables(
@@ -239,7 +290,7 @@ def _tables(
     on_it = {str(record["name"]) for record in front}
     lines = []
     for columns in parts:
-        heads = ["point", *(_head(column, short, points) for column in columns), "note"]
+        heads = ["point", *(head(column, short, points) for column in columns), "note"]
         rows = [
             [str(record["name"]), *(_figure(column, record) for column in columns), _note(record, front, on_it, measures)]
             for record in shown
@@ -256,7 +307,7 @@ WIDE = 7
 """Most columns of figures of one table."""
 
 
-def _head(column: str, short: Mapping[str, str], records: Sequence[Record]) -> str:
+def head(column: str, short: Mapping[str, str], records: Sequence[Record]) -> str:
     """The title of a column; of a cost with the spread of the mapping."""
     shares = [share for record in records if (share := spread(column, record)) is not None]
     whole = title(column, short)
@@ -287,26 +338,29 @@ def _equal_to(record: Record, front: Sequence[Record], measures: Sequence[str]) 
 
 
 def _changes(
-    records: Sequence[Record], costs: Mapping[str, str], measures: Sequence[str], short: Mapping[str, str]
+    records: Sequence[Record], costs: Sequence[str], measures: Sequence[str], short: Mapping[str, str]
 ) -> list[str]:
     """What each key changes: costs and accuracies of points that differ in that key alone."""
-    right = [record for record in records if record["kind"] == "point" and is_right(record)]
-    columns, lines = [*costs.values(), *measures], []
-    for key, values in varied(right).items():
+    right = by_cells(_right(records))
+    columns, lines = [*costs, *measures], []
+    of_cells = ["cells"] * (len(right) > 1)
+    for key, values in varied(_right(records)).items():
         rows = []
-        for first, value in _compared_values(values):
-            pairs = list(pairs_of(right, key, first, value))
-            if pairs:
-                cells = [_change(column, pairs) for column in columns]
-                rows.append([f"{value_as_text(first)} → {value_as_text(value)}", str(len(pairs)), *cells])
+        for cells, each in right.items():
+            for first, value in _compared_values(values):
+                if pairs := list(pairs_of(each, key, first, value)):
+                    found = [_change(column, pairs) for column in columns]
+                    change = f"{value_as_text(first)} → {value_as_text(value)}"
+                    rows.append([change, *(cells or "–" for _ in of_cells), str(len(pairs)), *found])
         if rows:
-            heads = [key, "pairs", *(label(column, short) for column in columns)]
-            lines += [f"### {key}", "", table(heads, rows, range(1, len(heads))), ""]
+            heads = [key, *of_cells, "pairs", *(label(column, short) for column in columns)]
+            lines += [f"### {key}", "", table(heads, rows, range(heads.index("pairs"), len(heads))), ""]
     if not lines:
         return []
     said = (
-        "In pairs of points that differ in nothing else: the mean, and the least and largest where pairs disagree; costs in "
-        "per cent or as a factor, signal-to-noise ratios in dB."
+        "In pairs of points that differ in nothing else, in one library of cells: the mean, and the least and largest where "
+        "pairs disagree; costs in per cent or as a factor, signal-to-noise ratios in dB. Where fewer pairs have a figure, "
+        "their number is beside it. Rows of a table need not add up: they may rest on other points."
     )
     return ["## What each key changes", "", said, "", *lines]
 
@@ -340,13 +394,14 @@ def _change(column: str, pairs: Sequence[tuple[Record, Record]]) -> str:
     found = [each for each in found if math.isfinite(each)]
     if not found:
         return "–"
+    some = f" of {len(found)}" if len(found) < len(pairs) else ""
     if unit and max(found) > MANIFOLD:
         times = [each / 100 + 1 for each in found]
         mean, low, high = (f"{each:.3g}" for each in (sum(times) / len(times), min(times), max(times)))
-        return f"× {mean}" if low == high else f"× {mean} ({low} to {high})"
+        return (f"× {mean}" if low == high else f"× {mean} ({low} to {high})") + some
     digits = 0 if unit else 1
     mean, low, high = (_signed(each, digits) for each in (sum(found) / len(found), min(found), max(found)))
-    return f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})"
+    return (f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})") + some
 
 
 def _signed(value: float, digits: int) -> str:
@@ -354,28 +409,50 @@ def _signed(value: float, digits: int) -> str:
 
 
 def _best(records: Sequence[Record], columns: Sequence[str], short: Mapping[str, str]) -> Iterator[tuple[Record, list[str]]]:
-    """The best point of each column that has a better end."""
+    """The best point of each column that has a better end, in each library of cells."""
+    right = by_cells(_right(records))
     for column in columns:
-        ranked = [
-            (value, str(record["name"]), record)
-            for record in records
-            if record["kind"] == "point" and is_candidate(record) and (value := rank(column, record)) is not None
-        ]
-        if ranked:
-            winner = min(ranked, key=lambda entry: entry[:2])[2]
-            yield winner, [title(column, short), str(winner["name"]), _figure(column, winner)]
+        for cells, each in right.items():
+            if ranked := _ranked(column, list(filter(is_candidate, each))):
+                best, of_cells = ranked[0], [cells] * (len(right) > 1)
+                figures = [str(best["name"]), _figure(column, best), _equal_names(column, ranked)]
+                yield best, [title(column, short), *of_cells, *figures]
 
 
 def _about_costs(records: Sequence[Record]) -> list[str]:
     """What the costs are, and are not."""
     wanted = [found for record in records if (found := value_at(record, "cost", "wanted"))]
     clocks = dict.fromkeys(f"{found['clock_ns']:g} ns" for found in wanted if "clock_ns" in found)
-    activities = dict.fromkeys(str(found["activity"]) for found in wanted if "activity" in found)
+    activities = dict.fromkeys(found["activity"] for found in wanted if "activity" in found)
     cells = dict.fromkeys(cell for record in records if (cell := cells_of(record)))
     said = [f"Cells: {', '.join(cells)}."] if cells else []
     if clocks:
-        said.append(f"Power and energy: at a clock of {', '.join(clocks)}, with an activity of {', '.join(activities)}.")
+        is_default = all(value_at(record, "cost", "meets_clock") is None for record in records)
+        why = ", the default, as the space names none" if is_default else ""
+        changes = ", ".join(dict.fromkeys(map(_activity_text, activities)))
+        said.append(
+            f"Power and energy: at a clock of {', '.join(clocks)}{why}; cells leak for that time. Activity: {changes}."
+        )
+        said.append(_about_glitches(records))
     return [*said, NO_WIRES, HEURISTIC]
+
+
+def _activity_text(activity: object) -> str:
+    return f"each net changes {activity} times in a cycle" if is_number(activity) else str(activity)
+
+
+def _about_glitches(records: Sequence[Record]) -> str:
+    """That energies leave out glitches, and how much they would be with all of them where that is measured."""
+    pairs = [(number_of(record, f"cost.{GLITCHES}"), number_of(record, "cost.energy_pj")) for record in records]
+    times = [with_them / without for with_them, without in pairs if with_them and without]
+    said = "No glitches: a net counts from one settled value to the next."
+    if not times:
+        return f"{said} Name a workload as the activity to see how many there may be."
+    return (
+        f"{said} With every glitch that unit delays give, which is more than the truth, a step takes "
+        f"{min(times):.3g} to {max(times):.3g} times the energy; the more, the longer its paths between registers. Where "
+        "designs differ in that, the truth lies between both columns of what a key changes."
+    )
 
 
 def representatives(records: Sequence[Record], most: int, asked: Asked = NOTHING_ASKED) -> tuple[list[Record], str]:

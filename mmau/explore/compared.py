@@ -2,7 +2,7 @@
 front of these, and which of its points are equal within the uncertainty of their figures."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from golden.text import value_as_text
 from mmau.explore.columns import SNR, STANDARD_ERROR, described, named, value_of
@@ -18,11 +18,18 @@ from mmau.explore.records import (
 )
 
 COSTS: Mapping[str, tuple[str, ...]] = {
-    "area": ("cost.array_area_um2_per_mac", "cost.area_um2", "cost.cells"),
-    "delay": ("cost.array_clock_ns", "cost.delay_ns", "cost.depth"),
-    "energy": ("cost.array_energy_pj_per_mac", "cost.energy_pj"),
+    "area": ("cost.area_um2", "cost.cells"),
+    "delay": ("cost.delay_ns", "cost.depth"),
+    "energy": ("cost.energy_pj",),
 }
 """The costs that every report compares: of each the first one with values."""
+
+OF_ARRAY: Mapping[str, str] = {
+    "area": "cost.array_area_um2_per_mac",
+    "delay": "cost.array_clock_ns",
+    "energy": "cost.array_energy_pj_per_mac",
+}
+"""What takes their place where every point has it. Where some have, it is compared among these, after the others."""
 
 SURE = 2.0
 """Standard errors by which figures must differ to count as different: 95 %, were they normally distributed."""
@@ -30,11 +37,14 @@ SURE = 2.0
 
 def costs_of(records: Sequence[Record], asked: Asked) -> dict[str, str]:
     """The costs that a report compares, by name: an objective comes first, and the first one is that of the front; what
-    limits and questions name comes last. Costs are those of equal work where steps take unequal numbers of products."""
+    limits and questions name, and what some points alone have, come last. Costs are those of equal work where steps take
+    unequal numbers of products."""
     usual = {name: first for name, each in COSTS.items() if (first := _first(records, each)) is not None}
-    names = {column: name for name, column in usual.items()}
+    points = [record for record in records if record["kind"] == "point"]
+    usual |= {name: of_array for name, of_array in OF_ARRAY.items() if _has_all(points, of_array, usual.get(name))}
+    names, some = {column: name for name, column in usual.items()}, OF_ARRAY.values()
     best, named = (list(filter(None, map(_flat_cost, wanted))) for wanted in (asked.objectives, asked.columns))
-    known = [column for column in dict.fromkeys([*best, *usual.values(), *named]) if _first(records, (column,))]
+    known = [column for column in dict.fromkeys([*best, *names, *named, *some]) if _having(records, column)]
     return {names.get(column, column.removeprefix("cost.")): column for column in known}
 
 
@@ -44,7 +54,18 @@ def _flat_cost(column: str) -> str:
 
 def _first(records: Sequence[Record], columns: Sequence[str]) -> str | None:
     equal = [equal_work(records, column) for column in columns]
-    return next((column for column in equal if any(number_of(record, column) is not None for record in records)), None)
+    return next((column for column in equal if _having(records, column)), None)
+
+
+def _has_all(records: Sequence[Record], column: str, other: str | None) -> bool:
+    """Whether records have a column, and all those that have the other one."""
+    having = _having(records, column)
+    return bool(having) and (other is None or having >= _having(records, other))
+
+
+def _having(records: Sequence[Record], column: str) -> set[int]:
+    """The numbers of the records that have a value in a column."""
+    return {number for number, record in enumerate(records) if number_of(record, column) is not None}
 
 
 def measures_of(records: Sequence[Record], asked: Asked) -> list[str]:
@@ -61,6 +82,11 @@ def measures_of(records: Sequence[Record], asked: Asked) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def asked_first(measures: Sequence[str], asked: Asked) -> list[str]:
+    """The measures, those first that are limited or made best."""
+    return sorted(measures, key=lambda measure: measure not in asked.columns)
+
+
 def rank(column: str, record: Record) -> float | None:
     """The value of a column, signed so that less is better; None where it has none, or no better end."""
     value, better = value_of(column, record), described(column, True).better
@@ -73,7 +99,7 @@ def fronts(records: Sequence[Record], x: str, y: str) -> list[list[int]]:
     """The numbers of the records on the front of two columns: a front for each library of cells, since costs in different
     ones do not compare."""
     found = []
-    for cells in dict.fromkeys(cells_of(record) for record in records if is_candidate(record)):
+    for cells in by_cells(filter(is_candidate, records)):
         of_cells = [is_candidate(record) and cells_of(record) == cells for record in records]
         pairs = [
             (rank(x, record), rank(y, record)) if kept else (None, None)
@@ -87,6 +113,14 @@ def fronts(records: Sequence[Record], x: str, y: str) -> list[list[int]]:
 def cells_of(record: Record) -> str:
     """The library of cells of a record's costs; empty where there are none."""
     return str(value_at(record, "cost", "wanted", "library") or "")
+
+
+def by_cells(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Records by the library of cells of their costs: nothing is compared across libraries."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(cells_of(record), []).append(record)
+    return found
 
 
 def on_front(records: Sequence[Record], asked: Asked) -> list[Record]:
@@ -125,11 +159,18 @@ def are_equal(column: str, one: Record, other: Record) -> bool:
     return None not in errors and abs(first - second) <= math.hypot(*(error or 0.0 for error in errors))
 
 
+CUT = " with cut blocks"
+"""What names of workloads end in whose rows have no whole blocks of some unit."""
+
+
 def short_names(records: Sequence[Record]) -> dict[str, str]:
-    """A name of each workload without the settings that it shares with all others: its first word where no other has it."""
+    """A name of each workload without the settings that it shares with all others: its first word where no other has it;
+    then a remark where it cuts the blocks of some unit."""
     names = workloads(records)
     first = [name.partition(" ")[0] for name in names]
-    return {name: word if first.count(word) == 1 else name for name, word in zip(names, first, strict=True)}
+    cut = {name for record in records for name in record.get("cut_blocks") or ()}
+    words = {name: word if first.count(word) == 1 else name for name, word in zip(names, first, strict=True)}
+    return {name: f"{word}{CUT}" if name in cut else word for name, word in words.items()}
 
 
 def label(column: str, short: Mapping[str, str]) -> str:
@@ -192,13 +233,13 @@ def sorted_values(values: Sequence[object]) -> list[object]:
 
 
 def pairs_of(records: Sequence[Record], key: str, one: object, other: object) -> Iterator[tuple[Record, Record]]:
-    """Points that differ in nothing but one key: that with one value, and that with the other."""
-    by_rest: dict[tuple[tuple[str, object], ...], dict[object, Record]] = {}
+    """Points that differ in nothing but one key, in one library of cells: that with one value, and that with the other."""
+    by_rest: dict[tuple[str, tuple[tuple[str, object], ...]], dict[object, Record]] = {}
     for record in records:
         axes = dict(record.get("axes") or {})
         if key in axes:
             value = axes.pop(key)
-            by_rest.setdefault(tuple(axes.items()), {})[value] = record
+            by_rest.setdefault((cells_of(record), tuple(axes.items())), {})[value] = record
     for found in by_rest.values():
         if one in found and other in found:
             yield found[one], found[other]

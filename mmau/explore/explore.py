@@ -26,6 +26,7 @@ from mmau.explore.estimation import FILE, Estimates, estimate
 from mmau.explore.records import is_right, is_verified
 from mmau.explore.tasks import (
     INVALID,
+    REPORT,
     WRITING,
     Part,
     distinct_tasks,
@@ -41,6 +42,7 @@ from mmau.explore.tasks import (
 )
 from mmau.explore.work import VERILOG, renamed, work
 from mmau.jobs import Engine, Record, Store, run
+from mmau.jobs.runs import duration
 from mmau.jobs.task import Limits, Work
 from mmau.signals import Ended
 from rtl.cost.cost_columns import NETLIST, SAIF
@@ -202,6 +204,7 @@ def explore(
             space,
             folder,
             partial(run, work=work, store=store, engine=engine, seconds=seconds, retry=retry, weight=rough_seconds),
+            seconds,
             say,
         )
         for warning in space.warnings:
@@ -271,13 +274,18 @@ class _Evaluation:
     """Evaluates lists of points, one after another; tasks that points share run once.
 
     Args:
-        carry_out: `mmau.jobs.run` with its engine, store and limits.
+        carry_out: `mmau.jobs.run` with its engine, store and limits. limit: the longest time of a task (s).
     """
 
     def __init__(
-        self, space: Space, folder: Path, carry_out: Callable[..., list[Record]], say: Callable[[str], None]
+        self,
+        space: Space,
+        folder: Path,
+        carry_out: Callable[..., list[Record]],
+        limit: float,
+        say: Callable[[str], None],
     ) -> None:
-        self._space, self._folder, self._carry_out, self._say = space, folder, carry_out, say
+        self._space, self._folder, self._carry_out, self._limit, self._say = space, folder, carry_out, limit, say
         self._points: dict[str, Point] = {}
         self._parts: dict[str, list[Part]] = {}
         self._outcomes: dict[str, Record] = {}
@@ -304,9 +312,10 @@ class _Evaluation:
             known += self._carry_out(sample, on_record=self._note)
             waiting = [task for task in waiting if task.key not in self._outcomes]
             first = f"{len(waiting):,} tasks are left"
-        seconds = timed_by(known)
+        seconds = timed_by(known, self._limit)
         self._carry_out = partial(self._carry_out, weight=seconds)
-        self._say(f"{first}; {estimate_text(seconds_of(waiting, seconds), workers) if waiting else 'nothing to do'}")
+        work = estimate_text(seconds_of(waiting, seconds), workers) if waiting else "nothing to do"
+        self._say(f"{first}; {work}; then the report, about {duration(REPORT)}")
 
     def _note(self, record: Record) -> None:
         self._outcomes[record.task.key] = record

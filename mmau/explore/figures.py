@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from golden.text import value_as_text
-from mmau.explore.answers import representatives
+from mmau.explore.answers import asks, questions_of, representatives
 from mmau.explore.columns import COSTS as described_costs
 from mmau.explore.columns import described, flat_name, value_of
-from mmau.explore.compared import COSTS, costs_of, fronts, label, measures_of, rank, short_names, title, varied
-from mmau.explore.design_space import AT_LEAST, NOTHING_ASKED, Asked, Constraint
-from mmau.explore.records import (
-    Record,
-    components,
-    histogram,
-    is_candidate,
-    is_number,
-    is_right,
-    verdict,
-    workloads,
+from mmau.explore.compared import (
+    COSTS,
+    asked_first,
+    by_cells,
+    costs_of,
+    fronts,
+    label,
+    limit_text,
+    measures_of,
+    rank,
+    short_names,
+    title,
 )
-from mmau.report.figures import COLOURS, drawing, image
+from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint
+from mmau.explore.names_in_plots import write_names
+from mmau.explore.records import Record, components, histogram, workloads
+from mmau.explore.styles import LIMIT, Styles
+from mmau.report.figures import COLOURS, drawing, image, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-SHAPES = ("o", "s", "^", "D", "v", "P", "<", ">")
-"""The shapes of points, as many as there are colours."""
 
 LABELS = 12
 """Most points of a plot, or else of its front, that are named in it."""
@@ -47,21 +50,15 @@ GRID = 0.25
 KINDS = ("svg", "png")
 """The kinds of files of a plot."""
 
-SCALE, MOST_HUES = "viridis", 3
-"""The colours of a key of numbers with more values than these, in order."""
-
-PALE = 0.35
-"""Opacity of points that keep no limit, or not their clock."""
-
 
 def names_of(costs: Iterable[str]) -> list[str]:
-    """Every file that `figures` can make, where accuracy is drawn against these costs."""
+    """Every file that `figures` can make, where accuracy is drawn against these columns of cost."""
     plots = [*(f"accuracy-{name}" for name in costs), "error-distributions", "area-by-component"]
     return [f"{name}.{kind}" for name in plots for kind in KINDS]
 
 
 NAMES = names_of(dict.fromkeys([*COSTS, *(name for name, figure in described_costs.items() if figure.better)]))
-"""Every file that `figures` can make."""
+"""Every file that `figures` can make, or made in earlier versions."""
 
 
 def figures(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED) -> dict[str, bytes]:
@@ -78,25 +75,37 @@ def figures(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKE
         drawn = [accuracy_against(records, cost, heading, asked) for cost in costs.values()]
         drawn += [distributions(records, heading, asked), areas(records, heading, asked)]
         pairs = [(figure, kind) for figure in drawn for kind in KINDS]
-        names = names_of(costs)
+        names = names_of(column.removeprefix("cost.") for column in costs.values())
         return {name: image(figure, kind) for name, (figure, kind) in zip(names, pairs, strict=True) if figure is not None}
 
 
 def accuracy_against(records: Sequence[Record], cost: str, heading: str, asked: Asked = NOTHING_ASKED) -> Figure | None:
-    """Accuracy over a cost, a panel for each measure that the report compares, with the Pareto front and the limits; None
-    where no point has both."""
-    shown = [
-        measure
-        for measure in measures_of(records, asked)
-        if any(record["status"] == "done" and _pair(record, cost, measure) for record in records)
+    """Accuracy over a cost, with the Pareto front and the limits: a panel for each library of cells, since costs in
+    different ones do not compare, and for each measure that the report compares, what was asked for first; None where no
+    point has both."""
+    held = by_cells([record for record in records if record["status"] == "done"])
+    measures = asked_first(measures_of(records, asked), asked)
+    places = [
+        [(cells, measure) for measure in measures if any(_pair(each, cost, measure) for each in members)]
+        for cells, members in held.items()
     ]
-    if not shown:
+    places = [each for each in places if each]
+    if not places:
         return None
     short, styles = short_names(records), Styles(records)
-    figure, panels = _panels(len(shown), f"{heading}: accuracy against {label(cost, short)}", beside=LEGEND)
-    for axes, measure in zip(panels, shown, strict=True):
-        _scatter(axes, records, cost, measure, asked.limits, styles, short)
+    usual = next(iter(costs_of(records, asked).values()))
+    questions = [(each.name, asks(each, usual, short)) for each in questions_of(asked)]
+    heads = [f"{heading}: accuracy against {label(cost, short)}", *(": ".join(filter(None, each)) for each in questions)]
+    figure, panels = _panels([len(each) for each in places], heads, beside=LEGEND)
+    named = []
+    for axes, (cells, measure) in zip(panels, chain.from_iterable(places), strict=True):
+        named.append(_scatter(axes, held[cells], cost, measure, asked.limits, styles, short))
+        if len(places) > 1:
+            axes.set_title(plain(f"{cells or 'no cells'}: {label(measure, short)}"))
     figure.legend(handles=styles.legend(records, bool(asked.limits)), fontsize="small", loc="outside right upper")
+    settled(figure)
+    for write in named:
+        write()
     return figure
 
 
@@ -104,86 +113,10 @@ LEGEND = 1.8
 """The width of a legend beside the panels (inches)."""
 
 
-class Styles:
-    """Colour, shape and filling of points: colour by the first key in which they differ, shape by the second. Filled: not
-    known to be wrong; open: not co-simulated where others are; a cross: its circuit differs from its model; a star: an
-    instruction of the catalogue."""
-
-    def __init__(self, records: Sequence[Record]) -> None:
-        keys = [*varied([record for record in records if record["kind"] == "point"]).items()]
-        self._colour, self._shape = (keys[place] if place < len(keys) else ("", []) for place in (0, 1))
-        self._hues = hues(self._colour[1])
-        states = {verdict(record).state for record in records if record["status"] == "done" and record["kind"] == "point"}
-        self._is_checked = "agrees" in states
-
-    def of(self, record: Record) -> dict[str, Any]:
-        """The style of a point, for matplotlib's scatter."""
-        if record["kind"] != "point":
-            return {"edgecolors": "#444444", "facecolors": "none", "marker": "*", "s": 70}
-        axes, state = record.get("axes") or {}, verdict(record).state
-        colour = self._hues.get(axes.get(self._colour[0]), "#444444")
-        if state == "differs":
-            return {"color": colour, "marker": "x", "s": 30}
-        key, values = self._shape
-        marker = SHAPES[_step(values.index(axes[key]), len(values), len(SHAPES)) if key in axes else 0]
-        is_open = self._is_checked and state != "agrees"
-        alpha = 1.0 if is_candidate(record) else PALE
-        return {"edgecolors": colour, "facecolors": "none" if is_open else colour, "marker": marker, "s": 30, "alpha": alpha}
-
-    def legend(self, records: Sequence[Record], has_limits: bool) -> list[Line2D]:
-        """What colours, shapes and the rest mean."""
-        from matplotlib.lines import Line2D
-
-        def entry(text: str, **style: Any) -> Line2D:
-            return Line2D([], [], **{"color": "#444444", "linestyle": "none", "marker": "o", **style}, label=_plain(text))
-
-        found = []
-        for (key, values), many in ((self._colour, len(COLOURS)), (self._shape, len(SHAPES))):
-            groups: dict[int, list[Any]] = {}
-            for place, value in enumerate(values):
-                groups.setdefault(_step(place, len(values), many), []).append(value)
-            for number, group in groups.items():
-                text = f"{key} {value_as_text(group[0])}" + f" … {value_as_text(group[-1])}" * (len(group) > 1)
-                is_colour = key == self._colour[0]
-                style = {"color": self._hues[group[len(group) // 2]]} if is_colour else {"marker": SHAPES[number]}
-                found.append(entry(text, **style))
-        done = [record for record in records if record["status"] == "done"]
-        points = [record for record in done if record["kind"] == "point"]
-        states = {verdict(record).state for record in points}
-        if self._is_checked:
-            found.append(entry("co-simulated, no mismatch"))
-        if self._is_checked and "not compared" in states:
-            found.append(entry("not co-simulated", markerfacecolor="none"))
-        if "differs" in states:
-            found.append(entry("circuit differs", marker="x"))
-        if any((is_right(record) and not is_candidate(record)) or record.get("late") for record in points):
-            found.append(entry("beyond a limit", alpha=PALE))
-        if len(done) > len(points):
-            found.append(entry("reference", marker="*", markerfacecolor="none", markersize=9))
-        found.append(Line2D([], [], color="#666666", linewidth=1, label="Pareto front"))
-        if has_limits:
-            found.append(Line2D([], [], color=LIMIT, linewidth=1, linestyle="--", label="limit"))
-        return found
-
-
-LIMIT = "#b3261e"
-"""The colour of limits."""
-
-
-def hues(values: Sequence[Any]) -> dict[Any, str]:
-    """A colour for each value: of few, or of words, colours that differ most; of more numbers a scale."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    if len(values) > MOST_HUES and all(map(is_number, values)):
-        scale = colormaps[SCALE]
-        return {value: to_hex(scale(0.92 * place / (len(values) - 1))) for place, value in enumerate(values)}
-    return {value: COLOURS[_step(place, len(values), len(COLOURS))] for place, value in enumerate(values)}
-
-
-def _step(place: int, count: int, most: int) -> int:
-    """The place of a value among as many styles as there are."""
-    return place if count <= most else place * most // count
+def settled(figure: Figure) -> None:
+    """Lay a figure out, and let its panels stay where they are."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def _pair(record: Record, cost: str, measure: str) -> tuple[float, float] | None:
@@ -200,52 +133,72 @@ def _scatter(
     limits: Sequence[Constraint],
     styles: Styles,
     short: Mapping[str, str],
-) -> None:
-    """One panel, of the records that are done."""
+) -> Callable[[], object]:
+    """One panel, of records that are done; what it returns writes their names, once the figure is laid out."""
     from matplotlib.ticker import MaxNLocator
 
     places = {number: pair for number, record in enumerate(records) if (pair := _pair(record, cost, measure)) is not None}
-    places = {number: pair for number, pair in places.items() if records[number]["status"] == "done"}
     values = [y for _, y in places.values() if math.isfinite(y)]
     top = max(values, default=0.0) + 0.15 * ((max(values) - min(values)) or 10.0 if values else 10.0)
     is_exact = any(math.isinf(y) for _, y in places.values())
     places = {number: (x, min(y, top)) for number, (x, y) in places.items()}
     for number, (x, y) in places.items():
         axes.scatter([x], [y], zorder=3, **styles.of(records[number]))
-    named = {number: records[number]["name"].rpartition(":")[2] for number in places if records[number]["kind"] != "point"}
-    found = fronts(records, cost, measure)
-    for numbers in found:
+    lines, on_fronts = [], list[int]()
+    for numbers in fronts(records, cost, measure):
         best = sorted(
             (number for number in numbers if number in places), key=lambda number: rank(cost, records[number]) or 0
         )
         x_values, y_values = zip(*(places[number] for number in best), strict=True)
         axes.step(x_values, y_values, where="post", color="#666666", linewidth=1, zorder=2)
+        lines.append([corner for number in best for corner in _corners(places, best, number)])
+        on_fronts += best
+    references = [number for number in places if records[number]["kind"] != "point"]
+    chosen = [*on_fronts, *references] if len(on_fronts) <= LABELS else references
     if len(places) <= LABELS:
-        named |= {number: records[number]["name"] for number in places if records[number]["kind"] == "point"}
-    elif sum(map(len, found)) <= LABELS:
-        named |= {number: records[number]["name"] for numbers in found for number in numbers if number in places}
-    for limit in limits:
-        text = f" {'≥' if limit.key.startswith(AT_LEAST) else '≤'} {limit.limit:g} {described(measure, True).unit}"
-        column = flat_name(limit.column)
-        style: dict[str, Any] = {"color": LIMIT, "linewidth": 1, "linestyle": "--", "zorder": 1}
-        if limit.parameter is None and column == measure:
-            axes.axhline(limit.limit, **style)
-            axes.annotate(text, (1, limit.limit), (-2, 2), xycoords=axes.get_yaxis_transform(), **LIMIT_TEXT, ha="right")
-        elif limit.parameter is None and column == cost:
-            axes.axvline(limit.limit, **style)
+        chosen += places
+    across, upright = (
+        [each for each in limits if each.parameter is None and flat_name(each.column) == column]
+        for column in (measure, cost)
+    )
+    style: dict[str, Any] = {"color": LIMIT, "linewidth": 1, "linestyle": "--", "zorder": 1}
+    heights, edges = ({each.limit: limit_text(each, short) for each in found} for found in (across, upright))
+    for limit in heights:
+        axes.axhline(limit, **style)
+    for limit in edges:
+        axes.axvline(limit, **style)
     costs = [x for x, _ in places.values()]
     if min(costs) > 0 and max(costs) > WIDE * min(costs):
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.margins(0.12)
-    axes.set(xlabel=_plain(title(cost, short)), ylabel=_plain(title(measure, short)), title=_plain(label(measure, short)))
+    axes.set(xlabel=plain(title(cost, short)), ylabel=plain(title(measure, short)), title=plain(label(measure, short)))
     if is_exact:
         ticks = [tick for tick in axes.get_yticks() if tick < top]
         axes.set_yticks([*ticks, top], [*(f"{tick:g}" for tick in ticks), "no error"])
     elif described(measure, True).unit != "dB" and any(values):  # zero has a separate place on the axis
         axes.set_yscale("symlog", linthresh=min(y for y in values if y)) if 0 in values else axes.set_yscale("log")
-    _write_names(axes, {number: places[number] for number in named}, named, list(places.values()))
+    for limit, text in heights.items():
+        at: dict[str, Any] = {"xycoords": axes.get_yaxis_transform(), "ha": "right"}
+        axes.annotate(plain(text), (1, limit), (-2, 2), **LIMIT_TEXT, **at)
+    for limit, text in edges.items():
+        at = {"xycoords": axes.get_xaxis_transform(), "ha": "right", "va": "top", "rotation": 90}
+        axes.annotate(plain(text), (limit, 1), (-2, -2), **LIMIT_TEXT, **at)
+    names = dict[tuple[float, float], str]()
+    for number in dict.fromkeys(chosen):
+        name = records[number]["name"]
+        name = name if records[number]["kind"] == "point" else name.rpartition(":")[2]
+        here = names.get(places[number])
+        names[places[number]] = name if here is None else f"{here}, {name}"
+    others = [place for place in places.values() if place not in names]
+    return partial(write_names, axes, names, others, lines, [*heights], [*edges])
+
+
+def _corners(places: Mapping[int, tuple[float, float]], best: Sequence[int], number: int) -> list[tuple[float, float]]:
+    """A point of a front, and the corner of the line before it."""
+    before = best[best.index(number) - 1] if number != best[0] else number
+    return [(places[number][0], places[before][1]), places[number]]
 
 
 LIMIT_TEXT: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": LIMIT}
@@ -253,84 +206,47 @@ LIMIT_TEXT: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "col
 WIDE = 20
 """How many times the least cost the largest one is where their axis is logarithmic."""
 
-NAME_SIZE = 6.5
-"""Size of names in plots (points)."""
-
-PANEL = (270.0, 190.0)
-"""About the size of a panel's axes (points)."""
-
-
-def _write_names(
-    axes: Axes, places: Mapping[int, tuple[float, float]], names: Mapping[int, str], others: Sequence[tuple[float, float]]
-) -> None:
-    """Write names beside their points, each where it covers no other name and as few points as possible."""
-    axes.autoscale_view()
-
-    def at(place: tuple[float, float]) -> tuple[float, float]:
-        x, y = axes.transAxes.inverted().transform(axes.transData.transform(place))
-        return x * PANEL[0], y * PANEL[1]
-
-    points, taken = [at(place) for place in others], list[tuple[float, float, float, float]]()
-    for number, place in sorted(places.items(), key=lambda item: item[1]):
-        x, y = at(place)
-        width, height = 0.56 * NAME_SIZE * len(names[number]), 1.15 * NAME_SIZE
-        choices = []
-        for by in (3.0, -10.0, 11.0, -18.0, 19.0, -26.0):
-            for right in (False, True):
-                left = x - 5 - width if right else x + 5
-                box = (left, y + by, left + width, y + by + height)
-                out = max(0.0, -box[0]) + max(0.0, box[2] - PANEL[0]) + max(0.0, -box[1]) + max(0.0, box[3] - PANEL[1])
-                covered = sum(_overlap(box, each) for each in taken)
-                hidden = sum(box[0] - 3 < p < box[2] + 3 and box[1] - 3 < q < box[3] + 3 for p, q in points)
-                choices.append((100 * out + 10 * covered + hidden + abs(by) / 100, by, right, box))
-        _, by, right, box = min(choices)
-        taken.append(box)
-        side = "right" if right else "left"
-        axes.annotate(
-            _plain(names[number]),
-            place,
-            (-5 if right else 5, by),
-            ha=side,
-            va="bottom",
-            textcoords="offset points",
-            fontsize=NAME_SIZE,
-        )
-
-
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
 
 def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED) -> Figure | None:
-    """Distributions of the error (ulp), a panel for each workload, of points along the front; None where there are none."""
-    shown = [workload for workload in workloads(records) if any(histogram(record, workload) for record in records)]
+    """Distributions of the error (ulp), of points along the front: a panel for each workload, in it a row for each point, so
+    that none hides another; None where there are none."""
+    chosen = [record for record in records if any(histogram(record, workload) for workload in workloads(records))]
+    chosen, some = representatives(chosen, DISTRIBUTIONS, asked)
+    shown = [workload for workload in workloads(chosen) if any(_counted(record, workload) for record in chosen)]
     if not shown:
         return None
-    chosen = [record for record in records if any(histogram(record, workload) for workload in shown)]
-    chosen, some = representatives(chosen, DISTRIBUTIONS, asked)
-    figure, panels = _panels(len(shown), f"{heading}: distribution of the error{some}")
+    lines = [f"{heading}: distribution of the error{some}", ABOUT_ERRORS]
+    figure, panels = _panels([len(shown)], lines, height=1.4 + 0.45 * len(chosen))
     for axes, workload in zip(panels, shown, strict=True):
         edges = filled_edges([histogram(record, workload) for record in chosen])
         for number, record in enumerate(chosen):
-            bins = histogram(record, workload)
-            total = sum(count for _, count in bins)
-            if total:
-                counts = {bin[0]: bin[1] for bin in bins}
-                shares = [counts.get(edge, 0) / total for edge in edges]
-                # The bins are octaves far from 0: drawn equally wide.
-                axes.step(
-                    range(len(edges)),
-                    shares,
-                    where="mid",
-                    label=_plain(record["name"]),
-                    color=COLOURS[number],
-                    linewidth=1.2,
-                )
-        every = math.ceil(len(edges) / 8)
+            bins: dict[float, float] = dict(histogram(record, workload))  # type: ignore[arg-type]
+            total = sum(bins.values())
+            shares = [bins.get(edge, 0) / total if total else 0.0 for edge in edges]
+            largest = max(shares, default=0.0) or 1.0
+            # The bins are octaves far from 0: drawn equally wide.
+            heights = [0.85 * share / largest for share in shares]
+            tops = [height - number for height in heights]
+            axes.stairs(tops, range(len(edges) + 1), baseline=-number, fill=True, color=COLOURS[0])
+            axes.axhline(-number, color="#888888", linewidth=0.5)
+        every = math.ceil(len(edges) / 7)
         axes.set_xticks(range(0, len(edges), every), [f"{edge:g}" for edge in edges[::every]])
-        axes.set(xlabel="error (ulp): lower edges of the bins", ylabel="share of the results", title=_plain(workload))
-    panels[0].legend(fontsize="x-small")
+        axes.set_yticks([0.4 - number for number in range(len(chosen))], [_broken(record["name"]) for record in chosen])
+        if axes is not panels[0]:
+            axes.tick_params(labelleft=False)
+        axes.set(xlabel="error (ulp): lower edges of the bins", title=plain(workload), ylim=(-len(chosen) + 0.95, 1))
     return figure
+
+
+ABOUT_ERRORS = (
+    "The error of the arithmetic alone: quantising comes before it. A row is as high as its fullest bin; bins are drawn "
+    "equally wide, and hold an octave each far from 0."
+)
+"""What the plot of errors shows, in words."""
+
+
+def _counted(record: Record, workload: str) -> bool:
+    return any(count for _, count in histogram(record, workload))
 
 
 def filled_edges(histograms: Sequence[Sequence[Sequence[float]]]) -> list[float]:
@@ -341,55 +257,102 @@ def filled_edges(histograms: Sequence[Sequence[Sequence[float]]]) -> list[float]
 
 
 def areas(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED) -> Figure | None:
-    """Area by component, a bar for each of points along the front; None where no point has it."""
+    """Area by component, a bar for each of points along the front, a panel for each library of cells; None where no point
+    has it."""
     from matplotlib.figure import Figure
 
     chosen = [record for record in records if components(record)]
     if not chosen:
         return None
     chosen, some = representatives(chosen, BARS, asked)
-    figure = Figure(figsize=(8.0, 1.6 + 0.32 * len(chosen)), layout="constrained")
-    axes = figure.subplots(1, 1)
-    axes.grid(alpha=GRID)
-    left = [0.0] * len(chosen)
-    names = [_plain(record["name"]) for record in chosen]
-    for number, component in enumerate(dict.fromkeys(name for record in chosen for name in components(record))):
-        widths = [components(record).get(component, 0.0) for record in chosen]
-        hatch = ("", "//", "..")[number // len(COLOURS) % 3]
-        axes.barh(
-            range(len(names)), widths, left=left, label=_plain(component), color=COLOURS[number % len(COLOURS)], hatch=hatch
+    held, parts = by_cells(chosen), largest_components(chosen)
+    rows = [len(each) for each in held.values()]
+    size = (9.0, max(LEAST_HEIGHT, 0.8 + 0.9 * len(rows) + 0.34 * sum(rows)))
+    figure = Figure(figsize=size, layout="constrained")
+    figure.get_layout_engine().set(**PADDING)  # type: ignore[union-attr]
+    figure.suptitle(_heading([f"{heading}: area by component{some}"], size[0]), x=0.02, ha="left", fontsize="medium")
+    grid = figure.subplots(len(rows), 1, squeeze=False, height_ratios=[0.6 + row for row in rows]).ravel().tolist()
+    for axes, (cells, members) in zip(grid, held.items(), strict=True):
+        axes.grid(alpha=GRID, axis="x")
+        left = [0.0] * len(members)
+        for number, (part, of) in enumerate(parts.items()):
+            widths = [sum(components(record).get(name, 0.0) for name in of) for record in members]
+            axes.barh(range(len(members)), widths, left=left, label=plain(part), color=COLOURS[number])
+            left = [start + width for start, width in zip(left, widths, strict=True)]
+        axes.xaxis.set_major_formatter("{x:,.10g}")
+        axes.set_yticks(range(len(members)), [_broken(record["name"]) for record in members])
+        axes.set(
+            xlim=(0, 1.05 * max(left) or 1), ylim=(len(members) - 0.4, -0.6), title=plain(cells) if len(held) > 1 else ""
         )
-        left = [start + width for start, width in zip(left, widths, strict=True)]
-    axes.set_yticks(range(len(names)), names)
-    axes.margins(y=0.01)
-    axes.invert_yaxis()
-    axes.set(xlabel="area (µm²)", title=_plain(f"{heading}: area by component{some}"))
-    axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    grid[-1].set_xlabel("area (µm²)")
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize="small", loc="outside right upper")
     return figure
 
 
-def _plain(text: str) -> str:
-    """Text of the records, escaped for plots: a dollar sign would begin a formula, and legends leave out labels that begin
-    with an underscore."""
-    escaped = text.replace("$", "\\$")
-    return f" {escaped}" if escaped.startswith("_") else escaped
+OTHERS = "others"
+"""What the parts of an area are called that are too small for a colour of their own."""
 
 
-def _panels(count: int, heading: str, beside: float = 0.0) -> tuple[Figure, list[Axes]]:
-    """A figure with as many panels, at most three in a row.
+def largest_components(records: Sequence[Record]) -> dict[str, list[str]]:
+    """The components by the names of their colours: those with the largest share in some point, and the others together."""
+    shares: dict[str, float] = {}
+    for record in records:
+        whole = sum(components(record).values()) or 1.0
+        for name, area in components(record).items():
+            shares[name] = max(shares.get(name, 0.0), area / whole)
+    kept = sorted(shares, key=lambda name: -shares[name])
+    most = len(COLOURS) if len(kept) <= len(COLOURS) else len(COLOURS) - 1
+    rest = [name for name in shares if name not in kept[:most]]
+    return {name: [name] for name in shares if name in kept[:most]} | ({OTHERS: rest} if rest else {})
+
+
+LEAST_HEIGHT = 3.0
+"""The height that a legend takes (inches)."""
+
+PADDING = {"w_pad": 0.1, "h_pad": 0.1}
+"""The space around panels (inches)."""
+
+LONG = 26
+"""Letters of a line of a name beside an axis."""
+
+
+def _broken(name: str) -> str:
+    """A name beside an axis, in lines."""
+    return plain("\n".join(textwrap.wrap(name, LONG)) or name)
+
+
+def _heading(lines: Sequence[str], width: float) -> str:
+    """A heading above a figure of that width (inches), in lines that are not cut."""
+    return plain("\n".join(part for line in lines for part in textwrap.wrap(line, int(LETTERS * width)) or [line]))
+
+
+LETTERS = 11
+"""Letters of a heading in an inch."""
+
+
+def _panels(
+    rows: Sequence[int], heading: Sequence[str], beside: float = 0.0, height: float = 3.6
+) -> tuple[Figure, list[Axes]]:
+    """A figure with as many panels in each of its groups, at most three beside each other.
 
     Args:
-        beside: width for a legend (inches).
+        heading: its lines. beside: width for a legend (inches). height: that of a panel (inches).
     """
     from matplotlib.figure import Figure
 
-    across = min(count, 3)
-    down = math.ceil(count / across)
-    figure = Figure(figsize=(4.6 * across + 0.6 + beside, 3.6 * down + 0.4), layout="constrained")
-    figure.suptitle(_plain(heading))
-    grid = figure.subplots(down, across, squeeze=False).ravel().tolist()
-    for axes in grid[:count]:
+    across = min(max(rows), 3)
+    lines = [math.ceil(count / across) for count in rows]
+    size = (4.6 * across + 0.6 + beside, height * sum(lines) + 0.4 + 0.2 * len(heading))
+    figure = Figure(figsize=size, layout="constrained")
+    figure.get_layout_engine().set(**PADDING)  # type: ignore[union-attr]
+    figure.suptitle(_heading(heading, size[0]), x=0.02, ha="left", fontsize="medium")
+    grid, found = figure.subplots(sum(lines), across, squeeze=False), []
+    for group, count in enumerate(rows):
+        cells = grid[sum(lines[:group]) : sum(lines[: group + 1])].ravel().tolist()
+        found += cells[:count]
+        for axes in cells[count:]:
+            axes.remove()
+    for axes in found:
         axes.grid(alpha=GRID)
-    for axes in grid[count:]:
-        axes.remove()
-    return figure, grid[:count]
+    return figure, found

@@ -13,10 +13,20 @@ from typing import Any
 
 from golden import html
 from golden.html import Markup, details, element, joined
-from mmau.explore.answers import HEURISTIC, NO_WIRES
+from mmau.explore.answers import ANSWER, HEURISTIC, NO_WIRES, answered, head
 from mmau.explore.columns import Column, columns, flat_name
-from mmau.explore.compared import beyond_text, cells_of, costs_of, label, measures_of, short_names, title
-from mmau.explore.design_space import AT_LEAST, NOTHING_ASKED, Asked
+from mmau.explore.compared import (
+    asked_first,
+    beyond_text,
+    cells_of,
+    costs_of,
+    label,
+    limit_text,
+    measures_of,
+    short_names,
+    uncertainty,
+)
+from mmau.explore.design_space import NOTHING_ASKED, Asked
 from mmau.explore.records import (
     STATUSES,
     Record,
@@ -25,12 +35,16 @@ from mmau.explore.records import (
     flattened,
     histogram,
     is_candidate,
+    is_number,
     missing_columns,
     numbers_of_products,
+    reasons,
     value_at,
     verdict,
     workloads,
 )
+from mmau.explore.styles import Styles, hues
+from mmau.report.figures import COLOURS
 
 SCRIPTS = ("unpack.js", "values.js", "filters.js", "scatter.js", "table.js", "charts.js", "dialog.js", "main.js")
 
@@ -60,7 +74,8 @@ def page(
         {
             "title": html.visible(heading),
             "style": html.STYLE + _asset("report.css"),
-            "summary": joined((summary(records), *(element("p", sentence) for sentence in estimates))),
+            "summary": joined((summary(records, asked), *(element("p", sentence) for sentence in estimates))),
+            "asked": questions(records, asked),
             "problems": problems(records, asked),
             "missing": missing(records),
             "tools": tools(records),
@@ -106,21 +121,27 @@ def data(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> dict[str, A
     keys = {column.key for column in found}
     numbers = [column.key for column in found if column.number]
     swept = list(dict.fromkeys(f"axes.{name}" for record in records for name in record.get("axes") or {}))
-    costs, measures, short = [*costs_of(records, asked).values()], measures_of(records, asked), short_names(records)
+    costs, short = [*costs_of(records, asked).values()], short_names(records)
+    measures = asked_first(measures_of(records, asked), asked)
     limits = [(flat_name(limit.column), limit) for limit in asked.limits if limit.parameter is None]
+    lacking = reasons(records)
+    titles = {column.key: head(column.key, short, records) for column in found}
     return {
-        "columns": [
-            column._asdict() | {"label": label(column.key, short), "title": title(column.key, short)} for column in found
-        ],
+        "columns": [column._asdict() | {"label": label(column.key, short), "title": titles[column.key]} for column in found],
         "points": [
             point(record, found)
+            | {"missing": lacking.get(record["name"], {})}
             | {"beyond": "; ".join(filter(None, (record.get("late"), beyond_text(record, asked, short))))}
             for record in records
         ],
         "swept": [key for key in swept if key in keys],
-        "chosen": [key for key in [*costs, *measures] if key in keys],
+        "styles": {f"axes.{key}": _styles(values) for key, values in Styles(records).values.items()},
+        "chosen": [key for key in [*measures, *costs] if key in keys],
         "steps": [column.key for column in found if equal_work(records, column.key) != column.key],
-        "limits": [{"key": key, "at": each.limit, "least": each.key.startswith(AT_LEAST)} for key, each in limits],
+        "limits": [
+            {"key": key, "at": at, "text": text}
+            for key, at, text in dict.fromkeys((key, each.limit, limit_text(each, short)) for key, each in limits)
+        ],
         "workloads": [name for name in workloads(records) if any(histogram(record, name) for record in records)],
         "x": next(iter([*costs, *numbers]), None),
         "y": next(iter([*(key for key in measures if key in numbers), *numbers]), None),
@@ -139,8 +160,17 @@ def point(record: Record, found: Sequence[Column]) -> dict[str, Any]:
         "values": [_sendable(flat.get(column.key), column.number) for column in found],
         "histograms": {name: histogram(record, name) for name in workloads([record])},
         "components": components(record),
-        "missing": {f"cost.{key}": str(why) for key, why in (value_at(record, "cost", "missing") or {}).items()},
+        "errors": {
+            column.key: max(error, 0.1) for column in found if (error := uncertainty(column.key, record)) is not None
+        },
     }
+
+
+def _styles(values: Sequence[object]) -> list[list[object]]:
+    """The values of a key with their colours: those of the page's palette by name, since each theme has its own."""
+    number = all(map(is_number, values))
+    named = {colour: f"--{place + 1}" for place, colour in enumerate(COLOURS)}
+    return [[_sendable(value, number), named.get(colour, colour)] for value, colour in hues(values).items()]
 
 
 def _sendable(value: Any, number: bool) -> Any:
@@ -150,7 +180,18 @@ def _sendable(value: Any, number: bool) -> Any:
     return value if number or value is None or isinstance(value, str) else json.dumps(value)
 
 
-def summary(records: Sequence[Record]) -> Markup:
+def questions(records: Sequence[Record], asked: Asked) -> Markup:
+    """The questions and limits of the space, and their answers; nothing where there are none."""
+    found = list(answered(records, asked, [*costs_of(records, asked).values()], short_names(records)))
+    if not found:
+        return Markup("")
+    rows = [(": ".join(filter(None, (name, asks))), *cells) for name, asks, _, cells in found]
+    heads = ("question", *["cells"] * (len(rows[0]) > len(ANSWER) + 1), *ANSWER)
+    table = html.table(heads, rows, "What the space asks, and which point answers it")
+    return element("section", element("h2", "Questions", id="asked"), table)
+
+
+def summary(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> Markup:
     """The number of points, by their status, and how many were verified."""
     counts = [(status, sum(record["status"] == status for record in records)) for status in STATUSES]
     references = sum(record["kind"] == "reference" for record in records)
@@ -171,11 +212,9 @@ def summary(records: Sequence[Record]) -> Markup:
     products = numbers_of_products(records)
     if len(products) > 1:
         few = f"{', '.join(map(str, products[:-1]))} or {products[-1]}"
-        lines.append(
-            element(
-                "p", f"A step takes {few} products. For equal work compare costs per product, which the plots begin with."
-            )
-        )
+        first = next(iter(costs_of(records, asked).values()), "")
+        begun = f": the plots begin with {label(first, {})}" if first.endswith(("_per_product", "_per_mac")) else ""
+        lines.append(element("p", f"A step takes {few} products. For equal work compare costs per product{begun}."))
     return joined(lines)
 
 
@@ -204,10 +243,13 @@ def missing(records: Sequence[Record]) -> Markup:
     found = missing_columns(records)
     if not found:
         return Markup("")
-    rows = [(column, reason, f"{len(names):,}") for (column, reason), names in found.items()]
+    alike: dict[tuple[str, int], list[str]] = {}
+    for (column, reason), names in found.items():
+        alike.setdefault((reason, len(names)), []).append(column)
+    rows = [(", ".join(columns), reason, f"{count:,}") for (reason, count), columns in alike.items()]
     heading = element("h2", "Missing values", id="missing")
     return element(
-        "section", heading, html.table(("column", "reason", "points"), rows, "Why a column is empty", numbers=(2,))
+        "section", heading, html.table(("columns", "reason", "points"), rows, "Why a column is empty", numbers=(2,))
     )
 
 

@@ -128,9 +128,23 @@ def is_verified(record: Record) -> bool | None:
 def missing_columns(records: Sequence[Record]) -> dict[tuple[str, str], list[str]]:
     """Columns of the cost without a value, with the reason, and the names of the points that lack them."""
     found: dict[tuple[str, str], list[str]] = {}
-    for record in records:
-        for column, reason in (value_at(record, "cost", "missing") or {}).items():
-            found.setdefault((f"cost.{column}", str(reason)), []).append(record["name"])
+    for name, columns in reasons(records).items():
+        for column, reason in columns.items():
+            found.setdefault((column, reason), []).append(name)
+    return found
+
+
+NO_ARRAY = "the point has no array"
+
+
+def reasons(records: Sequence[Record]) -> dict[str, dict[str, str]]:
+    """Why columns of the cost have no value, by the points' names."""
+    costs = {record["name"]: record.get("cost") or {} for record in records}
+    of_arrays = dict.fromkeys(key for cost in costs.values() for key in cost if key.startswith("array_"))
+    found = {}
+    for name, cost in costs.items():
+        lacking = dict.fromkeys((key for key in of_arrays if cost and key not in cost), NO_ARRAY)
+        found[name] = {f"cost.{key}": str(why) for key, why in (lacking | (cost.get("missing") or {})).items()}
     return found
 
 
@@ -165,9 +179,9 @@ def is_number(value: Any) -> TypeGuard[int | float]:
 def equal_work(records: Sequence[Record], column: str) -> str:
     """The column of a cost that measures equal work: that per product, where the records' steps take unequal numbers of
     products and it is known per product; else the column itself."""
-    known = {key for record in records for key in flattened(record)}
     shared = f"{column}_per_product"
-    return shared if len(numbers_of_products(records)) > 1 and shared in known else column
+    is_known = any(shared.removeprefix("cost.") in (record.get("cost") or {}) for record in records)
+    return shared if is_known and len(numbers_of_products(records)) > 1 else column
 
 
 def numbers_of_products(records: Sequence[Record]) -> list[int]:

@@ -12,6 +12,7 @@ from typing import Any
 from cosim.build.cache import tools
 from golden import Unit
 from golden.checks import listed
+from golden.stimulus import OperandShape
 from golden.units.unit_file import unit_to_toml
 from mmau.explore.design_space import REFERENCE, Point, Space, arithmetic_of, broken_by_measures, unchecked
 from mmau.jobs import TIMED_OUT, Record, Task
@@ -199,7 +200,7 @@ def distinct_tasks(parts: Sequence[Part]) -> list[Task]:
     return [part.task for part in ordered]
 
 
-SHARED = ("cells", "area_um2", "energy_pj")
+SHARED = ("cells", "area_um2", "energy_pj", "energy_unit_delay_pj")
 """The costs that are also stated per product, because per product they measure equal work in units with unequal L."""
 
 INVALID = "invalid"
@@ -228,6 +229,7 @@ def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mappi
         "axes": dict(point.axes),
         "beyond": "" if point.kind == REFERENCE else broken_by_measures(space.constraints, measured),
         "late": "" if point.kind == REFERENCE else late(space, measured),
+        "cut_blocks": [] if point.kind == REFERENCE else cut_blocks(space, point),
         "unit": f"units/{point.file_name}.toml" if point.is_valid else None,
         "toml": point.toml,
         "verilog": f"verilog/{point.file_name}.v" if has_verilog(found) else None,
@@ -305,6 +307,19 @@ def late(space: Space, measured: Mapping[str, Any]) -> str:
     wanted = cost["wanted"]["clock_ns"]
     name = "delay_ns" if cost["delay_ns"] > wanted else "array_clock_ns"
     return f"{name} = {cost[name]:g} is above clock_ns = {wanted:g}"
+
+
+def cut_blocks(space: Space, point: Point) -> list[str]:
+    """The workloads whose rows do not have whole blocks of a unit: a step of fewer products than share a scale. Their
+    signal-to-noise ratios are better than those of whole blocks."""
+    if point.unit is None or space.accuracy is None:
+        return []
+    shapes = [OperandShape.of(choice.unit) for choice in point.unit.choices]
+    return [
+        workload.name
+        for workload in space.accuracy.checked
+        if workload.quantises and any(shape.block_size and (workload.K or shape.K) % shape.block_size for shape in shapes)
+    ]
 
 
 def _status(
@@ -396,18 +411,18 @@ def sample_of(waiting: Sequence[Task], known: Sequence[Record]) -> list[Task]:
     return [tasks[(len(tasks) - 1) // 2] for tasks in ordered]
 
 
-def timed_by(known: Sequence[Record]) -> Callable[[Task], float]:
+def timed_by(known: Sequence[Record], limit: float) -> Callable[[Task], float]:
     """The estimated processor time of a task (s): its rough time, corrected by what finished tasks of its kind took.
 
     Args:
-        known: records of finished tasks.
+        known: records of finished tasks. limit: the longest time of a task (s).
     """
     ratios: dict[str, list[float]] = defaultdict(list)
     for record in known:
         if record.done and record.seconds > 0:
             ratios[_kind(record.task)].append(log(record.seconds / rough_seconds(record.task)))
     corrected = {kind: exp(sum(each) / len(each)) for kind, each in ratios.items()}
-    return lambda task: rough_seconds(task) * corrected.get(_kind(task), 1.0)
+    return lambda task: min(limit, rough_seconds(task) * corrected.get(_kind(task), 1.0))
 
 
 def seconds_of(waiting: Sequence[Task], seconds: Callable[[Task], float]) -> dict[str, float]:
@@ -427,6 +442,10 @@ def estimate_text(seconds: Mapping[str, float], workers: int) -> str:
     whole = f"about {duration(sum(seconds.values()) / workers)} on {workers} worker{'s' * (workers != 1)}"
     parts = [f"{kind} {duration(each / workers)}" for kind, each in sorted(seconds.items(), key=lambda item: -item[1])]
     return f"{whole} ({', '.join(parts)})" if len(parts) > 1 else whole
+
+
+REPORT = 15.0
+"""Seconds that the report takes, most of them for its plots."""
 
 
 def _kind(task: Task) -> str:

@@ -75,13 +75,21 @@ def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
             wanted["activity"] = activity
         found = cost.measure(unit if met is None else with_stages(unit, met), wanted, folder, operands)
         if operands is not None:
-            found["wanted"]["activity"] = workload_name(activity["workload"])
+            found["wanted"]["activity"] = rows_text(activity)
         if met is not None:
             found |= {"stages_for_clock": met.unit.implementation.stages}
             found["missing"].pop("stages_for_clock", None)
     except CostError as error:
         raise CostError(str(error).replace(f"{folder}/", "")) from error
     return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
+
+
+def rows_text(activity: Mapping[str, Any]) -> str:
+    """The rows of `rows_of_power` in words."""
+    held, zeros = activity["hold_b"], activity["zeros"]
+    words = [f"{activity['rows']:,} rows of {workload_name(activity['workload'])}"]
+    words += [f"b held for {held} rows"] * (held > 1) + [f"{100 * zeros:g} % of a is zero"] * (zeros > 0)
+    return ", ".join(words)
 
 
 def rows_of_power(unit: Unit, activity: Mapping[str, Any]) -> Operands:

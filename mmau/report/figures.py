@@ -15,6 +15,13 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6
 DATELESS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "png": {"Software": None}}
 
 
+def plain(text: str) -> str:
+    """Text escaped for plots: a dollar sign would begin a formula, and legends leave out labels that begin with an
+    underscore."""
+    escaped = text.replace("$", "\\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
 @contextmanager
 def drawing() -> Iterator[None]:
     """Settings in which to draw and write a figure: no id is random, and text stays text, so that no font of this machine

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from golden.cache import user_folder
+from golden.checks import near
 from rtl.tools import MissingTool
 
 SUFFIXES = (".lib", ".lib.gz")
@@ -76,7 +77,7 @@ def check_library(name: str) -> None:
     if not name.endswith(SUFFIXES) and not has_magic(name):
         raise ValueError(
             f"library must be {', '.join(SOURCES)}, or the path of a Liberty file, NAME.lib or NAME.lib.gz, with * for the "
-            f"parts of one library; got {name!r}"
+            f"parts of one library; got {name!r}{near(name, SOURCES)}"
         )
     if not _given(name):
         raise ValueError(f"library must be a Liberty file that exists, got {name!r}")

@@ -18,6 +18,8 @@ def learn(table: Mapping[str, Any]) -> None:
         if bits.isdecimal() and kind in ("", "u") and int(bits) <= 16:
             VALUES.setdefault(name, list(numbers_of({"bits": int(bits), "signed": not kind})))
     for key, given in table.get("formats", {}).items():
+        for known in (FIXED_POINT, VALUES, LAYOUTS):
+            known.pop(key, None)  # a format of another unit
         if "bits" in given and (key == table.get("c") or table.get("operation") == "CVT"):
             FIXED_POINT[key] = (given["bits"], given.get("fraction", 0))
             continue  # of so many codes no list is made

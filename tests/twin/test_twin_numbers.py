@@ -16,11 +16,11 @@ from tests.twin.twin_numbers import LAYOUTS, decode, encode, infinity_code
 SMALL = [name for name in FORMATS if name in LAYOUTS and FORMATS[name].width <= 16]
 
 
-STANDARD = {"collections", "fractions", "functools", "math", "typing"}
+PERMITTED = {"collections", "fractions", "functools", "gmpy2", "math", "typing"}
 
 
 def outside(root: Path) -> dict[str, set[str]]:
-    """For each file of a project's tests/twin but this one, its imports beyond its neighbours and the standard library."""
+    """For each other file of a project's tests/twin, its imports beyond its neighbours, the standard library and gmpy2."""
     found: dict[str, set[str]] = {}
     for path in set((root / "tests/twin").glob("*.py")) - {Path(__file__)}:
         nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
@@ -28,7 +28,7 @@ def outside(root: Path) -> dict[str, set[str]]:
         names |= {"." * node.level + (node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)}
         names |= {node.id for node in nodes if isinstance(node, ast.Name) and node.id in ("__import__", "import_module")}
         found[path.stem] = {
-            name for name in names if name.split(".")[0] not in STANDARD and not f"{name}.".startswith("tests.twin.")
+            name for name in names if name.split(".")[0] not in PERMITTED and not f"{name}.".startswith("tests.twin.")
         }
     return found
 

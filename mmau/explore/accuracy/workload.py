@@ -102,6 +102,11 @@ class Workload:
         return found if self.quantise == PLAIN else f"{found} {_described(self.quantise)}".replace(".", "-")
 
     @property
+    def quantises(self) -> bool:
+        """Whether the workload draws real numbers, which become operands of steps or of chains."""
+        return self.kind in (*DISTRIBUTIONS, "chain")
+
+    @property
     def draws(self) -> str:
         """The name that follows from the kind and what it alone has; the random numbers depend on this name."""
         if self.network is not None:

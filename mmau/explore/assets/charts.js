@@ -20,29 +20,49 @@ function drawDistributions(shown) {
   const workload = byId("workload").value;
   const [points, note] = firstOf(shown.filter((point) => (point.histograms[workload] || []).some(([, count]) => count > 0)), MOST_LINES, "a distribution for this workload");
   byId("distribution").hidden = !points.length;
-  byId("distribution-note").textContent = `${note} A line's height is the share of the results in that bin; bins are drawn equally wide, the outermost hold all beyond.`;
+  byId("distribution-note").textContent = `${note} The error is that of the arithmetic alone: quantising comes before it. A row is as high as its fullest bin; bins are drawn equally wide, and hold an octave each far from 0.`;
   if (!points.length) return;
   const edges = filledEdges(points.map((point) => point.histograms[workload]));
+  // A row for each point, so that none hides another.
   const traces = points.map((point, number) => {
     const counts = new Map(point.histograms[workload]);
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     const shares = edges.map((edge) => (counts.get(edge) || 0) / total);
+    const most = Math.max(...shares) || 1;
     return {
-      type: "scatter",
-      mode: "lines",
+      type: "bar",
       name: plain(point.name),
-      x: [...edges.keys(), edges.length], // the bins are octaves far from 0: drawn equally wide
-      y: [...shares, shares[shares.length - 1]],
-      text: [...edges, edges[edges.length - 1]].map(written),
-      line: { shape: "hv", color: colourOf(`--${number + 1}`), width: 1.8 },
-      hovertemplate: "from %{text} ulp: %{y:.3%}<extra>%{fullData.name}</extra>",
+      x: [...edges.keys()], // the bins are octaves far from 0: drawn equally wide
+      y: shares.map((share) => (0.85 * share) / most),
+      base: -number,
+      width: 1,
+      offset: 0,
+      customdata: shares,
+      text: edges.map(written),
+      textposition: "none",
+      marker: { color: colourOf("--1") },
+      hovertemplate: "from %{text} ulp: %{customdata:.3%}<extra>%{fullData.name}</extra>",
     };
   });
   const every = Math.ceil(edges.length / 12);
   const ticks = { tickvals: [...edges.keys()].filter((at) => at % every === 0), ticktext: edges.filter((_, at) => at % every === 0).map(written) };
-  const axes = { xaxis: { title: { text: "error (ulp): lower edges of the bins", standoff: 8 }, ...ticks }, yaxis: { title: { text: "share" }, tickformat: ".0%", rangemode: "tozero" } };
+  const rows = { tickvals: points.map((_, number) => 0.4 - number), ticktext: points.map((point) => plain(point.name)), showgrid: false, zeroline: false, range: [-points.length + 0.95, 1] };
+  const axes = { xaxis: { title: { text: "error (ulp): lower edges of the bins", standoff: 8 }, ...ticks }, yaxis: rows };
   byId("distribution").setAttribute("aria-label", `Distributions of the error of ${points.length} points on ${workload}`);
-  Plotly.react("distribution", traces, layout({ ...axes, showlegend: true }), CONFIG);
+  Plotly.react("distribution", traces, layout({ ...axes, barmode: "overlay", showlegend: false }), CONFIG);
+}
+
+// The components with the largest shares by name, and the others together: as many as there are colours.
+function largestComponents(points) {
+  const shares = new Map();
+  for (const { components } of points) {
+    const whole = Object.values(components).reduce((sum, area) => sum + area, 0) || 1;
+    for (const [name, area] of Object.entries(components)) shares.set(name, Math.max(shares.get(name) ?? 0, area / whole));
+  }
+  const most = shares.size <= MOST_COLOURS ? MOST_COLOURS : MOST_COLOURS - 1;
+  const large = new Set([...shares].sort((p, q) => q[1] - p[1]).slice(0, most).map(([name]) => name));
+  const [kept, rest] = [true, false].map((which) => [...shares.keys()].filter((name) => large.has(name) === which));
+  return [...kept.map((name) => [name, [name]]), ...(rest.length ? [["others", rest]] : [])];
 }
 
 function drawComponents(shown) {
@@ -50,20 +70,37 @@ function drawComponents(shown) {
   byId("components").hidden = !points.length;
   byId("component-note").textContent = note;
   if (!points.length) return;
-  const names = [...new Set(points.flatMap((point) => Object.keys(point.components)))];
-  const traces = names.map((name, number) => ({
-    type: "bar",
-    orientation: "h",
-    name: plain(name),
-    y: points.map((_, at) => at),
-    x: points.map((point) => point.components[name] ?? null),
-    text: points.map((point) => plain(point.name)),
-    textposition: "none",
-    marker: { color: colourOf(`--${(number % MOST_COLOURS) + 1}`), pattern: { shape: ["", "/", "."][Math.floor(number / MOST_COLOURS) % 3] } },
-    hovertemplate: "%{text}<br>%{fullData.name}: %{x:,.0f} µm²<extra></extra>",
-  }));
-  byId("components").style.height = byId("components").style.maxHeight = `${8 + 1.7 * points.length}rem`;
-  const ticks = { tickvals: points.map((_, at) => at), ticktext: points.map((point) => plain(point.name)), autorange: "reversed" };
+  const panels = cellsOf(points); // one above the other
+  const rows = panels.map((cells) => points.filter((point) => point.cells === cells));
+  const traces = largestComponents(points).flatMap(([name, parts], number) =>
+    rows.map((held, panel) => ({
+      type: "bar",
+      orientation: "h",
+      name: plain(name),
+      legendgroup: name,
+      showlegend: panel === 0,
+      xaxis: `x${panel > 0 ? panel + 1 : ""}`,
+      yaxis: `y${panel > 0 ? panel + 1 : ""}`,
+      y: held.map((_, at) => at),
+      x: held.map((point) => parts.reduce((sum, part) => sum + (point.components[part] ?? 0), 0)),
+      text: held.map((point) => plain(point.name)),
+      textposition: "none",
+      marker: { color: colourOf(`--${number + 1}`) },
+      hovertemplate: "%{text}<br>%{fullData.name}: %{x:,.4~g} µm²<extra></extra>",
+    })),
+  );
+  const height = 6 + 5 * panels.length + 1.7 * points.length;
+  byId("components").style.height = byId("components").style.maxHeight = `${height}rem`;
+  const space = panels.length > 1 ? 5 / height : 0;
+  let top = 1;
+  const axes = rows.flatMap((held, panel) => {
+    const bottom = panel === rows.length - 1 ? 0 : top - ((1 - space * (rows.length - 1)) * held.length) / points.length;
+    const [number, domain] = [panel > 0 ? panel + 1 : "", [bottom, top]];
+    top = bottom - space;
+    const ticks = { tickvals: held.map((_, at) => at), ticktext: held.map((point) => plain(point.name)), autorange: "reversed", domain, anchor: `x${number}` };
+    const title = { text: panels.length > 1 ? `area, ${plain(panels[panel] || "no cells")} (µm²)` : "area (µm²)", standoff: 4 };
+    return [[`xaxis${number}`, { title, tickformat: ",", nticks: innerWidth < 640 ? 4 : 8, anchor: `y${number}` }], [`yaxis${number}`, ticks]];
+  });
   byId("components").setAttribute("aria-label", `Area by component of ${points.length} points`);
-  Plotly.react("components", traces, layout({ barmode: "stack", showlegend: true, xaxis: { title: { text: "area (µm²)" }, tickformat: ",", nticks: innerWidth < 640 ? 4 : 8 }, yaxis: ticks }), CONFIG);
+  Plotly.react("components", traces, layout({ barmode: "stack", showlegend: true, ...Object.fromEntries(axes) }), CONFIG);
 }

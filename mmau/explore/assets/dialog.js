@@ -5,7 +5,7 @@ function valueTable(caption, keys, point) {
     .map((key) => columnAt(key))
     .filter((at) => at >= 0 && (point.values[at] !== null || point.missing[COLUMNS[at].key]))
     .map((at) => {
-      const why = point.values[at] === null ? create("span", { class: "soft" }, `– ${point.missing[COLUMNS[at].key]}`) : written(point.values[at]);
+      const why = point.values[at] === null ? create("span", { class: "soft" }, `– ${point.missing[COLUMNS[at].key]}`) : writtenOf(point, COLUMNS[at].key);
       return create("tr", {}, create("th", { scope: "row" }, COLUMNS[at].title), create("td", { class: COLUMNS[at].number ? "number" : "" }, why));
     });
   if (!rows.length) return "";

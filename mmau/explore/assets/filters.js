@@ -4,12 +4,6 @@ const MOST_BOXES = 12; // values of a parameter that get a box each; numbers bey
 
 const filters = []; // each: passes(point) and reset()
 
-function valuesOf(key, points) {
-  const at = columnAt(key);
-  const found = [...new Set(points.map((point) => point.values[at]).filter((value) => value !== null && value !== undefined))];
-  return found.sort((p, q) => (typeof p === "number" && typeof q === "number" ? p - q : String(p) < String(q) ? -1 : 1));
-}
-
 function boxes(legend, values, valueOf, changed) {
   const inputs = values.map((value) => {
     const input = create("input", { type: "checkbox", "data-value": String(value) });
@@ -55,9 +49,8 @@ function buildFilters(changed) {
     reset: () => (search.value = ""),
   });
   form.append(create("fieldset", {}, create("legend", {}, "name holds"), search));
-  const points = POINTS.filter((point) => point.kind === "point");
   for (const key of DATA.swept) {
-    const values = valuesOf(key, points);
+    const values = DATA.styles[key].map(([value]) => value);
     if (values.length < 2) continue;
     const at = columnAt(key);
     const valueOf = (point) => (point.kind === "point" ? point.values[at] : null);

@@ -5,10 +5,11 @@ function fill(select, entries, value) {
   select.value = value;
 }
 
-// All values above zero, over a decade and more: a logarithmic axis.
+// All values above zero, over a decade and more in some panel: a logarithmic axis.
 function wantsLog(key) {
-  const values = POINTS.map((point) => point.values[columnAt(key)]).filter((value) => value !== null && Number.isFinite(value));
-  return values.length > 0 && values.every((value) => value >= 0) && Math.max(...values) > 10 * Math.min(...values.filter((value) => value > 0));
+  const of = (points) => points.map((point) => point.values[columnAt(key)]).filter((value) => value !== null && Number.isFinite(value));
+  const panels = cellsOf(POINTS).map((cells) => of(POINTS.filter((point) => point.cells === cells)));
+  return of(POINTS).every((value) => value >= 0) && panels.some((values) => values.length && Math.max(...values) > 10 * Math.min(...values.filter((value) => value > 0)));
 }
 
 function start() {

@@ -24,6 +24,7 @@ function layout(more) {
     ...more,
     xaxis: { ...grid, ...more.xaxis },
     yaxis: { ...grid, ...more.yaxis },
+    ...Object.fromEntries(Object.entries(more).filter(([key]) => /^[xy]axis\d/.test(key)).map(([key, axis]) => [key, { ...grid, ...axis }])),
   };
 }
 
@@ -52,7 +53,7 @@ const SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "
 
 // The second key that is swept gives the shape; where no circuit was co-simulated, filling says nothing.
 const shapeAt = columnAt(DATA.swept[1] ?? "");
-const shapeValues = shapeAt < 0 ? [] : valuesOf(DATA.swept[1], POINTS);
+const shapeValues = shapeAt < 0 ? [] : DATA.styles[DATA.swept[1]].map(([value]) => value);
 const isChecked = POINTS.some((point) => point.state === "agrees");
 
 function shapeOf(value) {
@@ -70,7 +71,7 @@ const isPale = (point) => point.status !== "done" || point.beyond !== "";
 
 function hoverText(point, axes) {
   const status = point.status === "done" ? (point.beyond ? [plain(point.beyond)] : []) : [plain(point.status)];
-  const lines = [`<b>${plain(point.name)}</b>`, ...axes.map(({ at }) => `${plain(COLUMNS[at].label)}: ${written(point.values[at])} ${plain(COLUMNS[at].unit)}`)];
+  const lines = [`<b>${plain(point.name)}</b>`, ...axes.map(({ at }) => `${plain(COLUMNS[at].label)}: ${writtenOf(point, COLUMNS[at].key)} ${plain(COLUMNS[at].unit)}`)];
   return [...lines, ...status, plain(point.verdict)].join("<br>");
 }
 
@@ -78,7 +79,9 @@ function hoverText(point, axes) {
 function coloured(points, at) {
   if (at < 0) return [{ label: null, points, colour: colourOf("--1") }];
   const of = (point) => point.values[at];
-  const values = [...new Set(points.map(of))].sort((p, q) => (typeof p === "number" && typeof q === "number" ? p - q : String(p) < String(q) ? -1 : 1));
+  const fixed = new Map((DATA.styles[COLUMNS[at].key] ?? []).map(([value, colour], place) => [value, { colour, place }]));
+  const order = (value) => fixed.get(value)?.place ?? (typeof value === "number" ? value : Infinity);
+  const values = [...new Set(points.map(of))].sort((p, q) => order(p) - order(q) || (String(p) < String(q) ? -1 : 1));
   if (COLUMNS[at].number && values.length > MOST_COLOURS) {
     const without = points.filter((point) => of(point) === null);
     const rest = points.filter((point) => of(point) !== null);
@@ -88,9 +91,12 @@ function coloured(points, at) {
   return values.map((value, number) => ({
     label: value === null && points.every((point) => of(point) !== null || point.kind === "reference") ? "reference" : written(value),
     points: points.filter((point) => of(point) === value),
-    colour: colourOf(`--${(number % MOST_COLOURS) + 1}`),
+    colour: styled(fixed.get(value)?.colour ?? (value === null ? "--8" : `--${(number % MOST_COLOURS) + 1}`)),
   }));
 }
+
+// A colour of the page's palette, by its name, or of a scale.
+const styled = (colour) => (colour.startsWith("--") ? colourOf(colour) : colour);
 
 const NOTHING = { type: "scatter", mode: "markers", x: [null], y: [null], hoverinfo: "skip" };
 
@@ -108,7 +114,7 @@ function axisOf(column, log, values) {
 }
 
 // Which names are written, above or below their points: those that cover no name before them. The others stand in the note.
-function readable(points, places, axes) {
+function readable(points, places, axes, across = 1) {
   const scaled = axes.map(({ log }, axis) => {
     const of = (place) => (log ? Math.log10(place[axis]) : place[axis]);
     const values = [...places.values()].map(of);
@@ -118,7 +124,7 @@ function readable(points, places, axes) {
   const kept = [];
   for (const point of points) {
     const [x, y] = scaled.map((scale) => scale(places.get(point)));
-    const half = point.name.length * NAME_WIDTH;
+    const half = point.name.length * NAME_WIDTH * across;
     for (const [side, up] of [["top", NAME_HEIGHT], ["bottom", -NAME_HEIGHT]]) {
       const box = { x, y: y + up, half };
       if (kept.every((other) => Math.abs(other.x - box.x) > other.half + half || Math.abs(other.y - box.y) > NAME_HEIGHT)) {
@@ -141,79 +147,99 @@ function drawScatter(shown) {
   const better = axes.map(({ at }) => COLUMNS[at].better);
   const comparable = better.every((which) => which !== null) && axes[0].at !== axes[1].at;
   const ranks = shown.map((point) => (point.candidate && comparable ? axes.map(({ at }, axis) => rank(point.values[at], better[axis])) : [null, null]));
-  // Costs in different libraries of cells do not compare: each has a front.
-  const lines = [...new Set(shown.filter((point) => point.candidate).map((point) => point.cells))].map((cells) =>
+  const lines = cellsOf(shown.filter((point) => point.candidate)).map((cells) =>
     [...front(ranks.map((pair, number) => (shown[number].cells === cells ? pair : [null, null])))].map((number) => shown[number]),
   );
   const best = new Set(lines.flat());
 
-  const traces = coloured(drawn, colourAt).map((group) => ({
-    type: "scatter",
-    mode: "markers",
-    name: plain(group.label ?? ""),
-    legendgroup: group.label ?? "",
-    showlegend: false,
-    x: group.points.map((point) => places.get(point)[0]),
-    y: group.points.map((point) => places.get(point)[1]),
-    customdata: group.points.map((point) => POINTS.indexOf(point)),
-    text: group.points.map((point) => hoverText(point, axes)),
-    hovertemplate: "%{text}<extra></extra>",
-    marker: {
-      size: group.points.map((point) => (best.has(point) ? 12 : 9)),
-      opacity: group.points.map((point) => (isPale(point) ? 0.35 : 1)),
-      symbol: group.points.map(symbolOf),
-      color: group.scale ?? group.colour,
-      ...(group.scale ? { colorscale: "Viridis", showscale: true, colorbar: { title: { text: plain(COLUMNS[colourAt].title) }, thickness: 12 } } : {}),
-      line: { width: 1.5, color: group.scale ? colourOf("--text") : group.colour },
-    },
-  }));
+  const panels = cellsOf(drawn.length ? drawn : POINTS);
+  const panelOf = (point) => panels.indexOf(point.cells);
+  const axisNo = (panel) => `x${panel > 0 ? panel + 1 : ""}`;
+  const traces = coloured(drawn, colourAt).flatMap((group) =>
+    panels.map((cells, panel) => [group.points.filter((point) => point.cells === cells), panel]).filter(([points]) => points.length).map(([points, panel]) => ({
+      type: "scatter",
+      mode: "markers",
+      name: plain(group.label ?? ""),
+      legendgroup: group.label ?? "",
+      showlegend: false,
+      xaxis: axisNo(panel),
+      x: points.map((point) => places.get(point)[0]),
+      y: points.map((point) => places.get(point)[1]),
+      customdata: points.map((point) => POINTS.indexOf(point)),
+      text: points.map((point) => hoverText(point, axes)),
+      hovertemplate: "%{text}<extra></extra>",
+      marker: {
+        size: points.map((point) => (best.has(point) ? 12 : 9)),
+        opacity: points.map((point) => (isPale(point) ? 0.35 : 1)),
+        symbol: points.map(symbolOf),
+        color: group.scale ? points.map((point) => point.values[colourAt]) : group.colour,
+        ...(group.scale ? { colorscale: "Viridis", cmin: Math.min(...group.scale), cmax: Math.max(...group.scale), showscale: true, colorbar: { title: { text: plain(COLUMNS[colourAt].title) }, thickness: 12 } } : {}),
+        line: { width: 1.5, color: group.scale ? colourOf("--text") : group.colour },
+      },
+    })),
+  );
   // The legend shows colours alone, with a symbol that stands for no state.
-  const groups = traces.filter((trace) => trace.name);
+  const groups = [...new Map(traces.filter((trace) => trace.name).map((trace) => [trace.name, trace])).values()];
   traces.push(...groups.map((trace) => ({ ...NOTHING, name: trace.name, legendgroup: trace.legendgroup, marker: { size: 10, symbol: "square", color: trace.marker.color } })));
   if (shapeAt >= 0 && shapeValues.length > 1) {
     const shapes = shapeValues.length <= SHAPES.length ? shapeValues : [];
     traces.push(...shapes.map((value) => ({ ...NOTHING, name: `${plain(COLUMNS[shapeAt].label)} ${plain(written(value))}`, marker: { size: 10, symbol: shapeOf(value), color: colourOf("--soft") } })));
   }
-  const named = best.size <= MOST_NAMES ? readable(drawn.filter((point) => best.has(point)), places, axes) : [];
-  traces.push({
-    type: "scatter",
-    mode: "markers+text", // unseen markers keep the text beside those of the points
-    marker: { size: 16, opacity: 0 },
-    x: named.map(({ point }) => places.get(point)[0]),
-    y: named.map(({ point }) => places.get(point)[1]),
-    text: named.map(({ point }) => plain(point.name)),
-    textposition: named.map(({ side }) => `${side} center`),
-    textfont: { size: 11 },
-    cliponaxis: false,
-    hoverinfo: "skip",
-    showlegend: false,
-  });
-  const joined = better.includes("zero") ? [] : lines.map((of) => drawn.filter((point) => of.includes(point)).map((point) => places.get(point)));
-  for (const [number, line] of joined.entries()) {
+  for (const [panel, cells] of panels.entries()) {
+    const inside = drawn.filter((point) => point.cells === cells);
+    const inFront = inside.filter((point) => best.has(point));
+    const named = inFront.length <= MOST_NAMES ? readable(inFront, new Map(inside.map((point) => [point, places.get(point)])), axes, 1.2 * panels.length) : [];
+    traces.push({
+      type: "scatter",
+      mode: "markers+text", // unseen markers keep the text beside those of the points
+      xaxis: axisNo(panel),
+      marker: { size: 16, opacity: 0 },
+      x: named.map(({ point }) => places.get(point)[0]),
+      y: named.map(({ point }) => places.get(point)[1]),
+      text: named.map(({ point }) => plain(point.name)),
+      textposition: named.map(({ side }) => `${side} center`),
+      textfont: { size: 11 },
+      cliponaxis: false,
+      hoverinfo: "skip",
+      showlegend: false,
+    });
+  }
+  const joined = better.includes("zero") ? [] : lines.map((of) => drawn.filter((point) => of.includes(point))).filter((of) => of.length);
+  for (const [number, of] of joined.entries()) {
+    const line = of.map((point) => places.get(point));
     line.sort((p, q) => p[0] - q[0] || (better[0] === better[1] ? q[1] - p[1] : p[1] - q[1]));
     traces.unshift({
       type: "scatter",
       mode: "lines",
       name: "Pareto front",
       showlegend: number === 0,
+      xaxis: axisNo(panelOf(of[0])),
       x: line.map((place) => place[0]),
       y: line.map((place) => place[1]),
       line: { shape: better[0] === "low" ? "hv" : "vh", color: colourOf("--soft"), width: 1.5, dash: "dot" },
       hoverinfo: "skip",
     });
   }
-  const [x, y] = axes.map(({ at, log }, axis) => axisOf(COLUMNS[at], log, [...places.values()].map((place) => place[axis])));
-  const legend = { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, title: { text: colourAt < 0 || !groups.length ? "" : plain(COLUMNS[colourAt].label) } };
-  const shapes = DATA.limits.flatMap(({ key, at }) =>
+  const y = axisOf(COLUMNS[axes[1].at], axes[1].log, [...places.values()].map((place) => place[1]));
+  const space = 0.06;
+  const share = (1 + space) / panels.length;
+  const xs = panels.map((cells, panel) => [
+    `xaxis${panel > 0 ? panel + 1 : ""}`,
+    { ...axisOf(COLUMNS[axes[0].at], axes[0].log, drawn.filter((point) => point.cells === cells).map((point) => places.get(point)[0])), domain: [panel * share, Math.min(1, panel * share + share - space)], anchor: "y" },
+  ]);
+  const annotations = panels.length < 2 ? [] : panels.map((cells, panel) => ({ text: `<b>${plain(cells || "no cells")}</b>`, xref: "paper", yref: "paper", x: panel * share, y: 1, xanchor: "left", yanchor: "bottom", showarrow: false }));
+  const legend = { orientation: "h", y: panels.length > 1 ? 1.08 : 1.02, yanchor: "bottom", x: 0, title: { text: colourAt < 0 || !groups.length ? "" : plain(COLUMNS[colourAt].label) } };
+  const shapes = DATA.limits.flatMap(({ key, at, text }) =>
     axes.flatMap((axis, number) => {
       if (COLUMNS[axis.at].key !== key) return [];
       const value = axis.log ? Math.log10(at) : at;
       const [along, across] = number ? ["x", "y"] : ["y", "x"];
-      return [{ type: "line", [`${along}ref`]: "paper", [`${along}0`]: 0, [`${along}1`]: 1, [`${across}0`]: value, [`${across}1`]: value, line: { color: colourOf("--bad"), width: 1.5, dash: "dash" } }];
+      return (number ? [0] : [...panels.keys()]).map((panel) => ({ type: "line", [`${across}ref`]: number ? "y" : axisNo(panel), [`${along}ref`]: "paper", [`${along}0`]: 0, [`${along}1`]: 1, [`${across}0`]: value, [`${across}1`]: value, line: { color: colourOf("--bad"), width: 1.5, dash: "dash" },
+        label: { text: plain(text), textposition: "end", yanchor: "bottom", font: { size: 11, color: colourOf("--bad") } } }));
     }),
   );
-  const limits = DATA.limits.filter(({ key }) => axes.some(({ at }) => COLUMNS[at].key === key)).map(({ at, least }) => `${least ? "at least" : "at most"} ${written(at)}`);
-  Plotly.react("plot", traces, layout({ xaxis: x, yaxis: y, legend, shapes, showlegend: groups.length > 0 || best.size > 0 }), CONFIG);
+  const limits = [...new Set(DATA.limits.filter(({ key }) => axes.some(({ at }) => COLUMNS[at].key === key)).map(({ text }) => text))];
+  Plotly.react("plot", traces, layout({ ...Object.fromEntries(xs), yaxis: y, legend, shapes, annotations, showlegend: groups.length > 0 || best.size > 0 }), CONFIG);
 
   const names = [...best].map((point) => point.name);
   const zeros = drawn.filter((point) => axes.some(({ at, log }) => log && point.values[at] === 0)).length;
@@ -223,7 +249,7 @@ function drawScatter(shown) {
     `${drawn.length} of ${shown.length} shown points are drawn${without.length ? `; not drawn: ${without.join(", ")}` : ""}.`,
     comparable ? `${best.size} on the Pareto front${names.length && names.length <= 6 ? `: ${names.join("; ")}` : ""}.` : "No Pareto front: one of the two columns has no better value, or both are the same.",
     axes.some(({ at }) => DATA.steps.includes(COLUMNS[at].key)) ? "Beware: the points take unequal numbers of products a step, and this cost is of a step; for equal work choose the cost per product." : "",
-    limits.length ? `The dashed line is a limit: ${limits.join(", ")}.` : "",
+    limits.length ? `Dashed: ${limits.join(", ")}.` : "",
     zeros ? `${zeros} of them are 0 and stand a decade below the smallest other value.` : "",
   ].join(" ");
 }

@@ -3,11 +3,11 @@
 const sorting = { key: null, descending: false };
 let chosen = DATA.chosen.slice(); // keys of the columns that the table has
 
-// The columns that every table has stand first; the others hold a value of the point.
+// What every table has stands first, if it tells points apart; the others hold a value of the point.
 const FIXED = [
   { key: "name", title: "point", of: (point) => point.name },
-  { key: "status", title: "status", of: (point) => point.status },
-  { key: "verdict", title: "circuit against its model", of: (point) => point.verdict },
+  ...(POINTS.some((point) => point.status !== "done" || point.beyond) ? [{ key: "status", title: "status", of: (point) => point.status }] : []),
+  ...(POINTS.some((point) => point.state !== "not compared") ? [{ key: "verdict", title: "circuit against its model", of: (point) => point.verdict }] : []),
 ];
 
 function headings() {
@@ -36,7 +36,7 @@ function sorted(points) {
 function cell(point, heading) {
   if (heading.key === "verdict") {
     const kind = { agrees: "passed", differs: "failed", "not compared": "soft" }[point.state];
-    return create("td", {}, create("span", { class: kind }, point.verdict));
+    return create("td", { class: "verdict" }, create("span", { class: kind }, point.verdict));
   }
   if (heading.key === "status") {
     const text = point.status === "done" && point.beyond ? "beyond a limit" : point.status;
@@ -44,7 +44,7 @@ function cell(point, heading) {
   }
   const value = heading.of(point);
   const why = value === null ? point.missing[heading.key] : undefined;
-  return create("td", { ...(heading.number ? { class: "number" } : {}), ...(why ? { title: why } : {}) }, written(value));
+  return create("td", { ...(heading.number ? { class: "number" } : {}), ...(why ? { title: why } : {}) }, heading.number ? writtenOf(point, heading.key) : written(value));
 }
 
 function row(point) {
@@ -84,7 +84,7 @@ function buildChooser(changed) {
     input.checked = chosen.includes(column.key);
     input.addEventListener("change", () => {
       const wanted = new Set(input.checked ? [...chosen, column.key] : chosen.filter((key) => key !== column.key));
-      chosen = COLUMNS.map(({ key }) => key).filter((key) => wanted.has(key));
+      chosen = [...new Set([...DATA.chosen, ...COLUMNS.map(({ key }) => key)])].filter((key) => wanted.has(key));
       if (!input.checked && sorting.key === column.key) sorting.key = null;
       changed();
     });

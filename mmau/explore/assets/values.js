@@ -2,7 +2,7 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const COLUMNS = DATA.columns; // key, label, title, unit, better, number
-const POINTS = DATA.points; // name, kind, status, message, verdict, state, candidate, toml, unit, verilog, values, histograms, components, missing
+const POINTS = DATA.points; // name, kind, status, message, verdict, state, candidate, toml, unit, verilog, values, errors, histograms, components, missing
 
 // JSON has no infinities: in a column of numbers they come as text. What is not a number counts as missing.
 COLUMNS.forEach((column, at) => {
@@ -32,6 +32,15 @@ function written(value) {
   const text = size >= 1e6 || size < 1e-3 ? value.toExponential(3) : Number(value.toPrecision(5)).toLocaleString("en-US", { maximumSignificantDigits: 5 });
   return text.replace(/^-/, "−").replace("e-", "e−").replace("e+", "e");
 }
+
+// The value of a point in a column, with its uncertainty.
+function writtenOf(point, key) {
+  const [value, error] = [point.values[columnAt(key)], point.errors[key]];
+  return error === undefined || value === null || !Number.isFinite(value) ? written(value) : `${value.toFixed(1).replace("-", "−")} ± ${error.toFixed(1)}`;
+}
+
+// Costs in different libraries of cells do not compare: each has a panel, a front and a scale.
+const cellsOf = (points) => [...new Set(POINTS.filter((point) => points.includes(point)).map((point) => point.cells))];
 
 // The text that plotly draws may hold tags of its own; a point's name may not.
 const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");

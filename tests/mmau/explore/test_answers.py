@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from mmau.explore.answers import answers, arrays, representatives
+from mmau.explore.compared import costs_of
 from mmau.explore.design_space import Asked, Constraint, Question
 from mmau.explore.records import is_candidate
 from tests.mmau.explore import sample
@@ -148,13 +149,131 @@ def test_few_words_are_compared_each_with_each() -> None:
     assert found == ["one → two", "one → three", "two → three"]
 
 
-def test_costs_in_other_cells_do_not_compete() -> None:
+def in_two_libraries() -> list[dict[str, Any]]:
+    """Points of L = 4 and 8 in the cells of osu018, the same ones a hundred times smaller in asap7's, as a key `build`."""
+    found = []
+    for cells, scale in (("osu018", 1.0), ("asap7", 0.01)):
+        for record in done()[4:12] + done()[16:]:
+            build = f"{cells}-L{record['axes'].pop('L')}"
+            record["axes"]["build"] = build
+            record["name"] = f"F={record['axes']['F']} {record['axes']['encoding']} {build}"
+            record["cost"]["wanted"]["library"] = cells
+            record["cost"] |= {key: scale * record["cost"][key] for key in ("area_um2", "energy_pj", "delay_ns")}
+            found.append(record)
+    return found
+
+
+def test_nothing_is_compared_across_libraries_of_cells() -> None:
+    records = in_two_libraries()
+    text = answers(records, "t", Asked((), (Question("small"), Question("coarse", None, (), {"build": "asap7-L4"}))))
+    front = on_front(text)
+    assert {name.replace("osu018", "asap7") for name in front if "osu018" in name} == {
+        name for name in front if "asap7" in name
+    }
+    small = {row[1]: row[2] for row in rows_under(text, "## Questions") if "small" in row[0]}
+    assert {*small} == {"osu018", "asap7"}
+    assert all(cells in winner for cells, winner in small.items())
+    assert [row[1] for row in rows_under(text, "## Questions") if "coarse" in row[0]] == ["asap7"]
+    changed = [row[0] for row in rows_under(text, "## What each key changes") if "-L" in row[0]]
+    assert changed == ["osu018-L4 → osu018-L8", "asap7-L4 → asap7-L8"]
+    best = [row[1:3] for row in rows_under(text, "## The best of each") if row[0] == "area (µm²)"]
+    assert [cells for cells, _ in best] == ["osu018", "asap7"]
+    assert all(cells in winner for cells, winner in best)
+
+
+def test_what_a_key_changes_is_stated_for_each_library() -> None:
+    records = in_two_libraries()
+    for record in records:
+        record["cost"]["area_um2"] *= 2 if record["axes"]["F"] == 22 and "asap7" in record["name"] else 1
+    rows = rows_under(answers(records, "t"), "## What each key changes")
+    assert {row[1]: row[3] for row in rows if row[0] == "14 → 22"} == {"osu018": "+33 %", "asap7": "+167 %"}
+
+
+def with_arrays(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for record in records:
+        figures = {"array_area_um2_per_mac": 9.0, "array_clock_ns": 3.0, "array_energy_pj_per_mac": 1.0}
+        record["cost"] |= {key: value * record["axes"]["F"] for key, value in figures.items()}
+    return records
+
+
+def test_arrays_of_some_points_hide_nothing_of_the_others() -> None:
+    records = done()[4:]
+    with_arrays([record for record in records if record["axes"]["L"] == 8])
+    found = [*costs_of(records, Asked()).values()]
+    arrays = ["cost.array_area_um2_per_mac", "cost.array_clock_ns", "cost.array_energy_pj_per_mac"]
+    assert found == ["cost.area_um2", "cost.delay_ns", "cost.energy_pj", *arrays]
+    assert any("L=4" in name for name in on_front(answers(records, "t")))
+    assert [*costs_of(with_arrays(records), Asked()).values()] == arrays
+    reference = sample.records()[-1]  # which has no array, and decides nothing
+    assert [*costs_of([*records, reference], Asked()).values()] == arrays
+
+
+def test_fewer_pairs_of_a_column_are_counted_beside_it() -> None:
+    records = [record for record in done() if record["axes"]["F"] in (14, 22)]
+    with_arrays([record for record in records if record["axes"]["L"] == 8])
+    (row,) = [row for row in rows_under(answers(records, "t"), "## What each key changes") if row[0] == "14 → 22"]
+    assert (row[1], row[2]) == ("4", "+33 %")
+    assert "+57 % of 2" in row
+
+
+def test_ratios_of_cut_blocks_say_so_wherever_they_stand() -> None:
     records = done()[4:8]
-    for number, record in enumerate(records):
-        record["cost"]["wanted"]["library"] = ("asap7", "osu018")[number % 2]
-        record["cost"]["area_um2"] *= (0.01, 1)[number % 2]
-    names = [record["name"] for record in records]
-    assert on_front(answers(records, "t")) == {*names}
+    assert "cut blocks" not in answers(records, "t").lower()
+    records[0]["cut_blocks"] = ["normal"]
+    text = answers(records, "t", Asked((AT_LEAST_100,)))
+    assert "SNR of arithmetic alone, normal with cut blocks (dB)" in text
+    assert "SNR of arithmetic alone, normal with cut blocks ≥ 100 dB" in text
+    assert "SNR of arithmetic alone, outliers (dB)" in text
+    assert "Cut blocks: a row is one step" in text
+
+
+def test_energies_say_that_they_have_no_glitches_and_how_many_there_may_be() -> None:
+    records = [record for record in done() if record["axes"]["F"] in (14, 22)]
+    text = answers(records, "t")
+    assert "| energy of a step, no glitches (pJ)" in text
+    assert "Name a workload as the activity to see how many there may be." in text
+    for record in records:
+        record["cost"]["energy_unit_delay_pj"] = record["axes"]["F"] * record["cost"]["energy_pj"]
+    text = answers(records, "t")
+    assert "a step takes 14 to 22 times the energy" in text
+    (row,) = [row for row in rows_under(text, "## What each key changes") if row[0] == "14 → 22"]
+    assert (row[2], row[5]) == ("+33 %", "+110 %")  # 32 · 22 / (24 · 14)
+
+
+def test_clock_and_activity_of_the_power_say_where_they_come_from() -> None:
+    records = done()[4:8]
+    said = "at a clock of 20 ns, the default, as the space names none; cells leak for that time. Activity: "
+    assert f"{said}each net changes 0.1 times in a cycle." in answers(records, "t")
+    for record in records:
+        record["cost"] |= {
+            "meets_clock": True,
+            "wanted": {"clock_ns": 9.0, "activity": "500 rows of normal, b held for 64 rows"},
+        }
+    assert "at a clock of 9 ns; cells leak for that time. Activity: 500 rows of normal, b held for 64 rows." in answers(
+        records, "t"
+    )
+
+
+def test_throughputs_say_whether_they_are_the_arrays() -> None:
+    records = done()[4:8]
+    for record in records:
+        record["cost"] |= {"tops_per_mm2": 2.0, "array_tops_per_mm2": 1.0, "array_tops_per_watt": 1.0}
+    best = [row[0] for row in rows_under(answers(records, "t"), "## The best of each")]
+    of_array = ["throughput per area of the array (TOPS/mm²)", "throughput per power of the array, no glitches (TOPS/W)"]
+    assert [each for each in best if "throughput" in each] == ["throughput per area of the datapath (TOPS/mm²)", *of_array]
+
+
+def test_points_that_are_as_good_as_the_best_one_are_named() -> None:
+    rows = rows_under(answers(equal_within(0.2), "t"), "## The best of each")
+    (row,) = [row for row in rows if row[0] == "SNR of arithmetic alone, normal (dB)"]
+    assert row[-1] != "–"
+    alike = done()[4:]
+    for record in alike:
+        record["accuracy"]["normal"]["arithmetic_snr_db"] = 50.0
+    rows = rows_under(answers(alike, "t"), "## The best of each")
+    (row,) = [row for row in rows if row[0] == "SNR of arithmetic alone, normal (dB)"]
+    assert row[-1].count(", ") == 5
+    assert row[-1].endswith(f" and {len(alike) - 7} more")
 
 
 def test_interrupted_run_says_what_is_missing() -> None:

@@ -93,7 +93,9 @@ def test_what_is_there_costs_nothing_whatever_else_is_swept(notes: Path, tmp_pat
     notes.write_text("")
     found, told = explored(tmp_path / "out")
     assert notes.read_text() == ""
-    assert told == ["small: 12 points (L 2 × F 3 × encoding 2): 36 tasks, 36 of them done; nothing to do"]
+    assert told == [
+        "small: 12 points (L 2 × F 3 × encoding 2): 36 tasks, 36 of them done; nothing to do; then the report, about 15 s"
+    ]
     wider = (SMALL + MEASURED).replace("to = 10", "to = 11").replace("L = [2, 4]", 'rho = ["RZ-FP32", "RD-FP32"]\nL = [4]')
     wider = wider.replace('rho = "RZ-FP32"\n', "", 1)
     found, _ = explored(tmp_path / "out", wider)

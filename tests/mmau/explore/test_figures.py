@@ -1,14 +1,19 @@
 """The plots: what is drawn, and what is left out."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from mmau.explore.design_space import Asked, Constraint
-from mmau.explore.figures import _write_names, accuracy_against, areas, distributions, figures, hues
+from mmau.explore.design_space import Asked, Constraint, Question
+from mmau.explore.figures import accuracy_against, areas, distributions, figures, largest_components, settled
+from mmau.explore.names_in_plots import write_names
+from mmau.explore.styles import hues
+from mmau.report.figures import drawing, image
 from tests.mmau.explore import sample
 
 SNR = "accuracy.normal.arithmetic_snr_db"
@@ -44,7 +49,10 @@ def test_accuracy_is_drawn_over_the_area() -> None:
     open_ones = [pairs for pairs, filled in groups if not filled]
     assert open_ones == [[place(records[1])], [place(records[-1])]], "what is not co-simulated, and the reference"
     named = {text.get_text().strip() for text in normal.texts}
-    assert named == {record["name"] for record in done(records)} | {"≥ 70 dB"}, "few points are all named"
+    assert named == {record["name"] for record in done(records)} | {
+        "SNR of arithmetic alone, normal ≥ 70 dB",
+        "area ≤ 90000 µm²",
+    }, "few points are all named"
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     states = {"co-simulated, no mismatch", "not co-simulated", "circuit differs", "reference", "Pareto front", "limit"}
     assert {"L 4", "F 25", *states} <= {*legend}
@@ -85,16 +93,125 @@ def test_numbers_have_a_scale_of_colours_and_words_colours_that_differ_most() ->
     assert scale[-1] > scale[0]
 
 
-@pytest.mark.attack("points whose names would cover each other")
-def test_names_of_neighbours_do_not_cover_each_other() -> None:
-    axes = Figure().subplots(1, 1)
-    places = {number: (1.0 + number / 50, 1.0 + number / 50) for number in range(5)}
-    axes.scatter([0.0, 2.0], [0.0, 2.0])
-    _write_names(axes, places, {number: f"E4M3 F={number}" for number in places}, [*places.values()])
-    texts: list[Any] = list(axes.texts)
-    assert len({(text.get_position(), text.get_ha()) for text in texts}) == 5
-    heights = sorted(text.get_position()[1] for text in texts if text.get_ha() == "left")
-    assert all(high - low >= 7 for low, high in pairwise(heights))
+@pytest.mark.attack("points whose names would cover each other or a line")
+def test_names_cover_no_name_no_point_and_no_line() -> None:
+    with drawing():
+        figure = Figure(figsize=(5.0, 4.0))
+        axes = figure.subplots(1, 1)
+        places = [(1.0 + number / 50, 1.0 + number / 50) for number in range(5)]
+        axes.scatter([0.0, 2.0, *(x for x, _ in places)], [0.0, 2.0, *(y for _, y in places)])
+        settled(figure)
+        names = {place: f"E4M3 F={number}" for number, place in enumerate(places)}
+        assert write_names(axes, names, [(0.0, 0.0), (2.0, 2.0)], [[(0.0, 1.0), (2.0, 1.0)]], [1.1], [1.05]) == []
+        figure.draw_without_rendering()
+        boxes = [Text.get_window_extent(text) for text in axes.texts]  # without a line to the point
+    assert len(boxes) == 5
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    for box in boxes:
+        (low_x, low_y), (high_x, high_y) = axes.transData.inverted().transform([box.min, box.max])
+        assert not any(low_x < x < high_x and low_y < y < high_y for x, y in places)
+        assert not any(low_y < height < high_y for height in (1.0, 1.1))
+        assert not low_x < 1.05 < high_x
+        assert axes.get_window_extent().extents[0] <= box.x0 < box.x1 <= axes.get_window_extent().extents[2]
+
+
+@pytest.mark.attack("more names than a panel holds")
+def test_names_without_a_place_are_left_out() -> None:
+    with drawing():
+        figure = Figure(figsize=(1.5, 1.0))
+        axes = figure.subplots(1, 1)
+        axes.scatter([0.0, 1.0], [0.0, 1.0])
+        settled(figure)
+        assert write_names(axes, {(0.5, 0.5): "a name that is wider than all of its panel"}) == [
+            "a name that is wider than all of its panel"
+        ]
+        assert not axes.texts
+
+
+def two_libraries() -> list[dict[str, Any]]:
+    """Points in two libraries of cells, one with areas 500 times as large as the other's."""
+    found = sample.records()[4:10]
+    for number, record in enumerate(found):
+        cost = record["cost"]
+        cost["wanted"]["library"] = ("osu018", "asap7")[number % 2]
+        if number % 2:
+            cost["area_um2"] /= 500
+            cost["area_by_component"] = {name: area / 500 for name, area in cost["area_by_component"].items()}
+    return found
+
+
+@pytest.mark.slow
+def test_each_library_of_cells_has_panels_of_its_own() -> None:
+    records = two_libraries()
+    figure = accuracy_against(records, "cost.area_um2", "t")
+    bars = areas(records, "t")
+    assert figure is not None
+    assert bars is not None
+    titles = [axes.get_title() for axes in figure.axes]
+    measure = "SNR of arithmetic alone"
+    assert titles == [f"{cells}: {measure}, {of}" for cells in ("osu018", "asap7") for of in ("normal", "outliers")]
+    for panel, cells in ((0, "osu018"), (2, "asap7")):
+        collections: list[Any] = list(figure.axes[panel].collections)
+        found = sorted(x for group in collections for x, _ in group.get_offsets().tolist())
+        held = [record for record in records if record["cost"]["wanted"]["library"] == cells]
+        assert found == sorted(record["cost"]["area_um2"] for record in held)
+        assert len(figure.axes[panel].lines) == 1, "a front for each"
+    assert [axes.get_title() for axes in bars.axes] == ["osu018", "asap7"]
+    for axes in bars.axes:
+        longest = max(bar.get_x() + bar.get_width() for bar in axes.patches)  # type: ignore[attr-defined]
+        assert longest * 1.02 < axes.get_xlim()[1] < longest * 1.1, "no bar is too short to see, none touches the frame"
+
+
+def test_what_was_asked_stands_first_in_words_and_as_a_line() -> None:
+    column = "accuracy.outliers.arithmetic_snr_db"
+    limit = Constraint(f"min_{column}", column, 70.0, None)
+    asked = Asked((), (Question("cheapest", "area_um2", (limit,), {"L": 4}), Question("again", "cells", (limit,))))
+    figure = accuracy_against(done(few())[:4], "cost.area_um2", "t", asked)
+    assert figure is not None
+    first = figure.axes[0]
+    assert first.get_title() == "SNR of arithmetic alone, outliers"
+    assert [text.get_text() for text in first.texts].count("SNR of arithmetic alone, outliers ≥ 70 dB") == 1
+    said = figure.get_suptitle().splitlines()
+    assert said[1] == "cheapest: least area; SNR of arithmetic alone, outliers ≥ 70 dB; L = 4"
+
+
+def texts_of(figure: Figure) -> list[Any]:
+    """Every text that is drawn."""
+    return [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.mark.slow
+@pytest.mark.attack("one point with a long name and many components, whose legend and name were cut")
+def test_nothing_is_cut_where_there_is_one_point() -> None:
+    record = few()[2] | {"name": "F=25 NVFP4 with a very long name of a format 180nm-L8 and more of it"}
+    record["cost"]["area_by_component"] = {f"component_{number}": 10.0 + number for number in range(18)}
+    with drawing(), catch_warnings():
+        simplefilter("error")
+        figures_of = [plot([record], "a heading that is long " * 5) for plot in (distributions, areas)]
+        figures_of.append(accuracy_against([record], "cost.area_um2", "a heading that is long " * 5))
+        for figure in figures_of:
+            assert figure is not None
+            image(figure, "png")
+            figure.draw_without_rendering()  # in the scale of what is measured
+            frame = figure.bbox
+            for text in texts_of(figure):
+                box = text.get_window_extent()
+                assert frame.x0 <= box.x0 < box.x1 <= frame.x1, text.get_text()
+                assert frame.y0 <= box.y0 < box.y1 <= frame.y1, text.get_text()
+    bars = figures_of[1]
+    assert bars is not None
+    assert len(bars.legends[0].get_texts()) == 8
+
+
+def test_small_components_are_one_part_of_a_bar() -> None:
+    records = few()[2:4]
+    records[0]["cost"]["area_by_component"] = {f"c{number}": 1.0 + number for number in range(12)}
+    records[1]["cost"]["area_by_component"] = {"c0": 90.0, "c11": 10.0}
+    found = largest_components(records)
+    assert found == {
+        **{f"c{number}": [f"c{number}"] for number in (0, 6, 7, 8, 9, 10, 11)},
+        "others": ["c1", "c2", "c3", "c4", "c5"],
+    }
 
 
 def test_plot_without_values_is_not_made() -> None:
@@ -113,10 +230,26 @@ def test_plot_without_values_is_not_made() -> None:
 def test_distributions_are_shares_of_the_filled_bins() -> None:
     figure = distributions(few(), "t")
     assert figure is not None
-    first = figure.axes[0].lines[0]
-    assert first.get_label() == "L=4 F=10 ones-complement"
-    total = 10 + 250 + 500 + 130
-    assert np.asarray(first.get_ydata()).tolist() == [10 / total, 250 / total, 500 / total, 130 / total]
+    first: Any = figure.axes[0].patches[0]
+    assert figure.axes[0].get_yticklabels()[0].get_text() == "L=4 F=10 ones-complement"
+    shares = [10 / 500, 250 / 500, 500 / 500, 130 / 500]
+    assert np.asarray(first.get_data().values).tolist() == pytest.approx([0.85 * share for share in shares])
+
+
+@pytest.mark.attack("distributions that hide each other, and a panel of a workload that no drawn point has")
+def test_distributions_have_a_row_each_and_no_panel_is_empty() -> None:
+    records = done(sample.records())[4:20]
+    for record in records[:15]:
+        del record["accuracy"]["outliers"]
+    records[15]["beyond"] = "a limit"  # so that it is not along the front
+    figure = distributions(records, "t")
+    assert figure is not None
+    assert [axes.get_title() for axes in figure.axes] == ["normal"]
+    rows = [patch.get_data() for patch in figure.axes[0].patches]  # type: ignore[attr-defined]
+    assert len(rows) > 1
+    for row, below in pairwise(rows):
+        assert max(below.values) < row.baseline
+    assert "of the arithmetic alone" in figure.get_suptitle()
 
 
 def test_bars_add_up_to_the_area() -> None:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from mmau.explore.design_space import Asked, Constraint
+from mmau.explore.design_space import Asked, Constraint, Question
 from mmau.explore.html_report import data, page
+from mmau.explore.styles import SHAPES, Styles
 from mmau.explore.tasks import with_costs_per_product
+from mmau.report.figures import COLOURS
 from tests.mmau.explore import sample
 
 
@@ -84,7 +86,9 @@ def test_page_says_how_far_estimates_are_off_and_what_no_cost_has() -> None:
 @pytest.mark.slow
 def test_plot_of_unequal_L_begins_per_product_and_says_so() -> None:
     records = sample.records()
-    sentence = "A step takes 4, 8 or 16 products. For equal work compare costs per product, which the plots begin with."
+    sentence = (
+        "A step takes 4, 8 or 16 products. For equal work compare costs per product: the plots begin with area per product."
+    )
     assert (data(records)["x"], data(records)["steps"]) == ("cost.area_um2", [])
     assert sentence not in page(records, sample.TITLE, sample.SPACE)
     for record in records:
@@ -100,8 +104,8 @@ def test_plot_begins_with_what_is_limited_and_has_its_line() -> None:
     column = "accuracy.outliers.ulp.mean"
     asked = Asked((Constraint(f"max_{column}", column, 3.0, None),), (), ("energy_pj",))
     found = data(sample.records(), asked)
-    assert (found["x"], found["y"]) == ("cost.energy_pj", "accuracy.normal.arithmetic_snr_db")
-    assert found["limits"] == [{"key": column, "at": 3.0, "least": False}]
+    assert (found["x"], found["y"]) == ("cost.energy_pj", column)
+    assert found["limits"] == [{"key": column, "at": 3.0, "text": "error, mean, outliers ≤ 3 ulp"}]
     assert column in found["chosen"]
     titles = {each["key"]: each["title"] for each in found["columns"]}
     assert titles[column] == "error, mean, outliers (ulp)"
@@ -115,6 +119,39 @@ def test_points_beyond_a_limit_say_so_in_words() -> None:
     said = page(records, "t", "", asked).partition('<script type="application/json"')[0]
     assert "84.28 dB: not SNR of arithmetic alone, normal ≥ 100 dB" in said
     assert "snr_db" not in said
+
+
+@pytest.mark.slow
+def test_questions_stand_before_points_in_words() -> None:
+    column = "accuracy.normal.arithmetic_snr_db"
+    limit = Constraint(f"min_{column}", column, 25.0, None)
+    said = page(sample.records(), "t", "", Asked((), (Question("cheapest", "area_um2", (limit,), {"L": 4}),)))
+    question = "cheapest: least area; SNR of arithmetic alone, normal ≥ 25 dB; L = 4"
+    assert -1 < said.find(question) < said.find("Points that are not done")
+
+
+def test_values_have_their_uncertainty_and_empty_ones_a_reason() -> None:
+    records = sample.records()[2:4]
+    records[0]["accuracy"]["normal"]["snr_standard_error_db"] = {"arithmetic": 0.12}
+    records[0]["cost"] |= {"array_area_um2": 5.0}
+    first, second = data(records)["points"]
+    assert first["errors"] == {"accuracy.normal.arithmetic_snr_db": 0.24}
+    assert "cost.array_area_um2" not in first["missing"]
+    assert second["missing"]["cost.array_area_um2"] == "the point has no array"
+
+
+def test_page_and_plots_give_a_point_one_colour_and_shape() -> None:
+    records = sample.records()[2:8]
+    for record, form in zip(records, ("bf16", "e4m3", "MXFP4", "NVFP4", "bf16", "e4m3"), strict=True):
+        record["axes"] = {"F": record["axes"]["F"], "format": form}
+    found, styles = data(records), Styles(records)
+    assert [value for value, _ in found["styles"]["axes.format"]] == ["bf16", "e4m3", "MXFP4", "NVFP4"], "as they come"
+    for record in records:
+        colour = dict(found["styles"]["axes.F"])[record["axes"]["F"]]
+        place = [value for value, _ in found["styles"]["axes.format"]].index(record["axes"]["format"])
+        style = styles.of(record | sample.verified(10))
+        assert style["edgecolors"] == COLOURS[int(colour.removeprefix("--")) - 1]
+        assert style["marker"] == SHAPES[place]
 
 
 @pytest.mark.parametrize(("value", "sent"), [(math.inf, "Infinity"), (-math.inf, "-Infinity"), (math.nan, "NaN"), (3, 3)])

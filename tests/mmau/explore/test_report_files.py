@@ -30,7 +30,7 @@ def test_all_files_are_written(tmp_path: Path) -> None:
     assert all(path.stat().st_size > 0 for path in found)
 
 
-PLOTS = ("accuracy-area", "accuracy-delay", "accuracy-energy", "error-distributions", "area-by-component")
+PLOTS = ("accuracy-area_um2", "accuracy-delay_ns", "accuracy-energy_pj", "error-distributions", "area-by-component")
 
 
 def test_plot_of_an_earlier_report_is_removed_and_no_other_file(tmp_path: Path) -> None:

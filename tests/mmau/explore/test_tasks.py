@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ from mmau.explore.explore import available_bytes, bytes_of, workers_for
 from mmau.explore.tasks import (
     SOURCES,
     Part,
+    cut_blocks,
     depends_on,
     distinct_tasks,
     estimate_text,
     parts_of,
+    record_of,
     rough_seconds,
     sample_of,
     seconds_of,
@@ -111,14 +114,47 @@ def recorded(task: Task, factor: float) -> Record:
 
 
 def test_estimate_follows_the_times_of_the_same_part() -> None:
-    rough = seconds_of(TASKS, timed_by([]))
+    rough = seconds_of(TASKS, timed_by([], inf))
     assert sum(rough.values()) == pytest.approx(sum(map(rough_seconds, TASKS)))
-    assert seconds_of(TASKS, timed_by([recorded(task, 3.0) for task in TASKS])) == pytest.approx(
+    assert seconds_of(TASKS, timed_by([recorded(task, 3.0) for task in TASKS], inf)) == pytest.approx(
         {kind: 3 * seconds for kind, seconds in rough.items()}
     )
     costs = [task for task in TASKS if task.content["part"] == "cost"]
-    assert seconds_of(TASKS, timed_by([recorded(costs[0], 2.0)])) == pytest.approx(rough | {"cost": 2 * rough["cost"]})
-    assert seconds_of([], timed_by([])) == {}
+    assert seconds_of(TASKS, timed_by([recorded(costs[0], 2.0)], inf)) == pytest.approx(rough | {"cost": 2 * rough["cost"]})
+    assert seconds_of([], timed_by([], inf)) == {}
+
+
+def test_no_task_takes_longer_than_its_limit() -> None:
+    costs = [task for task in TASKS if task.content["part"] == "cost"]
+    assert seconds_of(costs, timed_by([recorded(task, 100.0) for task in costs], 6.0)) == {"cost": 6.0 * len(costs)}
+
+
+FP4 = """
+name = "fp4"
+[fixed]
+operation = "GST-FDPA"
+a = "e2m1"
+b = "e2m1"
+c = "fp32"
+rho = "RZ-FP32"
+e_zero = -133
+F = 13
+G = 4
+scale = "ue4m3"
+K_block = 16
+[sweep]
+L = [4, 16]
+[accuracy]
+workloads = ["normal", "chain-64", "chain-40", "bits"]
+"""
+
+
+def test_workloads_that_cut_blocks_are_named() -> None:
+    space = space_of(FP4)
+    found = {point.name: cut_blocks(space, point) for point in space.points()}
+    assert found == {"L=4": ["normal", "chain-40"], "L=16": ["chain-40"]}
+    small = space_of(FP4.replace("chain-40", "chain-32"))
+    assert [record_of(small, point, [], {})["cut_blocks"] for point in small.points()] == [["normal"], []]
 
 
 def test_arrays_of_one_arithmetic_share_its_accuracy_and_not_their_costs() -> None:
@@ -152,7 +188,9 @@ def test_estimate_knows_what_else_takes_time() -> None:
     """Verilog alone is quick; rows whose changes are counted are slow."""
     alone = space_of(SMALL)
     by_rows = space_of(SMALL + '[cost]\nactivity = "normal"\n')
-    rough = [seconds_of([part.task for part in parts(space).values()], timed_by([])) for space in (SPACE, alone, by_rows)]
+    rough = [
+        seconds_of([part.task for part in parts(space).values()], timed_by([], inf)) for space in (SPACE, alone, by_rows)
+    ]
     assert rough[1]["verilog"] < rough[0]["cosimulation"] / 2
     assert rough[2]["cost"] > 1.5 * rough[0]["cost"]
 
@@ -169,7 +207,7 @@ def test_sample_has_a_task_of_each_kind_that_is_not_known() -> None:
     assert sample_of(others, [recorded(task, 1.0) for task in sample]) == []
     costs = [task for task in tasks if task.content["part"] == "cost"]
     slow, quick = (task for task in sample if task.content["part"] == "cost")
-    known = timed_by([recorded(slow, 9.0), recorded(quick, 2.0)])
+    known = timed_by([recorded(slow, 9.0), recorded(quick, 2.0)], inf)
     assert sum(map(known, costs)) == pytest.approx(5.5 * sum(map(rough_seconds, costs)))
 
 

@@ -10,7 +10,7 @@ import pytest
 from golden import Unit
 from mmau.explore.space_file import rows_of_cost, space_from_table
 from mmau.explore.tasks import cost_tools, parts_of
-from mmau.explore.work import check_tools, cost_of, placed, rows_of_power, work
+from mmau.explore.work import check_tools, cost_of, placed, rows_of_power, rows_text, work
 from rtl.cost.cost_request import CostError
 from rtl.cost.cost_results import PipelineTiming, StageDelay
 from rtl.cost.liberty import DEFAULT
@@ -102,6 +102,8 @@ def test_power_is_that_of_the_rows_of_a_workload(tmp_path: Path) -> None:
     assert all((found.b[50 * k : 50 * k + 50] == found.b[50 * k]).all() for k in range(4))
     assert not (found.b[49] == found.b[50]).all()
     assert 0.4 < (found.a == 0).mean() < 0.6
+    assert rows_text(activity) == "200 rows of normal, b held for 50 rows, 50 % of a is zero"
+    assert rows_text(rows_of_cost("normal", tmp_path)) == "1,000 rows of normal"
     assert rows_of_cost("normal", tmp_path) == {"workload": "normal", "rows": 1000, "hold_b": 1, "zeros": 0.0}
 
 

@@ -21,7 +21,7 @@ from rtl.cost.cost_results import Cost, CostReport
 from rtl.cost.flow import library_area, measure, measure_joined, measure_parts
 from rtl.cost.liberty import library
 from rtl.cost.mapped_netlist import NetlistError
-from rtl.cost.synthesis import TOP, component_areas, component_name, map_whole, synthesise
+from rtl.cost.synthesis import TOP, check_area, component_areas, component_name, map_whole, synthesise
 from rtl.verilog.emit import to_verilog
 from tests.rtl.cost.needs import needs_library, needs_yosys, small_unit
 
@@ -235,6 +235,18 @@ def test_whole_and_components() -> None:
     assert 0 < found.mapped.area <= 4 * 24 + 16
     again = map_whole(PARTS, library("osu018"))
     assert (again.area, again.netlist.inputs) == (found.mapped.area, found.mapped.netlist.inputs)
+
+
+def test_areas_are_equal_however_their_sum_is_rounded() -> None:
+    check_area(250.4115, 250.41150000000002)  # a half in the third decimal: NVFP4 with F = 25, in asap7
+    check_area(0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1)
+
+
+@pytest.mark.attack("a netlist that lacks a cell")
+def test_area_without_the_least_cell_is_an_error() -> None:
+    message = "the areas of the netlist's cells must sum to what Yosys counts, 250.4115 µm², got 250.36776 µm²"
+    with pytest.raises(NetlistError, match=f"^{re.escape(message)}$"):
+        check_area(250.4115, 250.36776)
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtl.cost.liberty import library
-from rtl.cost.library_files import SOURCES, files_of, groups, joined
+from rtl.cost.library_files import SOURCES, check_library, files_of, groups, joined
 from rtl.tools import MissingTool
 from tests.rtl.cost.test_liberty import SMALL
 
@@ -18,6 +18,12 @@ CELLS = dict(groups(SMALL, "cell"))
 def part(names: list[str], head: str = HEAD, table: str = "") -> str:
     """A library of some cells of `SMALL`."""
     return head + table + "".join(f"cell ({name}) {{{CELLS[name]}}}\n" for name in names) + "}\n"
+
+
+@pytest.mark.parametrize(("given", "near"), [("asap", "'asap7'"), ("osu18", "'osu018' or 'osu035'")])
+def test_a_misspelt_library_is_told_what_is_near(given: str, near: str) -> None:
+    with pytest.raises(ValueError, match=rf"got '{given}' \(did you mean {near}\?\)$"):
+        check_library(given)
 
 
 def test_several_files_are_one_library(tmp_path: Path) -> None:
