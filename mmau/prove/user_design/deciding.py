@@ -18,6 +18,7 @@ from mmau.prove.user_design.asking import Asking, Found, Limits, ask, directly
 from mmau.prove.user_design.forms import Form, NormalWires, rows_where
 from mmau.prove.user_design.operand_cases import COMPLETE, Case, cases_of, check_complete
 from mmau.prove.user_design.row_evaluation import Column, columns
+from mmau.prove.user_design.settled import settled
 from mmau.prove.user_design.shared_products import SharedProducts, products_of
 from mmau.prove.user_design.sweeping import Sweep
 
@@ -74,6 +75,8 @@ class Comparison:
         ask: answers the questions about cases.
         held: the values of variables that were replaced by them. negated: the bits of a variable that stand for their
             complements in both results, so that operands and their negatives are one question.
+        unrolled: whether the design's result is that of loops, with a condition for each cycle. (Without loops its choices
+            are better left as they are: the wires of CVFPU's multiply-add are then no longer those of the specification.)
     """
 
     terms: Terms
@@ -86,6 +89,7 @@ class Comparison:
     ask: Asking = directly
     held: Mapping[Term, int] = field(default_factory=dict)
     negated: Mapping[Term, int] = field(default_factory=dict)
+    unrolled: bool = False
 
     def decision(
         self,
@@ -118,7 +122,7 @@ class Comparison:
         if len(wrong):
             return Decision("sometimes", values={term: int(column[wrong[0]]) for term, column in self.rows.items()})
         decided, hard = list[str](), list[Case]()
-        waiting, distances = deque(_Part(case, self.specified) for case in self.cases), set[int]()
+        waiting, distances = deque(_Part(case, self.got, self.specified) for case in self.cases), set[int]()
         total = len(waiting)
 
         def left_open(done: Collection[str] = ()) -> list[str]:
@@ -191,7 +195,7 @@ class Comparison:
     def _cut(self, part: "_Part") -> Sequence[Term]:
         """The question about a part, with variables in place of products."""
         assert part.shared is not None
-        return part.shared.cut([self.differs(self.got, part.specified)], part.case.assumptions)
+        return part.shared.cut([self.differs(part.got, part.specified)], part.case.assumptions)
 
     def _at_once(self, part: "_Part", differs: Term, limits: Limits, waiting: int) -> Decision:
         """One question about a case, with variables in place of products where they are shared.
@@ -235,9 +239,9 @@ class Comparison:
         assert shared is not None
         short = Limits(end, GUESS, time.process_time)
         rows = shared.values(rows_where(part.case.assumptions, self.rows))
-        got, specified = (shared.replaced(each.term) for each in (self.got, part.specified))
+        got, specified = (shared.replaced(each.term) for each in (part.got, part.specified))
         sweep = Sweep(self.terms, got, specified, formulas[1:], rows)
-        differs = self.differs(Bits(sweep.swept(short), self.got.width), Bits(specified, self.specified.width))
+        differs = self.differs(Bits(sweep.swept(short), part.got.width), Bits(specified, self.specified.width))
         if sweep.asked(differs, short).verdict == "never":
             return Found("never")
         return solve(manager, formulas, limits, values_of)
@@ -280,12 +284,15 @@ class Comparison:
 
     def _part(self, case: Case, shared: SharedProducts, names: frozenset[str] = frozenset()) -> "_Part":
         """A part of the last case, with the specification in the form that suits it."""
+        got = self.got
+        if self.unrolled and case.distance is not None:
+            got = Bits(settled(self.terms, got.term, case.assumptions, self.rows), got.width)
         if self.anew is None or (case.distance is None and not names):
-            return _Part(case, self.specified, shared)
+            return _Part(case, got, self.specified, shared)
         form = Form(normalised=names, gap=None if case.distance is None else (case.low, case.high))
         specified = self.anew(form)
         self._check_form(case, form, specified)
-        return _Part(case, specified, shared, names, form.read is not None)
+        return _Part(case, got, specified, shared, names, form.read is not None)
 
     def _check_form(self, case: Case, form: Form, specified: Bits) -> None:
         """Check that a form of the specification gives the specified codes in a case: of all rows; and for all operands
@@ -334,7 +341,7 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A case, the specified result in the form that suits it, and the products that are shared in it, if they are.
+    """A case, both results in the form that suits it, and the products that are shared in it, if they are.
 
     Attributes:
         names: the operands that are normalised. is_on_gap: whether the exact sum has only the bits that the gap needs.
@@ -342,6 +349,7 @@ class _Part:
     """
 
     case: Case
+    got: Bits
     specified: Bits
     shared: SharedProducts | None = None
     names: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ import numpy as np
 from bitwuzla import Term, TermManager
 
 from cosim.dut.connection import Operand, operands_of
-from cosim.dut.description import Dut
+from cosim.dut.description import EACH, START_DONE, Dut
 from cosim.dut.reference import reference_of
 from golden import Unit
 from golden.arrays import bits_dtype
@@ -175,7 +175,22 @@ def _assumed(dut: Dut) -> list[str]:
         found.append(f"{dut.reset.name} is not active{first}")
     if dut.enable is not None and marked:
         found.append(f"{dut.enable} is 1")
+    found += _assumed_of_adapter(dut) if dut.is_adapted else ()
     return [*found, *(f"{name} is {value}" for name, value in dut.tie.items()), *dut.widths.assumed.lines()]
+
+
+def _assumed_of_adapter(dut: Dut) -> list[str]:
+    """How the wrapper drives a protocol that is not a plain one: no other way of doing it is looked at."""
+    found = ["no operand is offered in the first cycle after a reset"]
+    if not dut.hold_operands:
+        found.append("the port of an operand that is not offered holds the inverse of the last one")
+    if dut.protocol == EACH:
+        found.append("each operand is offered after all operands of the result before are taken")
+    if dut.protocol == START_DONE:
+        found.append(
+            "start comes two cycles after done at the earliest, and d is read in the first cycle in which done is 1"
+        )
+    return found
 
 
 Asked = tuple[str, tuple[str, ...]]
@@ -222,7 +237,7 @@ def _found(
         rows = operand_rows(design, dut, transfers.operands)
         for number, got in enumerate(transfers.results):
             for part, one in comparisons_of(terms, design, dut, operands, transfers.operands, got, rows):
-                one = replace(one, ask=answers)
+                one = replace(one, ask=answers, unrolled=transfers.cycles > 1)
                 name = _named(number, len(transfers.results), part)
                 same = asked_by(one, transfers)
                 if same in asked:
