@@ -14,6 +14,8 @@ import pytest
 import mmau.cli.explore as command
 from mmau.cli import main
 from mmau.explore.explore import Exploration
+from mmau.explore.space_file import load_space
+from mmau.signals import Ended
 from tests.mmau.cli.started import Started
 from tests.mmau.explore.texts import SMALL
 from tests.optional_tools import why_missing
@@ -188,3 +190,19 @@ def test_json_names_what_is_not_done_and_why(
     assert main.main(["explore", str(space), "--out", str(tmp_path / "out"), "--json"]) == 2
     shown = json.loads(capsys.readouterr().out)
     assert (shown["not_done"], shown["differing"]) == ({"B": "failed: cost failed: no\nmore"}, ["A"])
+
+
+@pytest.mark.attack("a second signal, which leaves a report that is older than its records")
+def test_second_signal_says_that_the_report_is_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ended(*_: object) -> None:
+        raise Ended(signal.SIGINT)
+
+    monkeypatch.setattr(command, "report", ended)
+    (tmp_path / "results.jsonl").write_text('{"name": "x", "status": "unfinished"}\n')
+    (tmp_path / "space.toml").write_text(SMALL)
+    with pytest.raises(Ended):
+        command.report_unfinished(load_space(tmp_path / "space.toml"), tmp_path)
+    said = f"the report was not written: {tmp_path / 'results.jsonl'} is newer than all other files in {tmp_path}"
+    assert said in capsys.readouterr().err
