@@ -2,7 +2,7 @@
 
 It takes the operands of a whole result at once, as the reference has them, and hands them to the design as its description
 says: transfer by transfer, at `start`, or each operand with its own handshake. While it does not offer them, the design's
-ports hold their inverse. It gives the design's result, or the parts of it together, as one.
+ports hold their inverse, or in a proof anything. It gives the design's result, or the parts of it together, as one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,13 +66,18 @@ def handshaken(inner: Sequence[Operand]) -> list[str]:
     return [each.name for each in inner if each.direction == "input" and each.width and each.name in "abc"]
 
 
+def idle_bits(inner: Sequence[Operand]) -> int:
+    """The bits of all operands of one transfer: of what their ports hold in a proof while they are not offered."""
+    return sum(each.count * each.width for each in inner if each.direction == "input")
+
+
 def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], with_pauses: bool) -> Iterator[str]:
     """The lines of the adapter, between ports of the wrapper and nets `inner_…`.
 
     Args:
         outer, inner: operands of the whole result, and of one transfer.
-        with_pauses: whether it pauses between transfers; a proof is without, but has an input `pauses` that keeps back each
-            operand with a handshake of its own.
+        with_pauses: whether it pauses between transfers; a proof is without, but has an input `idle`, what ports hold that
+            offer nothing, and an input `pauses` that keeps back each operand with a handshake of its own.
     """
     yield "  /* verilator lint_off WIDTH */"
     yield from _Adapter(dut, outer, inner, with_pauses).lines()
@@ -222,8 +227,8 @@ class _Adapter:
         )
 
     def _operands(self) -> Iterator[str]:
-        """The design's operand ports: those of the transfer while it is offered, else their inverse."""
-        before = None if self._beats is None else self._beats.before
+        """The design's operand ports: those of a transfer which is offered, else the inverse, or in a proof anything."""
+        before, idle = None if self._beats is None else self._beats.before, 0
         for each in self._given:
             whole = self._outer[each.name]
             shown = "may" if before and each.is_shared else "shows"
@@ -247,7 +252,9 @@ class _Adapter:
                 yield f"  wire [{each.count * whole.pitch - 1}:0] {bits} = {{{', '.join(reversed(chosen))}}};"
             for k in range(each.count):
                 code = f"{bits}[{k * whole.pitch} +: {each.width}]"
-                yield f"  assign inner_{each.name}[{k * each.width} +: {each.width}] = shown_{each.name} ? {code} : ~{code};"
+                other = f"~{code}" if self._with_pauses else f"idle[{idle} +: {each.width}]"
+                idle += each.width
+                yield f"  assign inner_{each.name}[{k * each.width} +: {each.width}] = shown_{each.name} ? {code} : {other};"
 
     def _lines_of(self, operand: str) -> int:
         """Rows of A, or columns of B; of any other operand 1."""

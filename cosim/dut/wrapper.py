@@ -7,7 +7,7 @@ and the adapter of a protocol that no bench drives (adapter.py).
 from collections.abc import Mapping, Sequence
 
 from cosim.bench.protocol import HANDSHAKES
-from cosim.dut.adapter import adapter, handshaken
+from cosim.dut.adapter import adapter, handshaken, idle_bits
 from cosim.dut.connection import Connection, Operand, Place, ports_around
 from cosim.dut.description import EACH, Dut
 from cosim.dut.elaborate import WRAPPER, Port, instance
@@ -35,8 +35,10 @@ def wrapper(
     else:
         ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
     inner = operands if inner is None else inner
-    if dut.protocol == EACH and not with_pauses:
-        ports.append(_port("input", "pauses", len(handshaken(inner))))
+    if dut.is_adapted and not with_pauses:
+        ports.append(_port("input", "idle", idle_bits(inner)))
+        if dut.protocol == EACH:
+            ports.append(_port("input", "pauses", len(handshaken(inner))))
     lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
     lines += [f"  {_net(port)}" for port in connection.ports]
     lines += adapter(dut, operands, inner, with_pauses) if dut.is_adapted else ()

@@ -182,8 +182,6 @@ def _assumed(dut: Dut) -> list[str]:
 def _assumed_of_adapter(dut: Dut) -> list[str]:
     """How the wrapper drives a protocol that is not a plain one: no other way of doing it is looked at."""
     found = ["no operand is offered in the first cycle after a reset"]
-    if not dut.hold_operands:
-        found.append("the port of an operand that is not offered holds the inverse of the last one")
     if dut.protocol == EACH:
         found.append("each operand is offered after all operands of the result before are taken")
     if dut.protocol == START_DONE:
