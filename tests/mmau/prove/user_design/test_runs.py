@@ -58,7 +58,7 @@ FAULTS = {
     "an operand that does not wait for the other": (
         "if (b_valid && b_ready) begin y <= b; has_b <= 1'b1; end",
         "y <= b; if (b_valid && b_ready) has_b <= 1'b1;",
-        DIFFERS,
+        OTHERS,
     ),
     "a step that waits for the consumer": (
         "end else step <= SUM;", "end else if (z_ready) step <= SUM;", "it heeds its inputs in 2 states",
