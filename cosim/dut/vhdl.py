@@ -336,11 +336,8 @@ def _leaf(
     return Leaf(port, tuple(map(len, around)), inwards, outwards, bits is None)
 
 
-def wrapped(name: str, design: Design, dut: Dut, with_pauses: bool = True) -> tuple[str, list[Operand], Connection]:
+def wrapped(name: str, design: Design, dut: Dut) -> tuple[str, list[Operand], Connection]:
     """The text of an entity `name` around a design in VHDL, and what it connects.
-
-    Args:
-        with_pauses: whether the adapter of a protocol pauses.
 
     Raises:
         PortMismatch: the ports do not fit the description; and as `entity_of`.
@@ -349,12 +346,11 @@ def wrapped(name: str, design: Design, dut: Dut, with_pauses: bool = True) -> tu
     operands = operands_of(design, dut.widths)
     inner = inner_operands(dut, operands) if dut.has_inner_operands else operands
     connection = connect(dut, inner, entity.ports, narrower_results(design, dut.widths))
-    return wrapper(name, dut, operands, inner, connection, entity, with_pauses), operands, connection
+    return wrapper(name, dut, operands, inner, connection, entity), operands, connection
 
 
 def wrapper(
-    name: str, dut: Dut, operands: Sequence[Operand], inner: Sequence[Operand], connection: Connection, entity: Entity,
-    with_pauses: bool = True,
+    name: str, dut: Dut, operands: Sequence[Operand], inner: Sequence[Operand], connection: Connection, entity: Entity
 ) -> str:  # fmt: skip
     """The text of an entity `name` with the ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and
     handshake.
@@ -384,7 +380,7 @@ def wrapper(
                 lines.append(f"{bits} <= {leaf.outwards.format(element)};")
     helpers = ""
     if dut.is_adapted:
-        made = Translation(adapter(dut, operands, inner, with_pauses), around, controls.items())
+        made = Translation(adapter(dut, operands, inner, with_pauses=True), around, controls.items())
         signals += made.signals
         lines += made.statements
         helpers = f"{HELPERS}\n"

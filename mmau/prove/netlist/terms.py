@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -107,6 +107,13 @@ class Terms:
     def any_of(self, parts: list[Term]) -> Term:
         """Whether one of several Boolean terms holds."""
         return parts[0] if len(parts) == 1 else self.manager.mk_term(Kind.OR, parts)
+
+    def all_of(self, parts: Sequence[Term]) -> Term:
+        """Whether all of some Boolean terms hold."""
+        left = [each for each in parts if not each.is_true()]
+        if not left:
+            return self.manager.mk_true()
+        return left[0] if len(left) == 1 else self.manager.mk_term(Kind.AND, left)
 
     def choice(self, condition: Bits, yes: Callable[[], Bits], no: Callable[[], Bits]) -> Bits:
         """One of two bit vectors, selected by a condition. If the condition is constant, only the selected one is

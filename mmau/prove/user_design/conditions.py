@@ -1,19 +1,11 @@
 """Conditions on which a design's next state depends: of what they are made, and what is known where one of them holds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from bitwuzla import Kind, Term
 
 from mmau.prove.evaluation import number, width
 from mmau.prove.netlist.terms import Bits, Terms
-
-
-def all_of(terms: Terms, conditions: Sequence[Term]) -> Term:
-    """Whether all conditions hold."""
-    left = [each for each in conditions if not each.is_true()]
-    if not left:
-        return terms.manager.mk_true()
-    return left[0] if len(left) == 1 else terms.manager.mk_term(Kind.AND, left)
 
 
 def parts_of(term: Term) -> Iterator[Term]:

@@ -192,13 +192,7 @@ def check_complete(terms: Terms, cases: Sequence[Case], whole: Case | None = Non
         IncompleteCases: the solver does not prove that they are.
     """
     make = terms.manager.mk_term
-    outside = [make(Kind.NOT, [_all(terms, case.assumptions)]) for case in cases]
+    outside = [make(Kind.NOT, [terms.all_of(case.assumptions)]) for case in cases]
     inside = () if whole is None else whole.assumptions
     if ask(terms.manager, [*inside, *outside], Limits(inf, COMPLETE)).verdict != "never":
         raise IncompleteCases(f"not all operands are in one of the cases: {', '.join(case.name for case in cases)}")
-
-
-def _all(terms: Terms, formulas: Sequence[Term]) -> Term:
-    if not formulas:
-        return terms.manager.mk_true()
-    return formulas[0] if len(formulas) == 1 else terms.manager.mk_term(Kind.AND, list(formulas))

@@ -20,7 +20,7 @@ from mmau.prove.evaluation import variables, width
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.user_design.asking import Limits
-from mmau.prove.user_design.conditions import all_of, first_comparison, known_where, parts_of
+from mmau.prove.user_design.conditions import first_comparison, known_where, parts_of
 from mmau.prove.user_design.folding import SumFolding
 from mmau.prove.user_design.possible_paths import Possible
 
@@ -322,7 +322,7 @@ class Runs:
             atom = next((each for name in names if (each := self._atom(state[name], name)) is not None), None)
             atom = atom or next((each for name in others if (each := self._atom(state[name])) is not None), None)
             if atom is None:
-                asked = self._depends(all_of(self._terms, conditions))
+                asked = self._depends(self._terms.all_of(conditions))
                 narrow = [
                     name
                     for name in sorted(own)
@@ -465,7 +465,7 @@ class _Execution:
         assert at_start is not None
         leaves, registers = at_start
         cycles = max(point.cycles for point in points if point.ways is None and point.place == place)
-        return all_of(self.terms, [reach, leaves]), self._cut(registers or {}), cycles
+        return self.terms.all_of([reach, leaves]), self._cut(registers or {}), cycles
 
     def _decided(
         self, ways: Sequence[_Way], depth: int, found: Mapping[_Point, tuple[Term, State | None] | None]

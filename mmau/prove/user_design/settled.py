@@ -29,15 +29,17 @@ def settled(terms: Terms, result: Term, assumptions: Sequence[Term], rows: Mappi
     choices = (term.children()[0] for term in in_order([result]) if term.kind() == Kind.ITE)
     conditions = [each for each in dict.fromkeys(choices) if not each.is_value()]
     inside = rows_where(assumptions, rows)
-    seen = {each: set(map(bool, column)) for each, column in columns(conditions, inside).items() if each in conditions}
+    found = columns(conditions, inside)
     solver, end = bitwuzla.Bitwuzla(terms.manager), 0.0
     solver.configure_terminator(lambda: time.process_time() > end)
     for assumption in assumptions:
         solver.assert_formula(assumption)
     known = dict[Term, Term]()
     for condition in conditions:
-        values = seen[condition] or {False, True}
-        for value in values if len(values) == 1 or not seen[condition] else ():
+        seen = set(map(bool, found[condition]))
+        if len(seen) == 2:
+            continue
+        for value in seen or (False, True):
             end = time.process_time() + QUESTION
             other = terms.manager.mk_term(Kind.NOT, [condition]) if value else condition
             if solver.check_sat(other) == bitwuzla.Result.UNSAT:
