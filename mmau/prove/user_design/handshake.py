@@ -423,7 +423,7 @@ class Handshake:
     def _known(self, cycle: Cycle, port: str) -> bool:
         value = cycle.output(port).term
         if not value.is_value():
-            symbols = (re.sub(r" \d+$", "", str(variable.symbol()).strip("|")) for variable in self._support(value))
+            symbols = (_plain(str(variable.symbol())) for variable in self._support(value))
             names = sorted({"an input between operands" if symbol == "any" else symbol for symbol in symbols})
             more = ", …" if len(names) > NAMED else ""
             raise DependsOnData(
@@ -501,3 +501,8 @@ class Handshake:
             below = [self._supports[child] for child in term.children()]
             self._supports[term] = frozenset([term]) if term.is_const() else frozenset().union(*below)
         return self._supports[root]
+
+
+def _plain(symbol: str) -> str:
+    """The user's name of a variable: an operand without its number, a register without what Yosys puts around it."""
+    return re.sub(r"^\$driver\$|\.Q$| \d+$", "", symbol.strip("|"))

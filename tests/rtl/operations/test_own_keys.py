@@ -40,8 +40,8 @@ def ports(operation: FusedOperation, row: Row) -> Inputs:
     operands = {"a": (row.a, operation.a), "b": (row.b, operation.b)}
     if operation.scale_format is not None:
         operands |= {"scale_a": (row.scale_a, operation.scale_format), "scale_b": (row.scale_b, operation.scale_format)}
-    c = {"c": row.c} if "c" in operation.operands else {}
-    return {name: packed(codes, operand.width) for name, (codes, operand) in operands.items()} | c
+    taken = {name: packed(codes, of.width) for name, (codes, of) in operands.items() if name in operation.operands}
+    return taken | ({"c": row.c} if "c" in operation.operands else {})
 
 
 def golden_of(operation: FusedOperation, rows: list[Row]) -> list[int]:

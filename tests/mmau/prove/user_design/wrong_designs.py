@@ -270,7 +270,7 @@ HANDSHAKES = {
         f"{TAKE} logic started = 1'b1; always_ff @(posedge clk) full <= taken || (full && !out_ready);\n"
         "initial full = 1'b0; always_ff @(posedge clk) started <= started;\n"
         "assign out_valid = full && started; assign in_ready = !full || out_ready;",
-        "in_ready depends on data, or on registers that reset does not set: full",
+        "depends on data, or on registers that reset does not set: dut.full",
     ),
     "wrong after a thousand results": handshake(
         f"{FULL} logic [9:0] n; always_ff @(posedge clk) if (rst) n <= 0; else if (taken) n <= n + 10'd1;\n"
