@@ -2,7 +2,8 @@
 
 It describes arithmetics that are no operation: sums in a tree, of sorted terms, compensated (Kahan), in two levels with
 promotion, exact groups that are cut afterwards, groups whose terms are cut at their largest exponent, and groups whose
-sums block scales multiply. Values between the steps are codes of a node's format. `program` lists the steps; the engines, the datapath and its proof all follow it.
+sums block scales multiply. Values between the steps are codes of a node's format. `program` lists the steps; the engines,
+the datapath and its proof all follow it.
 """
 
 import re
@@ -506,7 +507,11 @@ def check_sums(operation: Operation, table: SumTable) -> None:
     plain = multiplies_and_adds and operation.structure.is_exact and operation.length == 1 and operation.d.width <= 32
     rho = operation.structure.rho
     plain = plain and (rho is None or rho.rounding_format == rho.d)
-    if not plain or set(operation.parameters()) - {"a", "b", "c", "L", "rho", *BLOCK_KEYS} or not _rounds_to_nearest(operation):
+    if (
+        not plain
+        or set(operation.parameters()) - {"a", "b", "c", "L", "rho", *BLOCK_KEYS}
+        or not _rounds_to_nearest(operation)
+    ):
         raise ValueError(
             "[sums] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits, and a rho of RNE, which name "
             "formats and nothing else"

@@ -101,8 +101,8 @@ def reduction_of(unit: Unit) -> Reduction:
     mode = _frm(unit, outer.mode)
     if table.scaled is not None and node_of(table.scaled) != outer:
         raise ValueError(
-            f"{unit.name}: [sums] scaled must be outer, {table.outer}: the draft multiplies scales in C's format by frm; got "
-            f"{table.scaled}"
+            f"{unit.name}: [sums] scaled must be outer, {table.outer}: the draft multiplies scales in C's format by frm; "
+            f"got {table.scaled}"
         )
     rounds = node.format == o.d and node.mode in (mode, "RO")
     psm = int((table.tree, table.product, table.F) != ("exact", "exact", None) or not rounds)
@@ -115,7 +115,7 @@ def _check_scales(unit: Unit) -> None:
     W = o.c.width // o.a.width
     if unit.sums is None or (o.scale_format, o.scale_operands) != (UE8M0, SCALES["both"]) or o.block_size not in BLOCKS:
         raise ValueError(
-            f"{unit.name}: scales of the draft are of ue8m0, of both sides, for {' or '.join(map(str, BLOCKS))} elements, and "
+            f"{unit.name}: scales of the draft are of ue8m0, of both sides, for {BLOCKS[0]} or {BLOCKS[1]} elements, and "
             f"multiply sums that are rounded, as [sums] scaled says; got {o.scale_format} for {o.block_size} of "
             f"{' and '.join(o.scale_operands)}{' without [sums]' if unit.sums is None else ''}"
         )

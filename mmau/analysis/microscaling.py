@@ -29,8 +29,8 @@ def scaled_shape(unit: Unit, block: int) -> OperandShape:
     W = o.c.width // o.a.width
     if found.psm or W == 1 or o.c.infinity is None or o.scale_format is not None:
         raise ValueError(
-            f"{unit.name}: microscaled vectors are of psm = 0, W from 2 on, a C with infinities, and of units without scales "
-            f"of their own; got psm = {found.psm}, W = {W}, C {o.c}, scale = {o.scale_format}"
+            f"{unit.name}: microscaled vectors are of psm = 0, W from 2 on, a C with infinities, and of units without "
+            f"scales of their own; got psm = {found.psm}, W = {W}, C {o.c}, scale = {o.scale_format}"
         )
     return OperandShape(a=o.a, b=o.b, c=o.c, d=o.d, K=2 * block, scale=UE8M0, block_size=block)
 

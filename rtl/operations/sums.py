@@ -208,6 +208,12 @@ class Level:
         """The most terms of a sum."""
         return max((len(each.sum.members) for each in self._sums), default=1)
 
+    @property
+    def multiply_depth(self) -> int:
+        """Depth of the products of codes, which step align makes first; 0 if there are none."""
+        factors = [factors_of(member) for each in (*self._single, *self._sums) for member in each.sum.members]
+        return max((depths.multiply(*(self._formats[x] for x in pair)) for pair in factors if pair), default=0)
+
     def align(self, build: Build, places: Places) -> AlignedSums:
         """Step align: the terms of every sum at their exponent."""
         sums = tuple(self._aligned(build, each, places) for each in self._sums)
@@ -288,13 +294,12 @@ class Level:
         z = decode(build, f"{shape.sum.name}_decode_{k}", code, operand)
         return addend(build, f"{shape.sum.name}_term_{k}", z, operand, shape.zero_exps[k])
 
-
     def _product(
         self, build: Build, name: str, factors: Sequence[str], zero_exp: int, places: Places
     ) -> tuple[Term, Special]:
         """The exact product of two codes, by the component `multiply_<name>`."""
         formats, built = [self._formats[each] for each in factors], self._implementation
-        component = Multiply(*formats, zero_exp, multiplier=built.multiplier, adder=built.adder)
+        component = Multiply(formats[0], formats[1], zero_exp, multiplier=built.multiplier, adder=built.adder)
         build.place(f"multiply_{name}", component)
         for number, (port, factor, fmt) in enumerate(zip((component.x, component.y), factors, formats, strict=True)):
             build.drive(port, decode(build, f"{name}_factor_{number}", places.code(factor), fmt))
@@ -344,7 +349,8 @@ class SumsDatapath(Datapath):
             after = [member for level in levels[number + 1 :] for each in level for member in each.sum.members]
             later = {place for member in after for place in places_read(member)}
             level = Level(sums, formats, later, self.implementation)
-            totals = places.then(Step(f"align_{number}", depths.DECODE + depths.ALIGN, level.align)).then(
+            align = depths.DECODE + level.multiply_depth + depths.ALIGN
+            totals = places.then(Step(f"align_{number}", align, level.align)).then(
                 Step(f"accumulate_{number}", depths.accumulate(level.terms), level.accumulate)
             )
             depth = depths.NORMALISE + max(depths.encode(each.sum.node.rho) for each in sums)

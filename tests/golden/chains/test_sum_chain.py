@@ -256,16 +256,16 @@ def test_formats_that_sums_do_not_take_are_refused(keys: dict[str, Any], said: s
 
 SCALED = {"group": 4, "scaled": "RNE-e8m23"}
 
+BOTH = "[sums] scaled goes with scale and K_block of the unit, whose scales it multiplies"
+
 
 @pytest.mark.parametrize(
     ("keys", "table", "said"),
     [
-        ({}, SCALED, "[sums] scaled goes with scale and K_block of the unit, whose scales it multiplies; got scaled = "
-         "RNE-e8m23, scale = None"),
-        ({"scale": "ue8m0", "K_block": 8}, {"group": 4}, "[sums] scaled goes with scale and K_block of the unit, whose scales "
-         "it multiplies; got scaled = None, scale = ue8m0"),
-        ({"scale": "ue8m0", "K_block": 6}, SCALED, "[sums] group must divide K_block, so that its products share scales; got "
-         "group = 4, K_block = 6"),
+        ({}, SCALED, f"{BOTH}; got scaled = RNE-e8m23, scale = None"),
+        ({"scale": "ue8m0", "K_block": 8}, {"group": 4}, f"{BOTH}; got scaled = None, scale = ue8m0"),
+        ({"scale": "ue8m0", "K_block": 6}, SCALED,
+         "[sums] group must divide K_block, so that its products share scales; got group = 4, K_block = 6"),
         ({"scale": "far", "K_block": 8, "formats": {"far": FAR}}, SCALED, "scale of a unit with [sums] must have at most 24 "
          "significant bits, exponents within 300, and beyond 16 bits IEEE 754's special values; got far"),
     ],

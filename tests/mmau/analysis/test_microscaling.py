@@ -70,9 +70,7 @@ def test_a_unit_with_scales_computes_them_too(node: str, mode: Mode) -> None:
     """Every row, with NaN and infinite scales, and of the least and the largest exponents."""
     scaled = in_mode(with_sums(MX, node=node), mode)
     assert scaled.sums is not None
-    plain = replace(
-        scaled, operation=EFDPA(L=1, a=MX.a, b=MX.b, c=MX.c), sums=replace(scaled.sums, scaled=None)
-    )
+    plain = replace(scaled, operation=EFDPA(L=1, a=MX.a, b=MX.b, c=MX.c), sums=replace(scaled.sums, scaled=None))
     rows = generate(OperandShape.of(scaled, 64), 1500, seed=7).operands
     got = scaled.dot(*rows)
     assert got.tolist() == scaled_dot(plain, rows, 32).tolist()
