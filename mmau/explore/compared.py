@@ -217,6 +217,12 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
+def shared_words(names: Sequence[str]) -> str:
+    """The words that all names of points have, in the order of the first one."""
+    first, *others = (name.split() for name in names)
+    return " ".join(word for word in first if all(word in other for other in others))
+
+
 def varied(records: Sequence[Record]) -> dict[str, list[object]]:
     """The labels of the keys that points differ in, with their values: numbers in order, others as they come."""
     found: dict[str, dict[object, None]] = {}
