@@ -185,6 +185,6 @@ def parts_of_area(records: Sequence[Record]) -> str:
         return ""
     most = f"{min(shares)} to {max(shares)}" if min(shares) < max(shares) else f"{max(shares)}"
     return (
-        f"Components are mapped one by one: together they take {most} % of the area of the datapath, which is mapped as a "
-        "whole (black line) and without what they share."
+        f"Components are mapped one by one: together they take {most} % of the area of the datapath (black line), which is "
+        "mapped as a whole."
     )
