@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from mmau.explore.columns import COSTS as described_costs
 from mmau.explore.columns import described, flat_name, value_of
 from mmau.explore.compared import (
     COSTS,
+    arithmetics,
     asked_first,
     by_cells,
     costs_of,
@@ -23,7 +23,6 @@ from mmau.explore.compared import (
     limit_text,
     measures_of,
     rank,
-    shared_words,
     short_names,
     title,
 )
@@ -220,7 +219,8 @@ def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHIN
     that none hides another; of many, those along the front. None where there are none."""
     chosen = [record for record in records if any(histogram(record, workload) for workload in workloads(records))]
     of_each = arithmetics(chosen)
-    chosen, some = representatives([record for record in chosen if record["name"] in of_each], DISTRIBUTIONS, asked)
+    firsts = {of_each[record["name"]]: record for record in reversed(chosen)}
+    chosen, some = representatives([record for record in chosen if record in firsts.values()], DISTRIBUTIONS, asked)
     shown = [workload for workload in workloads(chosen) if any(_counted(record, workload) for record in chosen)]
     if not shown:
         return None
@@ -268,17 +268,6 @@ def labelled(edges: Sequence[float]) -> list[int]:
         if all(abs(place - other) >= len(edges) / TICKS for other in found):
             found.append(place)
     return sorted(found)
-
-
-def arithmetics(records: Sequence[Record]) -> dict[str, str]:
-    """The first record of each arithmetic, by its name, with the words that all points of this arithmetic have in theirs:
-    points that differ in how they are built alone have the same errors."""
-    groups: dict[str, list[str]] = {}
-    for record in records:
-        built = ("implementation.", "array.")
-        keys = {key: value for key, value in record["parameters"].items() if not key.startswith(built)}
-        groups.setdefault(json.dumps([record["kind"], keys], sort_keys=True), []).append(str(record["name"]))
-    return {names[0]: shared_words(names) or names[0] for names in groups.values()}
 
 
 def _counted(record: Record, workload: str) -> bool:

@@ -16,6 +16,7 @@ from golden.html import Markup, details, element, joined
 from mmau.explore.answers import ABOUT_CHANGES, ANSWER, answered, changes, head
 from mmau.explore.columns import Column, columns, flat_name
 from mmau.explore.compared import (
+    arithmetics,
     asked_first,
     beyond_text,
     cells_of,
@@ -129,11 +130,13 @@ def data(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> dict[str, A
     measures = asked_first(measures_of(records, asked), asked)
     limits = [(flat_name(limit.column), limit) for limit in asked.limits if limit.parameter is None]
     lacking = reasons(records)
+    of_each = arithmetics(records)
     titles = {column.key: head(column.key, short, records) for column in found}
     return {
         "columns": [column._asdict() | {"label": label(column.key, short), "title": titles[column.key]} for column in found],
         "points": [
             point(record, found)
+            | {"arithmetic": of_each[record["name"]]}
             | {"missing": lacking.get(record["name"], {})}
             | {"beyond": "; ".join(filter(None, (record.get("late"), beyond_text(record, asked, short))))}
             for record in records
@@ -205,11 +208,18 @@ def premises(records: Sequence[Record], asked: Asked) -> Markup:
 
 def changed(records: Sequence[Record], asked: Asked) -> Markup:
     """What each key changes; nothing where no points differ in one alone."""
-    tables = [html.table(each.heads, each.rows, each.key, each.numbers) for each in changes(records, asked)]
+    tables = [
+        html.table(each.heads, [(row[0].replace(" → ", KEPT), *row[1:]) for row in each.rows], each.key, each.numbers)
+        for each in changes(records, asked)
+    ]
     if not tables:
         return Markup("")
     heading = element("h2", "What each key changes", id="changes")
-    return element("section", heading, element("p", ABOUT_CHANGES, class_="soft"), *tables)
+    return element("section", heading, element("p", ABOUT_CHANGES, class_="soft"), *tables, class_="changes")
+
+
+KEPT = "\u00a0→\u00a0"
+"""An arrow that stays in a line with what is before and behind it."""
 
 
 def summary(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> Markup:
