@@ -209,7 +209,7 @@ def premises(records: Sequence[Record], asked: Asked) -> Markup:
 def changed(records: Sequence[Record], asked: Asked) -> Markup:
     """What each key changes; nothing where no points differ in one alone."""
     tables = [
-        html.table(each.heads, [(row[0].replace(" → ", KEPT), *row[1:]) for row in each.rows], each.key, each.numbers)
+        html.table(each.heads, [[_KEPT.sub("\u00a0", cell) for cell in row] for row in each.rows], each.key, each.numbers)
         for each in changes(records, asked)
     ]
     if not tables:
@@ -218,8 +218,8 @@ def changed(records: Sequence[Record], asked: Asked) -> Markup:
     return element("section", heading, element("p", ABOUT_CHANGES, class_="soft"), *tables, class_="changes")
 
 
-KEPT = "\u00a0→\u00a0"
-"""An arrow that stays in a line with what is before and behind it."""
+_KEPT = re.compile(r" (?=→|to |%)|(?<=→) |(?<=\bto) ")
+"""The blanks of a change at which no line ends."""
 
 
 def summary(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> Markup:

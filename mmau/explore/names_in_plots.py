@@ -3,9 +3,9 @@ own point alone, or joined to it by a line."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import dist
 from typing import TYPE_CHECKING, Any
 
 from mmau.report.figures import plain
@@ -50,8 +50,8 @@ def write_names(
     upright: Sequence[float] = (),
 ) -> list[str]:
     """Write names beside their points, each where it covers no name, no point and no line, the first ones first, and return
-    those for which there is no such place. A name that is not near its own point alone has a line to it. The figure is laid
-    out before, and its panels stay where they are.
+    those for which there is no such place. A name that is not near its own point alone has a line to it, and is nearer to
+    another one where there is no other place. The figure is laid out before, and its panels stay where they are.
 
     Args:
         others: the points of the panel that have no name. lines: lines from corner to corner.
@@ -81,15 +81,17 @@ def write_names(
         extent = text.get_window_extent()
         width, height = extent.width * scale, extent.height * scale
         x, y = at(place)
-        for box, distance in _boxes(x, y, width, height):
+        places = [*_boxes(x, y, width, height)]
+        for is_last, (box, distance) in [*((False, each) for each in places), *((True, each) for each in places)]:
             if box[0] < low_x or box[1] < low_y or box[2] > high_x or box[3] > high_y:
                 continue
             if any(_overlap(box, each) for each in taken) or any(_crosses(box, part) for part in drawn):
                 continue
             leader = ((x, y), _nearest(box, (x, y)))
-            if distance <= LEADER and any(
-                _gap(box, point) < CLEAR * _gap(box, (x, y)) for point in points if point != (x, y)
-            ):
+            own, gaps = _gap(box, (x, y)), [_gap(box, point) for point in points if point != (x, y)]
+            if min(gaps, default=own) < own and not (is_last and distance > LEADER):
+                continue
+            if distance <= LEADER and min(gaps, default=math.inf) < CLEAR * own:
                 continue
             if distance > LEADER and any(_crosses(each, leader) for each in taken if not _overlap(each, _around((x, y)))):
                 continue
@@ -134,7 +136,7 @@ def _nearest(box: Box, place: Place) -> Place:
 
 def _gap(box: Box, place: Place) -> float:
     """How far a place is from a box."""
-    return dist(_nearest(box, place), place)
+    return math.dist(_nearest(box, place), place)
 
 
 def _around(place: Place) -> Box:

@@ -148,7 +148,7 @@ function nameBoxes(named, spots, frame, lines, taken) {
   for (const { point, name } of named) {
     const [x, y] = spots.get(point);
     const width = widthOf(name);
-    for (const [distance, right, down] of candidates) {
+    for (const [distance, right, down, isLast] of [...candidates, ...candidates.map((each) => [...each, true])]) {
       const step = right === 0 || down === 0 ? distance : 0.7 * distance;
       const left = x + right * step - (right > 0 ? 0 : right < 0 ? width : width / 2);
       const top = y + down * step - (down > 0 ? 0 : down < 0 ? LINE : LINE / 2);
@@ -157,7 +157,10 @@ function nameBoxes(named, spots, frame, lines, taken) {
       const leader = [[x, y], nearest(box, [x, y])];
       if (box[0] < frame[0] || box[1] < frame[1] || box[2] > frame[2] || box[3] > frame[3]) continue;
       if (full.some((other) => overlap(box, other)) || drawn.some((line) => crosses(box, line))) continue;
-      if (!joined && places.some((other) => (other[0] !== x || other[1] !== y) && gap(box, other) < CLEAR * gap(box, [x, y]))) continue;
+      const own = gap(box, [x, y]);
+      const others = Math.min(...places.filter((other) => other[0] !== x || other[1] !== y).map((other) => gap(box, other)));
+      if (others < own && !(isLast && joined)) continue;
+      if (!joined && others < CLEAR * own) continue;
       if (joined && full.some((other) => !overlap(other, around([x, y])) && crosses(other, leader))) continue;
       full.push(box);
       if (joined) drawn.push(leader);
@@ -254,6 +257,11 @@ function drawScatter(shown) {
     const shapes = shapeValues.length <= SHAPES.length ? shapeValues : [];
     traces.push(...shapes.map((value) => ({ ...NOTHING, name: `${plain(COLUMNS[shapeAt].label)} ${plain(written(value))}`, marker: { size: 10, symbol: shapeOf(value), color: colourOf("--soft") } })));
   }
+  // Unseen and larger than the points: room for names at the ends of the axes.
+  traces.push(...panels.map((cells, panel) => {
+    const inside = drawn.filter((point) => point.cells === cells).map((point) => places.get(point));
+    return { type: "scatter", mode: "markers", xaxis: axisNo(panel), x: inside.map(([x]) => x), y: inside.map(([, y]) => y), marker: { size: 60, opacity: 0 }, hoverinfo: "skip", showlegend: false };
+  }));
   const joined = better.includes("zero") ? [] : lines.map((of) => drawn.filter((point) => of.includes(point))).filter((of) => of.length);
   const fronts = [];
   for (const [number, of] of joined.entries()) {

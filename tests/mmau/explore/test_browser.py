@@ -123,7 +123,7 @@ def test_names_are_near_their_own_point_alone_or_joined_to_it(opened: Opened) ->
         places,
     )
     assert [number for number, *_ in found] == [0, 1, 2, 3, 4, 5, 6]
-    boxes = []
+    boxes: list[tuple[float, float, float, float]] = []
     for number, joined, x, y, width in found:
         left, top = places[number][0] + x - width / 2, places[number][1] + y - 7.5
         box = (left, top, left + width, top + 15)
