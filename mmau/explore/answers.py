@@ -283,14 +283,15 @@ def _tables(
     keys = {head: path for head, path in KEYS.items() if any(value_at(record, *path) is not None for record in shown)}
     of_array = [column for column in costs if column.startswith("cost.array_")]
     parts = [[column for column in costs if column not in of_array], of_array, [*measures]]
-    if len(keys) + sum(map(len, parts)) <= WIDE:
-        parts = [[*costs, *measures]]
-    elif len(of_array) + len(measures) <= WIDE:
-        parts = [parts[0], [*of_array, *measures]]
+    first, *others = [each for each in parts if each]
+    if len(keys) + len(first) + sum(map(len, others)) <= WIDE:
+        first, others = [*costs, *measures], []
+    elif sum(map(len, others)) <= WIDE:
+        others = [[column for each in others for column in each]]
     on_it = {str(record["name"]) for record in front}
     lines = []
-    for columns in filter(None, parts):
-        of_keys = keys if columns is parts[0] else {}
+    for columns in filter(None, [first, *others]):
+        of_keys = keys if columns is first else {}
         heads = ["point", *of_keys, *(head(column, short, points) for column in columns), "note"]
         rows = [
             [

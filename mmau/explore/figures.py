@@ -218,7 +218,7 @@ def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHIN
     """Distributions of the error (ulp): a panel for each workload, in all of them the same rows, one for each arithmetic, so
     that none hides another; of many, those along the front. None where there are none."""
     chosen = [record for record in records if any(histogram(record, workload) for workload in workloads(records))]
-    of_each = arithmetics(chosen)
+    of_each, short = arithmetics(chosen), short_names(records)
     firsts = {of_each[record["name"]]: record for record in reversed(chosen)}
     chosen, some = representatives([record for record in chosen if record in firsts.values()], DISTRIBUTIONS, asked)
     shown = [workload for workload in workloads(chosen) if any(_counted(record, workload) for record in chosen)]
@@ -244,7 +244,7 @@ def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHIN
         axes.set_yticks([0.4 - number for number in range(len(chosen))], rows)
         if axes is not panels[0]:
             axes.tick_params(labelleft=False)
-        axes.set(xlabel="error (ulp): lower edges of the bins", title=plain(workload), ylim=(-len(chosen) + 0.95, 1))
+        axes.set(xlabel="error (ulp): lower edges of the bins", title=plain(short[workload]), ylim=(-len(chosen) + 0.95, 1))
     return figure
 
 

@@ -212,6 +212,14 @@ def test_arrays_of_some_points_hide_nothing_of_the_others() -> None:
     assert [*costs_of([*records, reference], Asked()).values()] == arrays
 
 
+def test_keys_stand_beside_the_names_in_the_first_table_whatever_its_costs_are() -> None:
+    for records in (done()[4:8], with_arrays(done()[4:8]), [*with_arrays(done()[4:6]), *done()[6:8]]):
+        for record in records:
+            record["parameters"] = {**record["parameters"], "implementation.stages": 2}
+        first = answers(records, "t").partition("## The points")[2].partition("\n| point |")[2].partition("\n")[0]
+        assert first.startswith(" L | stages | clock of power (ns) | area")
+
+
 def test_fewer_pairs_of_a_column_are_counted_beside_it() -> None:
     records = [record for record in done() if record["axes"]["F"] in (14, 22)]
     with_arrays([record for record in records if record["axes"]["L"] == 8])
