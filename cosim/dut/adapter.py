@@ -4,7 +4,8 @@ It takes the operands of a whole result at once, as the reference has them, and 
 says: transfer by transfer, at `start`, or each operand with its own handshake. While it does not offer them, the design's
 ports hold their inverse, or in a proof anything. It gives the design's result, or the parts of it together, as one.
 
-A proof knows the signals of each protocol, so its adapter only counts transfers and gathers the parts of a result.
+A proof knows the signals of each protocol, so its adapter only counts transfers and gathers the parts of a result. The
+operands of a result stay outside until its last transfer is taken, and whoever offers them pauses where it will.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,8 +74,8 @@ def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], is_sim
 
     Args:
         outer, inner: operands of the whole result, and of one transfer.
-        is_simulated: whether it pauses between transfers; that of a proof does not, but with `[beats]` it has an input
-            `idle`, what ports hold that offer nothing.
+        is_simulated: whether it pauses between transfers by itself; that of a proof does not, but with `[beats]` it has an
+            input `idle`, what ports hold that offer nothing.
     """
     yield "  /* verilator lint_off WIDTH */"
     yield from _Adapter(dut, outer, inner, is_simulated).lines()
@@ -88,7 +89,7 @@ class _Adapter:
         self._given = [each for each in inner if each.direction == "input" and each.width]
         self._handshaken = [each.name for each in self._given if each.name in "abc"]
         self._marked = "in_valid" in dut.signals or dut.protocol in (START_DONE, EACH)
-        self._is_simulated, self._pauses = is_simulated, is_simulated and self._marked
+        self._is_simulated, self._held_in = is_simulated, "held_" if is_simulated else ""
         self._format = self._outer.get("format")
         self._takes_ready = "out_ready" in self._timing.controls
 
@@ -102,8 +103,9 @@ class _Adapter:
             yield from self._passed()
             yield from self._results()
             return
-        yield from self._held()
-        yield from self._pausing()
+        if self._is_simulated:
+            yield from self._held()
+            yield from self._pausing()
         yield from self._sending()
         yield from self._operands()
         yield from self._results()
@@ -155,7 +157,7 @@ class _Adapter:
     def _pausing(self) -> Iterator[str]:
         """The pauses within a result, which the bench does not know: drawn by a shift register, in stretches."""
         sides = self._handshaken if self._dut.protocol == EACH else ["all"]
-        if not self._pauses:
+        if not self._marked:
             yield from (f"  wire pauses_{side} = 1'b0;" for side in sides)
             return
         yield f"  logic [{NOISE - 1}:0] noise = 16'hace1;"
@@ -177,46 +179,45 @@ class _Adapter:
         beats, before = self._beats, None if self._beats is None else self._beats.before
         counts = (1,) if beats is None else beats.counts
         last = " : ".join(
-            [f"held_format == {number} ? {count - 1}" for number, count in enumerate(counts[:-1])] + [str(counts[-1] - 1)]
+            [f"{self._held_in}format == {number} ? {count - 1}" for number, count in enumerate(counts[:-1])]
+            + [str(counts[-1] - 1)]
         )
         width = max(1, (max(counts) - 1).bit_length())
         interval = 1 if beats is None else beats.interval
         drains = self._dut.protocol == START_DONE or before is not None
-        for name, bits in (
-            ("busy", 1),
-            ("fed", 1),
-            ("offered", 1),
-            ("prepared", 1),
-            ("beat", width),
-            ("wait_left", max(1, interval.bit_length())),
-        ):
-            yield self._register(name, bits)
+        bits = {"busy": 1, "fed": 1, "offered": 1, "prepared": 1, "beat": width, "wait_left": max(1, interval.bit_length())}
+        after = {
+            "busy": "busy <= takes | (busy & ~over);",
+            "fed": f"fed <= {'(fed | ends) & ~over' if drains else '0'};",
+            "offered": "offered <= shows & ~goes;",
+            "prepared": f"prepared <= {'~takes & (prepared | may) & busy & ~over' if before else '0'};",
+            "beat": "if (takes) beat <= 0; else if (goes) beat <= is_final ? 0 : beat + 1'b1;",
+            "wait_left": f"wait_left <= goes ? {interval - 1} : wait_left == 0 ? 0 : wait_left - 1'b1;",
+        }
+        if not self._is_simulated:
+            del after["busy"], after["offered"]
+            after["prepared"] = f"prepared <= {'(prepared | may) & ~over' if before else '0'};"
+            after["beat"] = "if (goes) beat <= is_final ? 0 : beat + 1'b1;"
+        yield from (self._register(name, bits[name]) for name in after)
         yield f"  wire [{width - 1}:0] final_beat = {last};"
         yield "  wire is_final = beat == final_beat;"
-        yield "  wire may = busy & ~fed & (wait_left == 0) & (offered | ~pauses_all);"
+        offers = "busy & ~fed & (wait_left == 0) & (offered | ~pauses_all)"
+        yield f"  wire may = {offers if self._is_simulated else 'in_valid & ~fed & (wait_left == 0)'};"
         yield f"  wire shows = may{' & prepared' if before else ''};"
         ready = {"in_ready": " & inner_in_ready", "busy": " & ~inner_busy"}
         yield f"  wire goes = shows{''.join(text for name, text in ready.items() if name in self._dut.signals)};"
         yield "  wire ends = goes & is_final;"
         leaves = f"out_valid{' & out_ready' if self._takes_ready else ''} & (fed | ends)"
         yield f"  wire over = {leaves if drains else 'ends'};"
-        yield f"  assign in_ready = ~busy{'' if drains else ' | ends'};"
+        begins = f"~busy{'' if drains else ' | ends'}"
+        yield f"  assign in_ready = {begins if self._is_simulated else 'ends'};"
         signal = {"start": "goes", "in_valid": "shows", "first": "shows & (beat == 0)", "last": "shows & is_final"}
         for name in self._dut.signals:
             if name in signal:
                 yield f"  assign inner_{name} = {signal[name]};"
             elif name == before:
                 yield f"  assign inner_{name} = may & ~prepared;"
-        names = ("busy", "fed", "offered", "prepared", "beat", "wait_left")
-        yield from self._clocked(
-            dict.fromkeys(names, "0"),
-            "busy <= takes | (busy & ~over);",
-            f"fed <= {'(fed | ends) & ~over' if drains else '0'};",
-            "offered <= shows & ~goes;",
-            f"prepared <= {'~takes & (prepared | may) & busy & ~over' if before else '0'};",
-            "if (takes) beat <= 0; else if (goes) beat <= is_final ? 0 : beat + 1'b1;",
-            f"wait_left <= goes ? {interval - 1} : wait_left == 0 ? 0 : wait_left - 1'b1;",
-        )  # fmt: skip
+        yield from self._clocked(dict.fromkeys(after, "0"), *after.values())
 
     def _each_by_itself(self) -> Iterator[str]:
         """A handshake for each operand: they are offered in any order, each until it is taken."""
@@ -252,7 +253,7 @@ class _Adapter:
             yield f"  wire shown_{each.name} = {shown};"
             lines = self._lines_of(each.name)
             per_line = each.count // lines
-            bits = f"held_{each.name}"
+            bits = f"{self._held_in}{each.name}"
             if whole.count > each.count:  # by shifts: an index beyond a vector would be undefined
                 size = per_line * whole.pitch
                 shifts = [f"{line} * (final_beat + 1) * {size} + beat * {size}" for line in range(lines)]

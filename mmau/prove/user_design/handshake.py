@@ -129,6 +129,7 @@ class Reached:
         must_stay: whether a result was valid and not taken, so that it must stay valid.
         end: the registers that a run changes, as they will be at its end; empty if none is under way.
         is_read: whether the oldest result was shown, and may be read as long as it is.
+        is_begun: whether operands were offered that have to be offered again, as their transfers come without a pause.
     """
 
     registers: tuple[tuple[str, Term], ...]
@@ -136,15 +137,16 @@ class Reached:
     must_stay: bool = False
     end: tuple[tuple[str, Term], ...] = ()
     is_read: bool = False
+    is_begun: bool = False
 
 
-_Key = tuple[tuple[Term, ...], tuple[int, ...], bool, tuple[tuple[str, Term], ...], bool]
+_Key = tuple[tuple[Term, ...], tuple[int, ...], bool, tuple[tuple[str, Term], ...], bool, bool]
 """What states have in common that are explored as one."""
 
 
 def _key(state: Reached, kept: frozenset[str]) -> _Key:
     registers = tuple(term for name, term in state.registers if name in kept)
-    return registers, state.taken, state.must_stay, state.end, state.is_read
+    return registers, state.taken, state.must_stay, state.end, state.is_read, state.is_begun
 
 
 class DependsOnData(NotCompared):
@@ -250,7 +252,9 @@ class Handshake:
     def _stimuli(self, reached: Reached) -> Iterator[Stimulus]:
         """What the master may do in a state."""
         lacking, may_lead = min(reached.taken), not self._master.beside
-        offers = ((1, 0) if may_lead or count == lacking else (0,) for count in reached.taken)
+        offers = [(1, 0) if may_lead or count == lacking else (0,) for count in reached.taken]
+        if reached.is_begun:
+            offers = [(1,)]
         for offered in product(*offers):
             for ready, ends in product((1, 0) if self._master.taken else (1,), (1, 0) if reached.end else (0,)):
                 yield Stimulus(offered, ready, ends)
@@ -324,6 +328,7 @@ class Handshake:
             must_stay=is_shown and not ready and min(left) > 0,
             end=() if stimulus.ends else reached.end,
             is_read=master.is_single and is_shown and not gone,
+            is_begun=master.is_steady and any(offered) and not any(moves),
         )
         lacking = [place for place, count in enumerate(before) if count == min(before)]
         return Step(
@@ -423,8 +428,11 @@ class Handshake:
         return self._tokens[place]
 
     def _live(self, taken: Sequence[int]) -> Iterator[tuple[int, str, Bits]]:
-        """The operands that have entered, each with its place in the queue and its port."""
-        counts = {port: count for each, count in zip(self._master.channels, taken, strict=True) for port in each.ports}
+        """The operands that have entered, in part too, each with its place in the queue and its port."""
+        begun = int(self._master.is_counted)
+        counts = {
+            port: count + begun for each, count in zip(self._master.channels, taken, strict=True) for port in each.ports
+        }
         counts |= dict.fromkeys(self._master.beside, max(taken))
         for port, count in counts.items():
             yield from ((place, port, self._token(place)[port]) for place in range(count))

@@ -37,7 +37,8 @@ class Master:
         busy: the output that forbids a start, or None. With it a start may come in the cycle of `shown`, if it is 0 there;
             without it in the cycle after.
         holds: whether ports keep operands from the start until the result is shown.
-        is_late: whether a wrapper with registers stands between it and the design, so that nothing comes at once.
+        is_counted: whether operands enter in several transfers, which the wrapper counts: they are offered until the last
+            is taken. is_steady: whether they then come without a pause.
     """
 
     channels: tuple[Channel, ...]
@@ -47,7 +48,8 @@ class Master:
     is_single: bool = False
     busy: str | None = None
     holds: bool = False
-    is_late: bool = False
+    is_counted: bool = False
+    is_steady: bool = False
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -62,8 +64,6 @@ class Master:
 
     def assumed(self) -> Iterator[str]:
         """What a user may not expect of it."""
-        if self.is_late:
-            yield "no operand is offered in the first cycle after a reset"
         if self.beside:
             names = ", ".join(self.beside)
             yield f"each operand is offered after all operands of the result before are taken; no handshake has: {names}"
@@ -89,4 +89,6 @@ def master_of(dut: Dut, operands: Iterable[Operand]) -> Master:
         return Master(channels, taken="out_ready", beside=tuple(port for port in ports if port not in own))
     controls = dut.timing.controls
     ready, taken = (name if name in controls else None for name in ("in_ready", "out_ready"))
-    return Master((Channel("in_valid", ready, ports),), taken=taken, is_late=dut.beats is not None)
+    is_counted = dut.beats is not None
+    is_steady = is_counted and "in_valid" not in dut.signals
+    return Master((Channel("in_valid", ready, ports),), taken=taken, is_counted=is_counted, is_steady=is_steady)
