@@ -82,11 +82,11 @@ class Sources:
             )
 
 
-def sources_of(design: Design, dut: "Dut | None", folder: Path, with_pauses: bool = True) -> Sources:
+def sources_of(design: Design, dut: "Dut | None", folder: Path, is_simulated: bool = True) -> Sources:
     """The sources of the generated design, or of a user design in a wrapper that gives it the same ports.
 
     Args:
-        with_pauses: whether the wrapper pauses between the transfers of one result: in simulations alone.
+        is_simulated: whether the wrapper is for a simulation, and not for a proof.
 
     Raises:
         ElaborationError: Verilator, or GHDL, cannot read the design. PortMismatch: its ports do not fit its description.
@@ -111,9 +111,9 @@ def sources_of(design: Design, dut: "Dut | None", folder: Path, with_pauses: boo
         return _vhdl_sources(design, dut, folder)
     operands = operands_of(design, dut.widths)
     design_read = elaborated(dut)
-    inner = inner_operands(dut, operands) if dut.has_inner_operands else operands
+    inner = inner_operands(dut, operands, is_simulated) if dut.has_inner_operands else operands
     connection = connect(dut, inner, design_read.ports, narrower_results(design, dut.widths))
-    text = wrapper(dut, operands, connection, design_read.parameters, inner, with_pauses)
+    text = wrapper(dut, operands, connection, design_read.parameters, inner, is_simulated)
     around = folder / f"{WRAPPER}.sv"
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)

@@ -3,13 +3,16 @@
 It takes the operands of a whole result at once, as the reference has them, and hands them to the design as its description
 says: transfer by transfer, at `start`, or each operand with its own handshake. While it does not offer them, the design's
 ports hold their inverse, or in a proof anything. It gives the design's result, or the parts of it together, as one.
+
+A proof knows the signals of each protocol, so its adapter only counts transfers and gathers the parts of a result. The
+operands of a result stay outside until its last transfer is taken, and whoever offers them pauses where it will.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cosim.dut.connection import Operand, PortMismatch
-from cosim.dut.description import EACH, START_DONE, Dut
+from cosim.dut.description import EACH, INPUT_SIGNALS, START_DONE, Dut
 from cosim.dut.sequence import Matrix
 from rtl.designs.ports import OPERANDS
 
@@ -26,11 +29,11 @@ LONG = "cycles[11:6] == 6'd45"
 """The cycles of a long pause: 64 of every 4,096."""
 
 
-def inner_operands(dut: Dut, operands: Sequence[Operand]) -> list[Operand]:
+def inner_operands(dut: Dut, operands: Sequence[Operand], is_simulated: bool = True) -> list[Operand]:
     """The operands of one transfer of the design, and a part of its result.
 
     Args:
-        operands: of the whole result.
+        operands: of the whole result. is_simulated: whether the adapter is that of a simulation.
 
     Raises:
         PortMismatch: an operand that has no handshake, where each has one.
@@ -56,14 +59,9 @@ def inner_operands(dut: Dut, operands: Sequence[Operand]) -> list[Operand]:
         parts = longest if in_beats else shape.parts if each.name == "d" else 1
         order = None if dut.matrix is None or (parts > 1 and each.name == "d") else shape.order(each.name, length)
         found.append(
-            replace(each, count=each.count // parts, order=order, within=each.within if not dut.is_adapted else None)
+            replace(each, count=each.count // parts, order=order, within=None if dut.adapts(is_simulated) else each.within)
         )
     return found
-
-
-def handshaken(inner: Sequence[Operand]) -> list[str]:
-    """The operands of one transfer that may have a handshake of their own."""
-    return [each.name for each in inner if each.direction == "input" and each.width and each.name in "abc"]
 
 
 def idle_bits(inner: Sequence[Operand]) -> int:
@@ -71,27 +69,27 @@ def idle_bits(inner: Sequence[Operand]) -> int:
     return sum(each.count * each.width for each in inner if each.direction == "input")
 
 
-def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], with_pauses: bool) -> Iterator[str]:
+def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], is_simulated: bool) -> Iterator[str]:
     """The lines of the adapter, between ports of the wrapper and nets `inner_…`.
 
     Args:
         outer, inner: operands of the whole result, and of one transfer.
-        with_pauses: whether it pauses between transfers; a proof is without, but has an input `idle`, what ports hold that
-            offer nothing, and an input `pauses` that keeps back each operand with a handshake of its own.
+        is_simulated: whether it pauses between transfers by itself; that of a proof does not, but with `[beats]` it has an
+            input `idle`, what ports hold that offer nothing.
     """
     yield "  /* verilator lint_off WIDTH */"
-    yield from _Adapter(dut, outer, inner, with_pauses).lines()
+    yield from _Adapter(dut, outer, inner, is_simulated).lines()
     yield "  /* verilator lint_on WIDTH */"
 
 
 class _Adapter:
-    def __init__(self, dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], with_pauses: bool) -> None:
+    def __init__(self, dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], is_simulated: bool) -> None:
         self._dut, self._beats, self._timing = dut, dut.beats, dut.timing
         self._outer, self._inner = {each.name: each for each in outer}, {each.name: each for each in inner}
         self._given = [each for each in inner if each.direction == "input" and each.width]
-        self._handshaken = handshaken(inner)
+        self._handshaken = [each.name for each in self._given if each.name in "abc"]
         self._marked = "in_valid" in dut.signals or dut.protocol in (START_DONE, EACH)
-        self._with_pauses, self._pauses = with_pauses, with_pauses and self._marked
+        self._is_simulated, self._held_in = is_simulated, "held_" if is_simulated else ""
         self._format = self._outer.get("format")
         self._takes_ready = "out_ready" in self._timing.controls
 
@@ -101,8 +99,13 @@ class _Adapter:
             yield f"  logic [{each.count * each.width - 1}:0] inner_{each.name};"
         for name in self._dut.signals:
             yield f"  logic inner_{name};"
-        yield from self._held()
-        yield from self._pausing()
+        if not self._is_simulated and self._beats is None:
+            yield from self._passed()
+            yield from self._results()
+            return
+        if self._is_simulated:
+            yield from self._held()
+            yield from self._pausing()
         yield from self._sending()
         yield from self._operands()
         yield from self._results()
@@ -127,6 +130,17 @@ class _Adapter:
         """A further condition of a clocked block."""
         return " & en" if self._timing.enable else ""
 
+    def _passed(self) -> Iterator[str]:
+        """Operands and signals as they are, but for those of the result."""
+        for each in self._given:
+            pitch = self._outer[each.name].pitch
+            for k in range(each.count):
+                place, outside = f"{k * each.width} +: {each.width}", f"{k * pitch} +: {each.width}"
+                yield f"  assign inner_{each.name}[{place}] = {each.name}[{outside}];"
+        for name in self._dut.signals:
+            if name not in ("out_valid", "out_ready", "done"):
+                yield f"  assign inner_{name} = {name};" if name in INPUT_SIGNALS else f"  assign {name} = inner_{name};"
+
     def _held(self) -> Iterator[str]:
         """The operands of the result that is under way."""
         outer = [self._outer[each.name] for each in self._given]
@@ -143,10 +157,7 @@ class _Adapter:
     def _pausing(self) -> Iterator[str]:
         """The pauses within a result, which the bench does not know: drawn by a shift register, in stretches."""
         sides = self._handshaken if self._dut.protocol == EACH else ["all"]
-        if self._dut.protocol == EACH and not self._with_pauses:
-            yield from (f"  wire pauses_{side} = pauses[{place}];" for place, side in enumerate(sides))
-            return
-        if not self._pauses:
+        if not self._marked:
             yield from (f"  wire pauses_{side} = 1'b0;" for side in sides)
             return
         yield f"  logic [{NOISE - 1}:0] noise = 16'hace1;"
@@ -168,46 +179,45 @@ class _Adapter:
         beats, before = self._beats, None if self._beats is None else self._beats.before
         counts = (1,) if beats is None else beats.counts
         last = " : ".join(
-            [f"held_format == {number} ? {count - 1}" for number, count in enumerate(counts[:-1])] + [str(counts[-1] - 1)]
+            [f"{self._held_in}format == {number} ? {count - 1}" for number, count in enumerate(counts[:-1])]
+            + [str(counts[-1] - 1)]
         )
         width = max(1, (max(counts) - 1).bit_length())
         interval = 1 if beats is None else beats.interval
         drains = self._dut.protocol == START_DONE or before is not None
-        for name, bits in (
-            ("busy", 1),
-            ("fed", 1),
-            ("offered", 1),
-            ("prepared", 1),
-            ("beat", width),
-            ("wait_left", max(1, interval.bit_length())),
-        ):
-            yield self._register(name, bits)
+        bits = {"busy": 1, "fed": 1, "offered": 1, "prepared": 1, "beat": width, "wait_left": max(1, interval.bit_length())}
+        after = {
+            "busy": "busy <= takes | (busy & ~over);",
+            "fed": f"fed <= {'(fed | ends) & ~over' if drains else '0'};",
+            "offered": "offered <= shows & ~goes;",
+            "prepared": f"prepared <= {'~takes & (prepared | may) & busy & ~over' if before else '0'};",
+            "beat": "if (takes) beat <= 0; else if (goes) beat <= is_final ? 0 : beat + 1'b1;",
+            "wait_left": f"wait_left <= goes ? {interval - 1} : wait_left == 0 ? 0 : wait_left - 1'b1;",
+        }
+        if not self._is_simulated:
+            del after["busy"], after["offered"]
+            after["prepared"] = f"prepared <= {'(prepared | may) & ~over' if before else '0'};"
+            after["beat"] = "if (goes) beat <= is_final ? 0 : beat + 1'b1;"
+        yield from (self._register(name, bits[name]) for name in after)
         yield f"  wire [{width - 1}:0] final_beat = {last};"
         yield "  wire is_final = beat == final_beat;"
-        yield "  wire may = busy & ~fed & (wait_left == 0) & (offered | ~pauses_all);"
+        offers = "busy & ~fed & (wait_left == 0) & (offered | ~pauses_all)"
+        yield f"  wire may = {offers if self._is_simulated else 'in_valid & ~fed & (wait_left == 0)'};"
         yield f"  wire shows = may{' & prepared' if before else ''};"
         ready = {"in_ready": " & inner_in_ready", "busy": " & ~inner_busy"}
         yield f"  wire goes = shows{''.join(text for name, text in ready.items() if name in self._dut.signals)};"
         yield "  wire ends = goes & is_final;"
         leaves = f"out_valid{' & out_ready' if self._takes_ready else ''} & (fed | ends)"
         yield f"  wire over = {leaves if drains else 'ends'};"
-        yield f"  assign in_ready = ~busy{'' if drains else ' | ends'};"
+        begins = f"~busy{'' if drains else ' | ends'}"
+        yield f"  assign in_ready = {begins if self._is_simulated else 'ends'};"
         signal = {"start": "goes", "in_valid": "shows", "first": "shows & (beat == 0)", "last": "shows & is_final"}
         for name in self._dut.signals:
             if name in signal:
                 yield f"  assign inner_{name} = {signal[name]};"
             elif name == before:
                 yield f"  assign inner_{name} = may & ~prepared;"
-        names = ("busy", "fed", "offered", "prepared", "beat", "wait_left")
-        yield from self._clocked(
-            dict.fromkeys(names, "0"),
-            "busy <= takes | (busy & ~over);",
-            f"fed <= {'(fed | ends) & ~over' if drains else '0'};",
-            "offered <= shows & ~goes;",
-            f"prepared <= {'~takes & (prepared | may) & busy & ~over' if before else '0'};",
-            "if (takes) beat <= 0; else if (goes) beat <= is_final ? 0 : beat + 1'b1;",
-            f"wait_left <= goes ? {interval - 1} : wait_left == 0 ? 0 : wait_left - 1'b1;",
-        )  # fmt: skip
+        yield from self._clocked(dict.fromkeys(after, "0"), *after.values())
 
     def _each_by_itself(self) -> Iterator[str]:
         """A handshake for each operand: they are offered in any order, each until it is taken."""
@@ -243,7 +253,7 @@ class _Adapter:
             yield f"  wire shown_{each.name} = {shown};"
             lines = self._lines_of(each.name)
             per_line = each.count // lines
-            bits = f"held_{each.name}"
+            bits = f"{self._held_in}{each.name}"
             if whole.count > each.count:  # by shifts: an index beyond a vector would be undefined
                 size = per_line * whole.pitch
                 shifts = [f"{line} * (final_beat + 1) * {size} + beat * {size}" for line in range(lines)]
@@ -252,7 +262,7 @@ class _Adapter:
                 yield f"  wire [{each.count * whole.pitch - 1}:0] {bits} = {{{', '.join(reversed(chosen))}}};"
             for k in range(each.count):
                 code = f"{bits}[{k * whole.pitch} +: {each.width}]"
-                other = f"~{code}" if self._with_pauses else f"idle[{idle} +: {each.width}]"
+                other = f"~{code}" if self._is_simulated else f"idle[{idle} +: {each.width}]"
                 idle += each.width
                 yield f"  assign inner_{each.name}[{k * each.width} +: {each.width}] = shown_{each.name} ? {code} : {other};"
 
@@ -264,7 +274,11 @@ class _Adapter:
     def _results(self) -> Iterator[str]:
         """The result: the design's, the last of a dot product's, or all parts of it."""
         parts = 1 if self._dut.matrix is None else self._dut.matrix.parts
-        if self._dut.protocol == START_DONE:
+        stays = self._dut.protocol == START_DONE and not self._is_simulated
+        if stays:
+            yield self._register("pending", 1)
+            yield "  wire comes = inner_done & pending;"
+        elif self._dut.protocol == START_DONE:
             yield self._register("was_done", 1)
             yield from self._clocked({"was_done": "0"}, "was_done <= inner_done;")
             yield "  wire comes = fed ? inner_done : inner_done & ~was_done & ~busy;"
@@ -290,6 +304,10 @@ class _Adapter:
             if self._outer[each.name].within:
                 _, low = self._outer[each.name].outside(0, each.width)
                 yield f"  assign d[{low} +: {each.width}] = inner_{each.name};"
+        if stays:
+            yield "  assign done = inner_done & (is_whole | ~pending);"
+            yield from self._clocked({"pending": "0"}, "pending <= inner_start | (pending & ~(inner_done & is_whole));")
+            return
         yield f"  assign out_valid = comes & {kept};"
         if self._takes_ready:
             yield f"  assign inner_out_ready = out_ready | ~({kept});"
@@ -319,5 +337,6 @@ class _Adapter:
         shape = self._dut.matrix or Matrix()
         for k, place in enumerate(shape.order("d", 0) or ()):
             yield f"  assign d[{k * whole.width} +: {whole.width}] = all[{place * whole.width} +: {whole.width}];"
-        yield f"  always_ff @(posedge clk) if (leaves{self._enabled}) gathered <= all[{width - 1}:{size}];"
+        more = "" if self._is_simulated else " & ~is_whole"  # while the last part is shown, all are
+        yield f"  always_ff @(posedge clk) if (leaves{more}{self._enabled}) gathered <= all[{width - 1}:{size}];"
         yield from self._clocked({"part": "0"}, "if (leaves) part <= is_whole ? 0 : part + 1'b1;")

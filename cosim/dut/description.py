@@ -247,6 +247,10 @@ class Dut:
             or (self.matrix is not None and self.matrix.parts > 1)
         )
 
+    def adapts(self, is_simulated: bool) -> bool:
+        """Whether its wrapper, of a simulation or of a proof, has an adapter: a proof knows the signals of each protocol."""
+        return self.is_adapted and (is_simulated or self.beats is not None or (self.matrix or Matrix()).parts > 1)
+
     @property
     def has_inner_operands(self) -> bool:
         """Whether the operands of its ports are other ones than those of a result, or stand in another order."""

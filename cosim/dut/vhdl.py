@@ -380,7 +380,7 @@ def wrapper(
                 lines.append(f"{bits} <= {leaf.outwards.format(element)};")
     helpers = ""
     if dut.is_adapted:
-        made = Translation(adapter(dut, operands, inner, with_pauses=True), around, controls.items())
+        made = Translation(adapter(dut, operands, inner, is_simulated=True), around, controls.items())
         signals += made.signals
         lines += made.statements
         helpers = f"{HELPERS}\n"

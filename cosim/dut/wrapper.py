@@ -7,9 +7,9 @@ and the adapter of a protocol that no bench drives (adapter.py).
 from collections.abc import Mapping, Sequence
 
 from cosim.bench.protocol import HANDSHAKES
-from cosim.dut.adapter import adapter, handshaken, idle_bits
+from cosim.dut.adapter import adapter, idle_bits
 from cosim.dut.connection import Connection, Operand, Place, ports_around
-from cosim.dut.description import EACH, Dut
+from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER, Port, instance
 
 
@@ -19,32 +19,32 @@ def wrapper(
     connection: Connection,
     parameters: Mapping[str, tuple[int, bool]],
     inner: Sequence[Operand] | None = None,
-    with_pauses: bool = True,
+    is_simulated: bool = True,
 ) -> str:
     """The wrapper's text: ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and handshake.
 
     Args:
         operands: those of the wrapper. inner: those of the design, if they are others; an adapter stands between the two.
         parameters: the widths of the design's parameters that hold numbers (bits), and whether they have a sign.
-        with_pauses: whether the adapter pauses.
+        is_simulated: whether it is for a simulation; that of a proof has the signals of the design's own protocol, but for
+            `[beats]`.
     """
     ports = [_port(way, name, width) for name, (way, width) in ports_around(operands, dut.results).items()]
-    if dut.is_adapted:
+    adapts = dut.adapts(is_simulated)
+    if adapts and (is_simulated or dut.beats is not None):
         outputs = ("in_ready", "out_valid")
         ports += [_port("output" if name in outputs else "input", name, 1) for name in dut.timing.controls]
     else:
         ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
     inner = operands if inner is None else inner
-    if dut.is_adapted and not with_pauses:
+    if dut.beats is not None and not is_simulated:
         ports.append(_port("input", "idle", idle_bits(inner)))
-        if dut.protocol == EACH:
-            ports.append(_port("input", "pauses", len(handshaken(inner))))
     lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
     lines += [f"  {_net(port)}" for port in connection.ports]
-    lines += adapter(dut, operands, inner, with_pauses) if dut.is_adapted else ()
-    before = "inner_" if dut.is_adapted else ""
+    lines += adapter(dut, operands, inner, is_simulated) if adapts else ()
+    before = "inner_" if adapts else ""
     for operand in inner:
-        pitch = operand.width if dut.is_adapted else operand.pitch
+        pitch = operand.width if adapts else operand.pitch
         for number, place in enumerate(connection.elements[operand.name]):
             port, low = operand.outside(number, pitch)
             outside = f"{before}{port}[{low} +: {operand.width}]"

@@ -55,7 +55,7 @@ def judged(
 
     has_cause = explanation is not None and explanation.has_one_cause
     reset = reset_finding(design, request, simulated.outcome, has_cause, send)
-    sources = sources_of(design, request.dut, folder, with_pauses=False)
+    sources = sources_of(design, request.dut, folder, is_simulated=False)
     if sources.digests != simulated.sources:
         raise SimulationError("the design's files changed while it was simulated: run again")
     found |= {"not_compared": sources.not_compared, "held": dict(sources.held)}

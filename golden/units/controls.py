@@ -5,13 +5,16 @@ A value may map operands to other ports, or negate them. `Unit.choices` has ever
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from golden.arithmetic.formats import FORMATS, Format
+from golden.arithmetic.conversion import conversion, rounding_to, spelled
+from golden.arithmetic.formats import Format
 from golden.arithmetic.random_bits import RandomBits
 from golden.checks import listed, unknown
 from golden.operations import OPERATIONS, Operation
+from golden.operations.base import format_of
+from golden.units.own_formats import formats_of, with_formats
 
 MASK = "mask"
 """The key of an input with one bit for each product: an idle product counts as +0 · +0."""
@@ -119,22 +122,31 @@ class Control:
 
 def _given(key: str, value: Value) -> Any:
     places = {name: f"{'-' if source.is_negated else ''}{source.port}" for name, source in value.places}
-    keys = dict(value.keys)
+    keys = {name: given if isinstance(given, int) else str(given) for name, given in value.keys}
     return keys[key] if not places and set(keys) == {key} else keys | places
 
 
-def controls_from_table(table: Mapping[str, Any]) -> tuple[Control, ...]:
+def controls_from_table(table: Mapping[str, Any], formats: Mapping[str, Format] | None = None) -> tuple[Control, ...]:
     """The controls that a parsed table `[controls]` describes.
+
+    Args:
+        formats: the unit's own formats by name.
 
     Raises:
         ValueError: an entry of another form; the message names it, the rule and the value.
     """
-    found = tuple(_control(port, given) for port, given in table.items())
+    found = tuple(_with_own(_control(port, given), formats or {}) for port, given in table.items())
     for key in OPERANDS:
         alike = [control.port for control in found if control.key == key]
         if len(alike) > 1:
             raise ValueError(f'[controls] has one input with key = "{key}", got {listed(alike)}')
     return found
+
+
+def _with_own(control: Control, formats: Mapping[str, Format]) -> Control:
+    """A control whose values have a unit's own formats in place of their names."""
+    values = (replace(value, keys=tuple(with_formats(dict(value.keys), formats).items())) for value in control.values)
+    return replace(control, values=tuple(values))
 
 
 def _control(port: str, given: Any) -> Control:
@@ -186,7 +198,8 @@ def _value(where: str, key: str, name: str, given: Any) -> Value:
 
 def arithmetic(base: Operation, values: Sequence[Value]) -> tuple[Operation, dict[str, Source]]:
     """The operation that values choose, and where its operands come from."""
-    keys: dict[str, Any] = {key: value for each in values for key, value in each.keys}
+    formats = {form.name: form for form in formats_of(base)}  # which the controls of a dut.toml may name too
+    keys: dict[str, Any] = with_formats({key: value for each in values for key, value in each.keys}, formats)
     places: dict[str, Source] = {}
     for value in values:  # one after the other, the last one to the ports
         own = dict(value.places)
@@ -201,16 +214,15 @@ def arithmetic(base: Operation, values: Sequence[Value]) -> tuple[Operation, dic
     ports: dict[str, Any] = {port: getattr(base, port) for port in "abc"}  # a name says too little of a unit's own format
     one = keys.pop("formats", None)
     if one is not None:
-        if one not in FORMATS:
-            raise ValueError(unknown("formats", one, list(FORMATS)))
+        one = format_of("formats", one, None)
         ports |= {port: one for port in "abc" if port != "c" or base.c == base.a}
     ports |= {port: keys.pop(port) for port in "abc" if port in keys}
     allowed = kind.unit_keys()
     table = {key: getattr(base, key) for key in base.parameters() if key in allowed and key not in "abc"} | keys
     table |= {operand: ports[places[operand].port] for operand in kind.operands if operand in allowed}
     if one is not None and "rho" in table and base.c == base.a:
-        mode, _, of = str(table["rho"]).rpartition("-")
-        table["rho"] = f"{mode}-{one.upper()}" if of == base.a.name.upper() else table["rho"]
+        rho = conversion(table["rho"])
+        table["rho"] = spelled(rounding_to(rho.mode, one)) if rho.rounding_format == base.a else table["rho"]
     operation = kind.of_keys(table, named)
     read = {operand: places[operand] for operand in operation.operands}
     return operation, {operand: source for operand, source in read.items() if source != Source(operand)}

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from golden.arithmetic.coded_format import CodedFormat, IntegerElement, table_format, values_of
+from golden.arithmetic.conversion import rounding_to, spelled
 from golden.arithmetic.formats import E8M13, FIELDS, FORMATS, Format, fields_of, format_from_fields, named_integer
 from golden.arithmetic.integer_format import IntegerFormat, integer
+from golden.arithmetic.rounding import MODES
 from golden.checks import check_name, listed, unknown
 from golden.files import read_toml
 from golden.operations import Operation
@@ -129,12 +131,25 @@ KINDS: dict[str, tuple[Mapping[str, bool], Any]] = {"bits": (INTEGER_FIELDS, _in
 """A key that a format without fields has alone, to its keys and what makes it."""
 
 
-def formats_of(operation: Operation) -> list[Format]:
-    """The formats of an operation that golden does not have by their names."""
-    rho = operation.structure.rho
-    named = (operation.a, operation.b, operation.c, operation.scale_format, None if rho is None else rho.rounding_format)
-    own = [form for form in named if form is not None and _stored(form) not in (FORMATS.get(form.name), E8M13)]
-    return list({form.name: form for form in own}.values())
+def with_formats(keys: Mapping[str, Any], formats: Mapping[str, Format]) -> dict[str, Any]:
+    """Keys of an operation, or of a choice among some, with the formats that they name in place of the names."""
+    names = {key: keys[key] for key in ("a", "b", "c", "scale", "formats") if isinstance(keys.get(key), str)}
+    found = {**keys, **{key: formats.get(name, name) for key, name in names.items()}}
+    mode, _, to = str(keys.get("rho", "")).partition("-")
+    if mode in MODES and to in formats:
+        found["rho"] = spelled(rounding_to(mode, formats[to]))
+    return found
+
+
+def formats_of(*operations: Operation) -> list[Format]:
+    """The formats of operations that golden does not have by their names."""
+    found: dict[str, Format] = {}
+    for each in operations:
+        rho = each.structure.rho
+        named = (each.a, each.b, each.c, each.scale_format, None if rho is None else rho.rounding_format)
+        own = [form for form in named if form is not None and _stored(form) not in (FORMATS.get(form.name), E8M13)]
+        found |= {form.name: form for form in own}
+    return list(found.values())
 
 
 def _stored(form: Format) -> Format:

@@ -4,9 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from golden.arithmetic.conversion import rounding_to, spelled
 from golden.arithmetic.formats import FP16, Format
-from golden.arithmetic.rounding import MODES
 from golden.chains.chain import CONVERTED, ChainTable
 from golden.chains.sum_chain import SumTable
 from golden.checks import check_choice, check_name, listed, unknown
@@ -14,7 +12,7 @@ from golden.files import read_toml
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import format_of
 from golden.units.controls import controls_from_table
-from golden.units.own_formats import formats_of, own_formats, table_of, with_files
+from golden.units.own_formats import formats_of, own_formats, table_of, with_files, with_formats
 from golden.units.unit import Array, Implementation, Unit
 
 
@@ -31,16 +29,6 @@ def load_unit(path: str | Path) -> Unit:
         return unit_from_table(table)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def _with_formats(keys: dict[str, Any], formats: dict[str, Format]) -> dict[str, Any]:
-    """Keys of an operation, with the formats that they name in place of the names."""
-    found = {key: formats.get(value, value) if isinstance(value, str) else value for key, value in keys.items()}
-    found |= {key: keys[key] for key in keys.keys() - {"a", "b", "c", "scale"}}
-    mode, _, to = str(keys.get("rho", "")).partition("-")
-    if mode in MODES and to in formats:
-        found["rho"] = spelled(rounding_to(mode, formats[to]))
-    return found
 
 
 def unit_from_table(table: dict[str, Any]) -> Unit:
@@ -63,10 +51,11 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
     controls = keys.pop("controls", {})
     if not isinstance(controls, dict):
         raise ValueError(f"controls must be a table, got {controls!r}")
+    formats = own_formats(keys.get("formats", {}))
     operation = operation_from_table(keys)
     return Unit(
         name=name, operation=operation, implementation=Implementation(**implementation), chain=chain, converted=converted,
-        sums=sums, controls=controls_from_table(controls), array=array,
+        sums=sums, controls=controls_from_table(controls, formats), array=array,
     )  # fmt: skip
 
 
@@ -106,7 +95,7 @@ def operation_from_table(table: dict[str, Any]) -> Operation:
         ValueError, TypeError: an unknown, missing or out-of-range key.
     """
     keys = dict(table)
-    keys = _with_formats(keys, own_formats(keys.pop("formats", {})))
+    keys = with_formats(keys, own_formats(keys.pop("formats", {})))
     kind = keys.pop("operation", None)
     check_choice("operation", kind, OPERATIONS)
     return OPERATIONS[str(kind)].of_keys(keys, str(kind))
@@ -124,7 +113,7 @@ def unit_to_toml(unit: Unit) -> str:
     if unit.controls:
         lines += ["", "[controls]"]
         lines += [f"{_quoted(control.port)} = {_toml_value(control.as_table())}" for control in unit.controls]
-    for form in formats_of(unit.operation):
+    for form in formats_of(unit.operation, *(choice.unit.operation for choice in unit.choices)):
         lines += ["", f"[formats.{_quoted(form.name)}]"]
         lines += [f"{key} = {_toml_value(value)}" for key, value in table_of(form).items()]
     lines += ["", "[implementation]"]

@@ -4,7 +4,7 @@ the units' files."""
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from golden.text import value_as_text
 from mmau.explore.columns import described, value_of
@@ -21,20 +21,19 @@ from mmau.explore.compared import (
     on_front,
     pairs_of,
     rank,
+    shared_words,
     short_names,
     title,
     uncertainty,
     varied,
 )
 from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint, Question
+from mmau.explore.premises import GLITCHES, STAGES, about_costs, measured
 from mmau.explore.records import Record, equal_work, is_candidate, is_number, is_right, number_of, value_at, verdict
 from mmau.report.markdown import table
 
 FURTHER = ("cost.tops_per_mm2", "cost.tops_per_watt", "cost.array_tops_per_mm2", "cost.array_tops_per_watt")
 """Costs whose best points are named beside those of the compared ones, where they were measured."""
-
-GLITCHES = "energy_unit_delay_pj"
-"""The cost that tells how much glitches may change."""
 
 MOST = 40
 """Most points of the table of the front."""
@@ -42,25 +41,16 @@ MOST = 40
 MOST_VALUES = 8
 """Most values of a key whose changes are listed."""
 
-NO_WIRES = (
-    "Areas and energies are those of mapped gates and registers, without wires and a clock tree: they compare designs, and "
-    "are no forecast of a layout."
-)
-
 SPREAD: Mapping[str, Mapping[str, float]] = {
-    "osu018": {"area": 0.010, "delay": 0.022, "energy": 0.010},
-    "asap7": {"area": 0.022, "delay": 0.020, "energy": 0.036},
+    "osu018": {"area": 0.010, "energy": 0.010, "delay": 0.022},
+    "asap7": {"area": 0.022, "energy": 0.036, "delay": 0.020},
 }
 """By how much mapping the same circuit under other names and in another order changes its costs, by library of cells:
-standard deviations, as a share (docs/guides/explore-cost.md has the measurement)."""
+standard deviations, as a share (docs/guides/explore-cost.md has the measurement). The first of these words in a
+column's name is what it is: energies with unit delays are energies."""
 
 NOT_MEASURED = "asap7"
 """The library whose spread stands for those in which it was not measured."""
-
-HEURISTIC = (
-    "Mapping is heuristic: the same circuit, written with other names, comes out with other costs. The ± of a cost is twice "
-    "the standard deviation of that, measured on four units in osu018 and in asap7; other cells are taken to be as asap7's."
-)
 
 
 def answers(
@@ -77,6 +67,7 @@ def answers(
     reproduced = {str(record["name"]): record for record in front}
     of_cells = ["cells"] * (len(by_cells(_right(records))) > 1)
     lines = [f"# {title_of_space}", "", *_counts(records), ""]
+    lines += ["## What was measured", "", *(f"- {sentence}" for sentence in measured(records, asked)), ""]
     if estimates:
         lines += ["## Estimates", "", *(f"- {sentence}" for sentence in estimates), ""]
     if found := list(answered(records, asked, [*costs.values()], short)):
@@ -84,12 +75,13 @@ def answers(
         rows = [[f"**{name}**: {asks}" if name else asks, *cells] for name, asks, _, cells in found]
         lines += ["## Questions", "", table(heads, rows), ""]
         reproduced |= {str(record["name"]): record for _, _, record, _ in found if record is not None}
-    if front:
+    if costs:
         lines += ["## The points", "", _about_front(next(iter(costs.values())), measures, short), ""]
         lines += _tables(records, front, [*costs.values()], measures, short)
-    glitches = equal_work(records, f"cost.{GLITCHES}")
-    has_glitches = any(number_of(record, glitches) is not None for record in records)
-    lines += _changes(records, [*costs.values(), *[glitches] * has_glitches], measures, short)
+    if found_changes := changes(records, asked):
+        lines += ["## What each key changes", "", ABOUT_CHANGES, ""]
+    for change in found_changes:
+        lines += [f"### {change.key}", "", table(change.heads, change.rows, change.numbers), ""]
     if best := list(_best(records, [*costs.values(), *FURTHER, *measures], short)):
         heads = ["best", *of_cells, "point", "value", "about equal"]
         lines += [
@@ -100,7 +92,7 @@ def answers(
         ]
         reproduced |= {str(record["name"]): record for record, _ in best}
     if any(column.startswith("cost.") for column in costs.values()):
-        lines += ["## How far to trust the costs", "", *(f"- {each}" for each in _about_costs(records)), ""]
+        lines += ["## How far to trust the costs", "", *(f"- {each}" for each in about_costs(records)), ""]
     if reproduced:
         lines += ["## The units", "", "`mmau rtl --unit`, `mmau cosim --unit` and `mmau prove --unit` take these files.", ""]
     for name, record in reproduced.items():
@@ -170,15 +162,17 @@ def answered(
     for question in questions_of(asked) if costs else ():
         best, said = _flat(question.best or costs[0]), asks(question, costs[0], short)
         shown = dict.fromkeys([best, *(limit.column for limit in question.constraints if limit.parameter is None)])
+        is_open = any(record["status"] == "unfinished" and _is_meant(record, question) for record in records)
+        so_far = ", so far" * is_open
         meant = {cells: [record for record in each if _is_meant(record, question)] for cells, each in right.items()}
         for cells, each in ({cells: each for cells, each in meant.items() if each} or {"": []}).items():
             of_cells = [cells or "–"] * (len(right) > 1)
             ranked = _ranked(best, [record for record in each if _keeps(record, question)])
             if not ranked:
-                yield question.name, said, None, [*of_cells, "none", "–", "–"]
+                yield question.name, said, None, [*of_cells, f"none{so_far}", "–", "–"]
                 continue
             figures = [f"{label(column, short)} {_with_unit(column, ranked[0])}" for column in map(_flat, shown)]
-            found = [str(ranked[0]["name"]), "; ".join(figures), _equal_names(best, ranked)]
+            found = [f"{ranked[0]['name']}{so_far}", "; ".join(figures), _equal_names(best, ranked)]
             yield question.name, said, ranked[0], [*of_cells, *found]
 
 
@@ -279,32 +273,48 @@ def _tables(
 ) -> list[str]:
     """All points that are measured, if they are few, else those of the front, and the references: in one table or, where
     that is wide, in one of costs and one of accuracy."""
-    done = [record for record in records if record["status"] == "done"]
+    held = [record for record in records if record.get("cost") or record.get("accuracy")]
     points = sorted(
-        (record for record in done if record["kind"] == "point"),
+        (record for record in held if record["kind"] == "point"),
         key=lambda record: (cells_of(record), rank(costs[0], record) or 0.0, str(record["name"])),
     )
     points = points if len(points) <= MOST else [*front[:MOST]]
-    shown = [*points, *(record for record in done if record["kind"] == "reference")]
-    parts = [[*costs, *measures]] if len(costs) + len(measures) <= WIDE else [[*costs], [*measures]]
+    shown = [*points, *(record for record in held if record["kind"] == "reference")]
+    keys = {head: path for head, path in KEYS.items() if any(value_at(record, *path) is not None for record in shown)}
+    of_array = [column for column in costs if column.startswith("cost.array_")]
+    parts = [[column for column in costs if column not in of_array], of_array, [*measures]]
+    first, *others = [each for each in parts if each]
+    if len(keys) + len(first) + sum(map(len, others)) <= WIDE:
+        first, others = [*costs, *measures], []
+    elif sum(map(len, others)) <= WIDE:
+        others = [[column for each in others for column in each]]
     on_it = {str(record["name"]) for record in front}
     lines = []
-    for columns in parts:
-        heads = ["point", *(head(column, short, points) for column in columns), "note"]
+    for columns in filter(None, [first, *others]):
+        of_keys = keys if columns is first else {}
+        heads = ["point", *of_keys, *(head(column, short, points) for column in columns), "note"]
         rows = [
-            [str(record["name"]), *(_figure(column, record) for column in columns), _note(record, front, on_it, measures)]
+            [
+                str(record["name"]),
+                *(number(value_at(record, *path)) for path in of_keys.values()),
+                *(_figure(column, record) for column in columns),
+                _note(record, front, on_it, measures),
+            ]
             for record in shown
         ]
-        lines += [table(heads, rows, range(1, len(columns) + 1)), ""]
+        lines += [table(heads, rows, range(1, len(heads) - 1)), ""]
     if len(front) > MOST:
         lines += [f"{len(front) - MOST} more are on the front: they are in results.csv.", ""]
-    elif len(points) == len(front) < len(done):
+    elif len(points) == len(front) < len(held):
         lines += ["All other points are in results.csv.", ""]
     return lines
 
 
 WIDE = 7
 """Most columns of figures of one table."""
+
+KEYS = {"L": ("parameters", "L"), "stages": ("parameters", STAGES), "clock of power (ns)": ("cost", "wanted", "clock_ns")}
+"""What stands beside the name of each point, whether it varies or not."""
 
 
 def head(column: str, short: Mapping[str, str], records: Sequence[Record]) -> str:
@@ -321,6 +331,7 @@ def _note(record: Record, front: Sequence[Record], on_it: Collection[str], measu
         return f"reference{f', in {cells}' if cells else ''}"
     words = ["front"] if record["name"] in on_it else []
     words += [_equal_to(record, front, measures)] if words else []
+    words += [record["status"]] if record["status"] != "done" else []
     words += ["too slow"] if record.get("late") else []
     words += ["beyond a limit"] if record.get("beyond") else []
     words += ["circuit is wrong"] if verdict(record).state == "differs" else []
@@ -337,32 +348,49 @@ def _equal_to(record: Record, front: Sequence[Record], measures: Sequence[str]) 
     return ""
 
 
-def _changes(
-    records: Sequence[Record], costs: Sequence[str], measures: Sequence[str], short: Mapping[str, str]
-) -> list[str]:
+class Changes(NamedTuple):
+    """A table of what a key changes.
+
+    Attributes:
+        key: its label. heads: of the columns. rows: texts. numbers: the columns that are figures.
+    """
+
+    key: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def numbers(self) -> range:
+        return range(self.heads.index("pairs"), len(self.heads))
+
+
+ABOUT_CHANGES = (
+    "In pairs of points that differ in nothing else, in one library of cells: the mean, and the least and largest where "
+    "pairs disagree, of ratios with the pair that is farthest from the mean; costs in per cent or as a factor, "
+    "signal-to-noise ratios in dB. Where fewer pairs have a figure, their number is beside it. Rows of a table need not add "
+    "up: they may rest on other points."
+)
+
+
+def changes(records: Sequence[Record], asked: Asked) -> list[Changes]:
     """What each key changes: costs and accuracies of points that differ in that key alone."""
-    right = by_cells(_right(records))
-    columns, lines = [*costs, *measures], []
+    short, costs, measures = short_names(records), [*costs_of(records, asked).values()], measures_of(records, asked)
+    glitches = equal_work(records, f"cost.{GLITCHES}")
+    has_glitches = any(number_of(record, glitches) is not None for record in records)
+    columns = [*dict.fromkeys([*costs, *[glitches] * has_glitches, *measures])]
+    right, found = by_cells(_right(records)), []
     of_cells = ["cells"] * (len(right) > 1)
     for key, values in varied(_right(records)).items():
         rows = []
         for cells, each in right.items():
             for first, value in _compared_values(values):
                 if pairs := list(pairs_of(each, key, first, value)):
-                    found = [_change(column, pairs) for column in columns]
+                    figures = [_change(column, pairs) for column in columns]
                     change = f"{value_as_text(first)} → {value_as_text(value)}"
-                    rows.append([change, *(cells or "–" for _ in of_cells), str(len(pairs)), *found])
+                    rows.append([change, *(cells or "–" for _ in of_cells), str(len(pairs)), *figures])
         if rows:
-            heads = [key, *of_cells, "pairs", *(label(column, short) for column in columns)]
-            lines += [f"### {key}", "", table(heads, rows, range(heads.index("pairs"), len(heads))), ""]
-    if not lines:
-        return []
-    said = (
-        "In pairs of points that differ in nothing else, in one library of cells: the mean, and the least and largest where "
-        "pairs disagree; costs in per cent or as a factor, signal-to-noise ratios in dB. Where fewer pairs have a figure, "
-        "their number is beside it. Rows of a table need not add up: they may rest on other points."
-    )
-    return ["## What each key changes", "", said, "", *lines]
+            found.append(Changes(key, [key, *of_cells, "pairs", *(label(column, short) for column in columns)], rows))
+    return found
 
 
 def _compared_values(values: Sequence[object]) -> list[tuple[object, object]]:
@@ -385,13 +413,18 @@ FEW = 4
 def _change(column: str, pairs: Sequence[tuple[Record, Record]]) -> str:
     """By how much a column changes from the first to the second of each pair."""
     known = [
-        (before, after)
+        (before, after, shared_words([str(one["name"]), str(other["name"])]))
         for one, other in pairs
         if (before := value_of(column, one)) is not None and (after := value_of(column, other)) is not None
     ]
     unit = "" if described(column, True).unit == "dB" else " %"
-    found = [after - before if not unit else 100 * (after / before - 1) for before, after in known if before or not unit]
-    found = [each for each in found if math.isfinite(each)]
+    by_pair = [
+        (after - before if not unit else 100 * (after / before - 1), names)
+        for before, after, names in known
+        if before or not unit
+    ]
+    by_pair = [(each, names) for each, names in by_pair if math.isfinite(each)]
+    found = [each for each, _ in by_pair]
     if not found:
         return "–"
     some = f" of {len(found)}" if len(found) < len(pairs) else ""
@@ -401,7 +434,18 @@ def _change(column: str, pairs: Sequence[tuple[Record, Record]]) -> str:
         return (f"× {mean}" if low == high else f"× {mean} ({low} to {high})") + some
     digits = 0 if unit else 1
     mean, low, high = (_signed(each, digits) for each in (sum(found) / len(found), min(found), max(found)))
-    return (f"{mean}{unit}" if low == high else f"{mean}{unit} ({low} to {high})") + some
+    if low == high:
+        return f"{mean}{unit}{some}"
+    return f"{mean}{unit} ({low} to {high}{'' if unit else _farthest(by_pair)}){some}"
+
+
+def _farthest(by_pair: Sequence[tuple[float, str]]) -> str:
+    """Which pair is farthest from the mean, by the words that others do not have."""
+    mean = sum(change for change, _ in by_pair) / len(by_pair)
+    names = max(by_pair, key=lambda pair: abs(pair[0] - mean))[1]
+    of_all = shared_words([each for _, each in by_pair]).split()
+    own = " ".join(word for word in names.split() if word not in of_all)
+    return f", {own}" if own else ""
 
 
 def _signed(value: float, digits: int) -> str:
@@ -419,51 +463,21 @@ def _best(records: Sequence[Record], columns: Sequence[str], short: Mapping[str,
                 yield best, [title(column, short), *of_cells, *figures]
 
 
-def _about_costs(records: Sequence[Record]) -> list[str]:
-    """What the costs are, and are not."""
-    wanted = [found for record in records if (found := value_at(record, "cost", "wanted"))]
-    clocks = dict.fromkeys(f"{found['clock_ns']:g} ns" for found in wanted if "clock_ns" in found)
-    activities = dict.fromkeys(found["activity"] for found in wanted if "activity" in found)
-    cells = dict.fromkeys(cell for record in records if (cell := cells_of(record)))
-    said = [f"Cells: {', '.join(cells)}."] if cells else []
-    if clocks:
-        is_default = all(value_at(record, "cost", "meets_clock") is None for record in records)
-        why = ", the default, as the space names none" if is_default else ""
-        changes = ", ".join(dict.fromkeys(map(_activity_text, activities)))
-        said.append(
-            f"Power and energy: at a clock of {', '.join(clocks)}{why}; cells leak for that time. Activity: {changes}."
-        )
-        said.append(_about_glitches(records))
-    return [*said, NO_WIRES, HEURISTIC]
+def representatives(
+    records: Sequence[Record], most: int, asked: Asked = NOTHING_ASKED, what: str = "points"
+) -> tuple[list[Record], str]:
+    """At most so many records for a plot, and words that say which: all, or those on the front, evenly spread over it.
 
-
-def _activity_text(activity: object) -> str:
-    return f"each net changes {activity} times in a cycle" if is_number(activity) else str(activity)
-
-
-def _about_glitches(records: Sequence[Record]) -> str:
-    """That energies leave out glitches, and how much they would be with all of them where that is measured."""
-    pairs = [(number_of(record, f"cost.{GLITCHES}"), number_of(record, "cost.energy_pj")) for record in records]
-    times = [with_them / without for with_them, without in pairs if with_them and without]
-    said = "No glitches: a net counts from one settled value to the next."
-    if not times:
-        return f"{said} Name a workload as the activity to see how many there may be."
-    return (
-        f"{said} With every glitch that unit delays give, which is more than the truth, a step takes "
-        f"{min(times):.3g} to {max(times):.3g} times the energy; the more, the longer its paths between registers. Where "
-        "designs differ in that, the truth lies between both columns of what a key changes."
-    )
-
-
-def representatives(records: Sequence[Record], most: int, asked: Asked = NOTHING_ASKED) -> tuple[list[Record], str]:
-    """At most so many records for a plot, and words that say which: all, or those on the front, evenly spread over it."""
+    Args:
+        what: one record is of.
+    """
     if len(records) <= most:
         return list(records), ""
     front = on_front(records, asked) or sorted(filter(is_candidate, records), key=lambda record: str(record["name"]))
     kept = front or list(records)
     if len(kept) > most:
         kept = [kept[place * (len(kept) - 1) // (most - 1)] for place in range(most)]
-    return kept, f", {len(kept)} of {len(records)} points, along the front of cost and accuracy"
+    return kept, f", {len(kept)} of {len(records)} {what}, along the front of cost and accuracy"
 
 
 def arrays(records: Sequence[Record]) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """What a report compares: the costs and measures that were limited or made best, else area and signal-to-noise ratio; the
 front of these, and which of its points are equal within the uncertainty of their figures."""
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -215,6 +216,27 @@ def number(value: float | None) -> str:
     if math.isinf(value):
         return "no error" if value > 0 else "−∞"
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
+def shared_words(names: Sequence[str]) -> str:
+    """The words that all names of points have, in the order of the first one."""
+    first, *others = (name.split() for name in names)
+    return " ".join(word for word in first if all(word in other for other in others))
+
+
+def arithmetics(records: Sequence[Record]) -> dict[str, str]:
+    """What the arithmetic of each record is called, by the record's name: the words that all points of this arithmetic have
+    in theirs. Points that differ in how they are built alone have the same errors."""
+    groups: dict[str, list[str]] = {}
+    for record in records:
+        built = ("implementation.", "array.")
+        keys = {key: value for key, value in record["parameters"].items() if not key.startswith(built)}
+        groups.setdefault(json.dumps([record["kind"], keys], sort_keys=True), []).append(str(record["name"]))
+    found: dict[str, str] = {}
+    for names in groups.values():
+        words = shared_words(names)
+        found |= dict.fromkeys(names, words if words and words not in found.values() else names[0])
+    return found
 
 
 def varied(records: Sequence[Record]) -> dict[str, list[object]]:

@@ -247,11 +247,16 @@ class Asked(NamedTuple):
     Attributes:
         constraints: the limits of the space. questions: its questions.
         objectives: the columns that its strategy makes best.
+        workloads: those that it names. cosimulation, proof: whether it asks for them. cost: the keys of its table [cost].
     """
 
     constraints: tuple[Constraint, ...] = ()
     questions: tuple[Question, ...] = ()
     objectives: tuple[str, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    cosimulation: bool = False
+    proof: bool = False
+    cost: tuple[str, ...] = ()
 
     @property
     def limits(self) -> list[Constraint]:
@@ -466,7 +471,15 @@ class Space:
     @property
     def asked(self) -> Asked:
         """What its report is asked for."""
-        return Asked(self.constraints, self.questions, () if self.strategy is None else tuple(self.strategy.objectives))
+        return Asked(
+            self.constraints,
+            self.questions,
+            () if self.strategy is None else tuple(self.strategy.objectives),
+            () if self.accuracy is None else tuple(self.accuracy.checked),
+            self.cosimulation is not None,
+            self.proof_seconds is not None,
+            tuple(self.cost or ()),
+        )
 
     @property
     def size(self) -> int:

@@ -41,12 +41,15 @@ from mmau.explore.tasks import (
     timed_by,
 )
 from mmau.explore.work import VERILOG, renamed, work
-from mmau.jobs import Engine, Record, Store, run
+from mmau.jobs import Engine, Record, Store, Task, run
 from mmau.jobs.runs import duration
 from mmau.jobs.task import Limits, Work
 from mmau.signals import Ended
 from rtl.cost.cost_columns import NETLIST, SAIF
 from rtl.verilog.emit import with_paragraph
+
+LEAVING = (*WRITING, "proof", "cost")
+"""The kinds of parts whose results are in a file of a point."""
 
 ROUNDS = 50
 """Generations without a new point after which the search has converged."""
@@ -203,6 +206,7 @@ def explore(
         evaluation = _Evaluation(
             space,
             folder,
+            store,
             partial(run, work=work, store=store, engine=engine, seconds=seconds, retry=retry, weight=rough_seconds),
             seconds,
             say,
@@ -213,7 +217,7 @@ def explore(
         (folder / FILE).unlink(missing_ok=True)  # of another strategy
         points = list(space.points()) if space.strategy is None else _spread(space, min(space.strategy.points, space.size))
         try:
-            evaluation.announce([*references, *points], store, workers, retry)
+            evaluation.announce([*references, *points], workers, retry)
             if space.strategy is None:
                 evaluation.evaluate([*references, *points])
             else:
@@ -274,24 +278,28 @@ class _Evaluation:
     """Evaluates lists of points, one after another; tasks that points share run once.
 
     Args:
-        carry_out: `mmau.jobs.run` with its engine, store and limits. limit: the longest time of a task (s).
+        store: the results of this run and of earlier ones. carry_out: `mmau.jobs.run` with its engine, store and limits.
+        limit: the longest time of a task (s).
     """
 
     def __init__(
         self,
         space: Space,
         folder: Path,
+        store: Store,
         carry_out: Callable[..., list[Record]],
         limit: float,
         say: Callable[[str], None],
     ) -> None:
-        self._space, self._folder, self._carry_out, self._limit, self._say = space, folder, carry_out, limit, say
+        self._space, self._folder, self._store, self._say = space, folder, store, say
+        self._carry_out, self._limit = carry_out, limit
         self._points: dict[str, Point] = {}
         self._parts: dict[str, list[Part]] = {}
+        self._sharing: dict[str, list[Point]] = {}  # by tasks that leave files: a reference may have the keys of a point
         self._outcomes: dict[str, Record] = {}
         self._kept = time.monotonic()
 
-    def announce(self, points: Sequence[Point], store: Store, workers: int, retry: bool) -> None:
+    def announce(self, points: Sequence[Point], workers: int, retry: bool) -> None:
         """Say how much work there is: for all points, or for as many as a strategy evaluates. Where none of a kind of tasks
         is known, one of them is carried out before the time is estimated, unless those are most of the work, or a strategy
         has yet to choose the points."""
@@ -299,10 +307,10 @@ class _Evaluation:
         if not is_open:
             self._register(points)
         tasks = distinct_tasks([part for point in points for part in parts_of(self._space, point)])
-        known = [record for task in tasks if (record := store.find(task)) is not None]
+        known = [record for task in tasks if (record := self._known(task)) is not None]
         done = {record.task.key for record in known if record.done or not retry}
         waiting = [task for task in tasks if task.key not in done]
-        others = store.count - len(known)
+        others = self._store.count - len(known)
         kept = f" ({others:,} stored results are of other points, or of other sources or tools)" * bool(others)
         counts = f"{len(tasks):,} tasks, {len(done):,} of them done{kept}"
         first = f"{self._space.name}: {size_of(self._space, points)}{';' if is_open else ':'} {counts}"
@@ -310,7 +318,8 @@ class _Evaluation:
         if sample and len(sample) <= MOST_SAMPLED * len(waiting):
             self._say(f"{first}; one task of each of {len(sample)} kinds first, to estimate the time")
             known += self._carry_out(sample, on_record=self._note)
-            waiting = [task for task in waiting if task.key not in self._outcomes]
+            sampled = {task.key for task in sample}
+            waiting = [task for task in waiting if task.key not in sampled]
             first = f"{len(waiting):,} tasks are left"
         seconds = timed_by(known, self._limit)
         self._carry_out = partial(self._carry_out, weight=seconds)
@@ -319,9 +328,15 @@ class _Evaluation:
 
     def _note(self, record: Record) -> None:
         self._outcomes[record.task.key] = record
+        for point in self._sharing.get(record.task.key, ()):
+            self._write_files(point)
+
+    def _known(self, task: Task) -> Record | None:
+        return self._outcomes.get(task.key) or self._store.find(task)
 
     def _register(self, points: Sequence[Point]) -> None:
-        """Note the parts of points that are new, and write their units."""
+        """Note the parts of points that are new, with what is stored of them, and write their files: a run that is
+        interrupted reports all that is known."""
         for point in points:
             if point.name in self._points:
                 continue
@@ -331,6 +346,11 @@ class _Evaluation:
                 _write(self._folder / "units" / f"{point.file_name}.toml", point.toml)
                 for path in (self._verilog(point), *self._netlists(point).values()):
                     path.unlink(missing_ok=True)  # of another unit or of other sources
+                for part in self._parts[point.name]:
+                    if part.kind in LEAVING:
+                        self._sharing.setdefault(part.task.key, []).append(point)
+                    if (record := self._known(part.task)) is not None:
+                        self._note(record)
 
     def evaluate(self, points: Sequence[Point]) -> list[dict[str, Any]]:
         """The records of points that were not evaluated before."""
@@ -343,7 +363,6 @@ class _Evaluation:
         if len(invalid) > INVALID_SHOWN:
             self._say(f"invalid: {len(invalid) - INVALID_SHOWN:,} more, each with its reason in {RESULTS}")
         self._run(points)
-        self._write_netlists(points)
         return [self._record(point) for point in points]
 
     def accuracy(self, points: Sequence[Point], columns: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -385,29 +404,20 @@ class _Evaluation:
                 path.unlink()
 
     def _run(self, points: Sequence[Point]) -> None:
-        parts = [part for point in points for part in self._parts[point.name]]
-        if not parts:
-            return
-        circuits: dict[str, list[Point]] = {}  # points may share one: a reference with the keys of a point
-        for point in points:
-            for part in self._parts[point.name]:
-                if part.kind in WRITING:
-                    circuits.setdefault(part.task.key, []).append(point)
-
         def on_record(record: Record) -> None:
             self._note(record)
-            if record.done:
-                for point in circuits.get(record.task.key, ()):
-                    self._write_verilog(point)
             if time.monotonic() - self._kept > SECONDS_BETWEEN:
                 self.keep_results()
 
-        records = self._carry_out(distinct_tasks(parts), on_record=on_record)
-        self._outcomes |= {record.task.key: record for record in records}
-        for key, sharing in circuits.items():
-            for point in sharing:
-                if key in self._outcomes and self._outcomes[key].done:
-                    self._write_verilog(point)
+        if parts := [part for point in points for part in self._parts[point.name]]:
+            self._carry_out(distinct_tasks(parts), on_record=on_record)
+
+    def _write_files(self, point: Point) -> None:
+        """Write the Verilog of a point, and its mapped netlists with their activity, where they are known."""
+        writing = [part.task.key for part in self._parts[point.name] if part.kind in WRITING]
+        if any(key in self._outcomes and self._outcomes[key].done for key in writing):
+            self._write_verilog(point)
+        self._write_netlists(point)
 
     def _write_verilog(self, point: Point) -> None:
         """Write the Verilog of a point, its evidence in the header, after its co-simulation and again after its proof."""
@@ -420,15 +430,14 @@ class _Evaluation:
         is_waiting = "proof" in keys and proof is None
         _write(self._verilog(point), with_paragraph(text, known_of(simulated, is_waiting, proof)))
 
-    def _write_netlists(self, points: Sequence[Point]) -> None:
-        """Write the mapped netlists with their activity, of points that were measured with `saif`."""
-        for point in points:
-            records = (self._outcomes.get(part.task.key) for part in self._parts[point.name] if part.kind == "cost")
-            for folder in (record.folder for record in records if record is not None and record.folder is not None):
-                for name, path in self._netlists(point).items():
-                    if (folder / name).is_file():
-                        path.parent.mkdir(exist_ok=True)
-                        _write(path, (folder / name).read_text(encoding="utf-8"))
+    def _write_netlists(self, point: Point) -> None:
+        """Write the mapped netlists with their activity, of a point that was measured with `saif`."""
+        records = (self._outcomes.get(part.task.key) for part in self._parts[point.name] if part.kind == "cost")
+        for folder in (record.folder for record in records if record is not None and record.folder is not None):
+            for name, path in self._netlists(point).items():
+                if (folder / name).is_file():
+                    path.parent.mkdir(exist_ok=True)
+                    _write(path, (folder / name).read_text(encoding="utf-8"))
 
     def _netlists(self, point: Point) -> dict[str, Path]:
         """Where the files that a measurement with `saif` leaves are kept, by their names."""

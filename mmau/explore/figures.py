@@ -14,6 +14,7 @@ from mmau.explore.columns import COSTS as described_costs
 from mmau.explore.columns import described, flat_name, value_of
 from mmau.explore.compared import (
     COSTS,
+    arithmetics,
     asked_first,
     by_cells,
     costs_of,
@@ -21,12 +22,14 @@ from mmau.explore.compared import (
     label,
     limit_text,
     measures_of,
+    on_front,
     rank,
     short_names,
     title,
 )
 from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint
-from mmau.explore.names_in_plots import write_names
+from mmau.explore.names_in_plots import SIZE, write_names
+from mmau.explore.premises import parts_of_area
 from mmau.explore.records import Record, components, histogram, workloads
 from mmau.explore.styles import LIMIT, Styles
 from mmau.report.figures import COLOURS, drawing, image, plain
@@ -38,8 +41,8 @@ if TYPE_CHECKING:
 LABELS = 12
 """Most points of a plot, or else of its front, that are named in it."""
 
-DISTRIBUTIONS = 8
-"""Most points whose error distributions share one plot."""
+DISTRIBUTIONS = 16
+"""Most arithmetics whose error distributions share one plot."""
 
 BARS = 40
 """Most points whose areas are shown by component."""
@@ -99,18 +102,25 @@ def accuracy_against(records: Sequence[Record], cost: str, heading: str, asked: 
     figure, panels = _panels([len(each) for each in places], heads, beside=LEGEND)
     named = []
     for axes, (cells, measure) in zip(panels, chain.from_iterable(places), strict=True):
-        named.append(_scatter(axes, held[cells], cost, measure, asked.limits, styles, short))
+        in_title = cells if len(places) > 1 else ""
+        named.append(_scatter(axes, held[cells], cost, measure, asked.limits, styles, short, in_title))
         if len(places) > 1:
             axes.set_title(plain(f"{cells or 'no cells'}: {label(measure, short)}"))
-    figure.legend(handles=styles.legend(records, bool(asked.limits)), fontsize="small", loc="outside right upper")
+    drawn = [record for record in records if any(_pair(record, cost, measure) for measure in measures)]
+    figure.legend(handles=styles.legend(drawn, bool(asked.limits)), fontsize="small", loc="outside right upper")
     settled(figure)
-    for write in named:
-        write()
+    if left_out := list(dict.fromkeys(name for write in named for name in write())):
+        said = textwrap.fill(f"no room for: {'; '.join(left_out)}", NAMES_IN_A_LINE)
+        beside = 1 - LEGEND / figure.get_figwidth()
+        figure.text(beside + 0.01, 0.01, plain(said), fontsize=SIZE, va="bottom", in_layout=False)
     return figure
 
 
 LEGEND = 1.8
 """The width of a legend beside the panels (inches)."""
+
+NAMES_IN_A_LINE = 28
+"""Letters of a line of names below a legend."""
 
 
 def settled(figure: Figure) -> None:
@@ -133,8 +143,10 @@ def _scatter(
     limits: Sequence[Constraint],
     styles: Styles,
     short: Mapping[str, str],
-) -> Callable[[], object]:
-    """One panel, of records that are done; what it returns writes their names, once the figure is laid out."""
+    in_title: str,
+) -> Callable[[], list[str]]:
+    """One panel, of records that are done; what it returns writes their names, but for the word that is in the title, once
+    the figure is laid out, and returns those without a place."""
     from matplotlib.ticker import MaxNLocator
 
     places = {number: pair for number, record in enumerate(records) if (pair := _pair(record, cost, measure)) is not None}
@@ -172,7 +184,7 @@ def _scatter(
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.margins(0.12)
+    axes.margins(0.12, 0.18)
     axes.set(xlabel=plain(title(cost, short)), ylabel=plain(title(measure, short)), title=plain(label(measure, short)))
     if is_exact:
         ticks = [tick for tick in axes.get_yticks() if tick < top]
@@ -189,6 +201,7 @@ def _scatter(
     for number in dict.fromkeys(chosen):
         name = records[number]["name"]
         name = name if records[number]["kind"] == "point" else name.rpartition(":")[2]
+        name = " ".join(word for word in name.split() if word != in_title) or name
         here = names.get(places[number])
         names[places[number]] = name if here is None else f"{here}, {name}"
     others = [place for place in places.values() if place not in names]
@@ -208,14 +221,17 @@ WIDE = 20
 
 
 def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED) -> Figure | None:
-    """Distributions of the error (ulp), of points along the front: a panel for each workload, in it a row for each point, so
-    that none hides another; None where there are none."""
+    """Distributions of the error (ulp): a panel for each workload, in all of them the same rows, one for each arithmetic, so
+    that none hides another; of many, those along the front. None where there are none."""
     chosen = [record for record in records if any(histogram(record, workload) for workload in workloads(records))]
-    chosen, some = representatives(chosen, DISTRIBUTIONS, asked)
+    of_each, short = arithmetics(chosen), short_names(records)
+    firsts = {of_each[record["name"]]: record for record in [*reversed(chosen), *on_front(chosen, asked)]}
+    kept = [record for record in chosen if record in firsts.values()]
+    chosen, some = representatives(kept, DISTRIBUTIONS, asked, "arithmetics")
     shown = [workload for workload in workloads(chosen) if any(_counted(record, workload) for record in chosen)]
     if not shown:
         return None
-    lines = [f"{heading}: distribution of the error{some}", ABOUT_ERRORS]
+    lines = [f"{heading}: distribution of the error of the arithmetic alone{some}", ABOUT_ERRORS]
     figure, panels = _panels([len(shown)], lines, height=1.4 + 0.45 * len(chosen))
     for axes, workload in zip(panels, shown, strict=True):
         edges = filled_edges([histogram(record, workload) for record in chosen])
@@ -229,20 +245,36 @@ def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHIN
             tops = [height - number for height in heights]
             axes.stairs(tops, range(len(edges) + 1), baseline=-number, fill=True, color=COLOURS[0])
             axes.axhline(-number, color="#888888", linewidth=0.5)
-        every = math.ceil(len(edges) / 7)
-        axes.set_xticks(range(0, len(edges), every), [f"{edge:g}" for edge in edges[::every]])
-        axes.set_yticks([0.4 - number for number in range(len(chosen))], [_broken(record["name"]) for record in chosen])
+        ticks = labelled(edges)
+        axes.set_xticks(ticks, [f"{edges[place]:g}" for place in ticks], fontsize="small")
+        rows = [_broken(of_each[record["name"]]) for record in chosen]
+        axes.set_yticks([0.4 - number for number in range(len(chosen))], rows)
         if axes is not panels[0]:
             axes.tick_params(labelleft=False)
-        axes.set(xlabel="error (ulp): lower edges of the bins", title=plain(workload), ylim=(-len(chosen) + 0.95, 1))
+        axes.set(xlabel="error (ulp): lower edges of the bins", title=plain(short[workload]), ylim=(-len(chosen) + 0.95, 1))
     return figure
 
 
 ABOUT_ERRORS = (
-    "The error of the arithmetic alone: quantising comes before it. A row is as high as its fullest bin; bins are drawn "
-    "equally wide, and hold an octave each far from 0."
+    "Quantising comes before it, and is not in it; points of one arithmetic share a row, whatever they are built of. A row "
+    "is as high as its fullest bin; bins are drawn equally wide, and hold an octave each far from 0."
 )
 """What the plot of errors shows, in words."""
+
+TICKS = 6
+"""Into how many parts the labels of an axis of bins divide it at most."""
+
+
+def labelled(edges: Sequence[float]) -> list[int]:
+    """The places of the edges that have a label: 0, the ends, powers of two, then others, none too near to another."""
+    first = [place for place, edge in enumerate(edges) if edge == 0]
+    powers = [place for place, edge in enumerate(edges) if edge and math.frexp(abs(edge))[0] == 0.5]
+    others = range(len(edges))
+    found: list[int] = []
+    for place in [*first, 0, len(edges) - 1, *sorted(powers, key=lambda place: -abs(edges[place])), *others]:
+        if all(abs(place - other) >= len(edges) / TICKS for other in found):
+            found.append(place)
+    return sorted(found)
 
 
 def _counted(record: Record, workload: str) -> bool:
@@ -270,7 +302,8 @@ def areas(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED)
     size = (9.0, max(LEAST_HEIGHT, 0.8 + 0.9 * len(rows) + 0.34 * sum(rows)))
     figure = Figure(figsize=size, layout="constrained")
     figure.get_layout_engine().set(**PADDING)  # type: ignore[union-attr]
-    figure.suptitle(_heading([f"{heading}: area by component{some}"], size[0]), x=0.02, ha="left", fontsize="medium")
+    lines = [f"{heading}: area by component{some}", parts_of_area(chosen)]
+    figure.suptitle(_heading(lines, size[0] - LEGEND), x=0.02, ha="left", fontsize="medium")
     grid = figure.subplots(len(rows), 1, squeeze=False, height_ratios=[0.6 + row for row in rows]).ravel().tolist()
     for axes, (cells, members) in zip(grid, held.items(), strict=True):
         axes.grid(alpha=GRID, axis="x")
@@ -279,16 +312,25 @@ def areas(records: Sequence[Record], heading: str, asked: Asked = NOTHING_ASKED)
             widths = [sum(components(record).get(name, 0.0) for name in of) for record in members]
             axes.barh(range(len(members)), widths, left=left, label=plain(part), color=COLOURS[number])
             left = [start + width for start, width in zip(left, widths, strict=True)]
+        whole = [(value_of("cost.area_um2", record), number) for number, record in enumerate(members)]
+        for area, number in whole:
+            if area is not None:
+                (line,) = axes.plot([area, area], [number - 0.45, number + 0.45], color="black", linewidth=2.5)
+                line.set_label(WHOLE)
         axes.xaxis.set_major_formatter("{x:,.10g}")
+        axes.set_xlabel("area (µm²)")
         axes.set_yticks(range(len(members)), [_broken(record["name"]) for record in members])
         axes.set(
             xlim=(0, 1.05 * max(left) or 1), ylim=(len(members) - 0.4, -0.6), title=plain(cells) if len(held) > 1 else ""
         )
-    grid[-1].set_xlabel("area (µm²)")
     handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize="small", loc="outside right upper")
+    entries = dict(zip(labels, handles, strict=True))
+    figure.legend([*entries.values()], [*entries], fontsize="small", loc="outside right upper")
     return figure
 
+
+WHOLE = "mapped as a whole"
+"""What the line is called at the area of a datapath."""
 
 OTHERS = "others"
 """What the parts of an area are called that are too small for a colour of their own."""
@@ -346,7 +388,7 @@ def _panels(
     size = (4.6 * across + 0.6 + beside, height * sum(lines) + 0.4 + 0.2 * len(heading))
     figure = Figure(figsize=size, layout="constrained")
     figure.get_layout_engine().set(**PADDING)  # type: ignore[union-attr]
-    figure.suptitle(_heading(heading, size[0]), x=0.02, ha="left", fontsize="medium")
+    figure.suptitle(_heading(heading, size[0] - beside), x=0.02, ha="left", fontsize="medium")
     grid, found = figure.subplots(sum(lines), across, squeeze=False), []
     for group, count in enumerate(rows):
         cells = grid[sum(lines[:group]) : sum(lines[: group + 1])].ravel().tolist()

@@ -13,9 +13,10 @@ from typing import Any
 
 from golden import html
 from golden.html import Markup, details, element, joined
-from mmau.explore.answers import ANSWER, HEURISTIC, NO_WIRES, answered, head
+from mmau.explore.answers import ABOUT_CHANGES, ANSWER, answered, changes, head
 from mmau.explore.columns import Column, columns, flat_name
 from mmau.explore.compared import (
+    arithmetics,
     asked_first,
     beyond_text,
     cells_of,
@@ -27,6 +28,7 @@ from mmau.explore.compared import (
     uncertainty,
 )
 from mmau.explore.design_space import NOTHING_ASKED, Asked
+from mmau.explore.premises import about_costs, measured, parts_of_area
 from mmau.explore.records import (
     STATUSES,
     Record,
@@ -37,6 +39,7 @@ from mmau.explore.records import (
     is_candidate,
     is_number,
     missing_columns,
+    number_of,
     numbers_of_products,
     reasons,
     value_at,
@@ -75,10 +78,12 @@ def page(
             "title": html.visible(heading),
             "style": html.STYLE + _asset("report.css"),
             "summary": joined((summary(records, asked), *(element("p", sentence) for sentence in estimates))),
+            "measured": premises(records, asked),
             "asked": questions(records, asked),
+            "changes": changed(records, asked),
             "problems": problems(records, asked),
             "missing": missing(records),
-            "tools": tools(records),
+            "tools": tools(records, asked),
             "space": details("The space, as TOML", element("pre", space, tabindex="0")) if space else "",
             "data": _json(data(records, asked)),
             "plotly": base64.b64encode(packed(plotly.encode())).decode(),
@@ -125,11 +130,13 @@ def data(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> dict[str, A
     measures = asked_first(measures_of(records, asked), asked)
     limits = [(flat_name(limit.column), limit) for limit in asked.limits if limit.parameter is None]
     lacking = reasons(records)
+    of_each = arithmetics(records)
     titles = {column.key: head(column.key, short, records) for column in found}
     return {
         "columns": [column._asdict() | {"label": label(column.key, short), "title": titles[column.key]} for column in found],
         "points": [
             point(record, found)
+            | {"arithmetic": of_each[record["name"]]}
             | {"missing": lacking.get(record["name"], {})}
             | {"beyond": "; ".join(filter(None, (record.get("late"), beyond_text(record, asked, short))))}
             for record in records
@@ -142,6 +149,7 @@ def data(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> dict[str, A
             {"key": key, "at": at, "text": text}
             for key, at, text in dict.fromkeys((key, each.limit, limit_text(each, short)) for key, each in limits)
         ],
+        "parts": parts_of_area(records),
         "workloads": [name for name in workloads(records) if any(histogram(record, name) for record in records)],
         "x": next(iter([*costs, *numbers]), None),
         "y": next(iter([*(key for key in measures if key in numbers), *numbers]), None),
@@ -157,6 +165,7 @@ def point(record: Record, found: Sequence[Column]) -> dict[str, Any]:
         "state": proved.state,
         "candidate": is_candidate(record),
         "cells": cells_of(record),
+        "area": number_of(record, "cost.area_um2"),
         "values": [_sendable(flat.get(column.key), column.number) for column in found],
         "histograms": {name: histogram(record, name) for name in workloads([record])},
         "components": components(record),
@@ -189,6 +198,28 @@ def questions(records: Sequence[Record], asked: Asked) -> Markup:
     heads = ("question", *["cells"] * (len(rows[0]) > len(ANSWER) + 1), *ANSWER)
     table = html.table(heads, rows, "What the space asks, and which point answers it")
     return element("section", element("h2", "Questions", id="asked"), table)
+
+
+def premises(records: Sequence[Record], asked: Asked) -> Markup:
+    """What was measured, in sentences."""
+    sentences = [element("li", sentence) for sentence in measured(records, asked)]
+    return element("section", element("h2", "What was measured", id="measured"), element("ul", *sentences))
+
+
+def changed(records: Sequence[Record], asked: Asked) -> Markup:
+    """What each key changes; nothing where no points differ in one alone."""
+    tables = [
+        html.table(each.heads, [[_KEPT.sub("\u00a0", cell) for cell in row] for row in each.rows], each.key, each.numbers)
+        for each in changes(records, asked)
+    ]
+    if not tables:
+        return Markup("")
+    heading = element("h2", "What each key changes", id="changes")
+    return element("section", heading, element("p", ABOUT_CHANGES, class_="soft"), *tables, class_="changes")
+
+
+_KEPT = re.compile(r" (?=→|to |%)|(?<=→) |(?<=\bto) ")
+"""The blanks of a change at which no line ends."""
 
 
 def summary(records: Sequence[Record], asked: Asked = NOTHING_ASKED) -> Markup:
@@ -253,11 +284,15 @@ def missing(records: Sequence[Record]) -> Markup:
     )
 
 
-def tools(records: Sequence[Record]) -> Markup:
-    """The tools that the cost was measured with, clock and activity; nothing where the records name none."""
+def tools(records: Sequence[Record], asked: Asked) -> Markup:
+    """What the costs are and are not, the tools that they were measured with, and what the space asks of them; nothing where
+    the records name none."""
     found = [
         dict.fromkeys(
-            f"{name} {value}" for record in records for name, value in (value_at(record, "cost", key) or {}).items()
+            f"{name} {value}"
+            for record in records
+            for name, value in (value_at(record, "cost", key) or {}).items()
+            if key == "tools" or name in asked.cost
         )
         for key in ("tools", "wanted")
     ]
@@ -266,4 +301,7 @@ def tools(records: Sequence[Record]) -> Markup:
         for label, each in zip(("Cost measured with", "Asked for"), found, strict=True)
         if each
     ]
-    return element("p", " ".join([*lines, NO_WIRES, HEURISTIC]), class_="soft") if lines else Markup("")
+    if not lines:
+        return Markup("")
+    said = element("ul", *(element("li", each) for each in [*about_costs(records), *lines]), class_="soft")
+    return element("section", element("h2", "How far to trust the costs", id="costs"), said)

@@ -1,7 +1,9 @@
-"""Writes the names of points into a panel, so that nothing is cut and nothing lies on top of a name."""
+"""Writes the names of points into a panel, so that nothing is cut, nothing lies on top of a name, and each name is near its
+own point alone, or joined to it by a line."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -23,10 +25,19 @@ RADIUS = 4.0
 LEADER = 14.0
 """How far a name stands from its point where a line joins them (points)."""
 
-DISTANCES = (4.0, 8.0, 13.0, 19.0, 26.0, 34.0, 44.0, 56.0, 70.0)
+CLEAR = 2.0
+"""How many times as far as its own point every other one is from a name without a line."""
+
+DISTANCES = (4.0, 8.0, 13.0, 19.0, 26.0, 34.0, 44.0, 56.0, 70.0, 88.0, 110.0)
 """How far from its point a name may stand (points)."""
 
-SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+SIDES = tuple(
+    (right, up)
+    for straight in (True, False)
+    for right in (1, -1, 0, 0.4, -0.4)
+    for up in (0, 1, -1, 0.4, -0.4)
+    if (right, up) != (0, 0) and straight == (0 in (right, up)) and 1 in (abs(right), abs(up))
+)
 """On which side of its point: right and up."""
 
 
@@ -39,7 +50,8 @@ def write_names(
     upright: Sequence[float] = (),
 ) -> list[str]:
     """Write names beside their points, each where it covers no name, no point and no line, the first ones first, and return
-    those for which there is no such place. The figure is laid out before, and its panels stay where they are.
+    those for which there is no such place. A name that is not near its own point alone has a line to it, and is nearer to
+    another one where there is no other place. The figure is laid out before, and its panels stay where they are.
 
     Args:
         others: the points of the panel that have no name. lines: lines from corner to corner.
@@ -54,7 +66,8 @@ def write_names(
 
     frame = axes.get_window_extent()
     low_x, low_y, high_x, high_y = (float(end) * scale for end in frame.extents)
-    taken = [_around(at(place)) for place in [*names, *others]]
+    points = [at(place) for place in dict.fromkeys([*names, *others])]
+    taken = [_around(point) for point in points]
     for text in axes.texts:
         written = text.get_window_extent()
         taken.append((written.x0 * scale, written.y0 * scale, written.x1 * scale, written.y1 * scale))
@@ -68,16 +81,24 @@ def write_names(
         extent = text.get_window_extent()
         width, height = extent.width * scale, extent.height * scale
         x, y = at(place)
-        for box, distance in _boxes(x, y, width, height):
+        places = [*_boxes(x, y, width, height)]
+        for is_last, (box, distance) in [*((False, each) for each in places), *((True, each) for each in places)]:
             if box[0] < low_x or box[1] < low_y or box[2] > high_x or box[3] > high_y:
                 continue
             if any(_overlap(box, each) for each in taken) or any(_crosses(box, part) for part in drawn):
                 continue
-            leader = ((x, y), (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])))
-            if distance > LEADER and any(_crosses(each, leader) for each in taken if each != _around((x, y))):
+            leader = ((x, y), _nearest(box, (x, y)))
+            own, gaps = _gap(box, (x, y)), [_gap(box, point) for point in points if point != (x, y)]
+            if min(gaps, default=own) < own and not (is_last and distance > LEADER):
+                continue
+            if distance <= LEADER and min(gaps, default=math.inf) < CLEAR * own:
+                continue
+            if distance > LEADER and any(_crosses(each, leader) for each in taken if not _overlap(each, _around((x, y)))):
                 continue
             text.remove()
-            arrow = {"arrowstyle": "-", "color": "#888888", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
+            (_, end), lower_left = leader, box[:2]
+            beside = (end[0] - lower_left[0]) / width, (end[1] - lower_left[1]) / height
+            arrow = {"arrowstyle": "-", "color": "#888888", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3, "relpos": beside}
             text = axes.annotate(
                 plain(name),
                 place,
@@ -106,6 +127,16 @@ def _boxes(x: float, y: float, width: float, height: float) -> Iterator[tuple[Bo
             left = x + (right * step if right > 0 else right * step - width if right < 0 else -width / 2)
             lower = y + (up * step if up > 0 else up * step - height if up < 0 else -height / 2)
             yield (left, lower, left + width, lower + height), distance
+
+
+def _nearest(box: Box, place: Place) -> Place:
+    """The point of a box that is nearest to a place."""
+    return min(max(place[0], box[0]), box[2]), min(max(place[1], box[1]), box[3])
+
+
+def _gap(box: Box, place: Place) -> float:
+    """How far a place is from a box."""
+    return math.dist(_nearest(box, place), place)
 
 
 def _around(place: Place) -> Box:

@@ -58,7 +58,7 @@ class Styles:
         return {"edgecolors": colour, "facecolors": "none" if is_open else colour, "marker": marker, "s": 30, "alpha": alpha}
 
     def legend(self, records: Sequence[Record], has_limits: bool) -> list[Line2D]:
-        """What colours, shapes and the rest mean."""
+        """What colours, shapes and the rest mean, of the records that are drawn."""
         from matplotlib.lines import Line2D
 
         def entry(text: str, **style: Any) -> Line2D:
@@ -67,7 +67,10 @@ class Styles:
         found = []
         for (key, values), many in ((self._colour, len(COLOURS)), (self._shape, len(SHAPES))):
             groups: dict[int, list[Any]] = {}
+            drawn = {(record.get("axes") or {}).get(key) for record in records}
             for place, value in enumerate(values):
+                if value not in drawn:
+                    continue
                 groups.setdefault(_step(place, len(values), many), []).append(value)
             for number, group in groups.items():
                 text = f"{key} {value_as_text(group[0])}" + f" … {value_as_text(group[-1])}" * (len(group) > 1)

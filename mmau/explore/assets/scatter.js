@@ -2,9 +2,11 @@
 
 const MOST_COLOURS = 8; // values that get a colour each; numbers beyond get a scale
 
-const MOST_NAMES = 10; // points of a front whose names are written beside them
-const NAME_WIDTH = 0.0035; // half the width of a letter, and the height of a line, as shares of the plot
-const NAME_HEIGHT = 0.06;
+const MOST_NAMES = 12; // points of a panel, or else of its front, whose names are written beside them
+const [NAME, LINE] = [11, 15]; // size of names, and height of a line of them (pixels)
+const [RADIUS, LEADER, CLEAR] = [7, 22, 2]; // as in names_in_plots.py, whose rules these are (pixels)
+const DISTANCES = [10, 13, 18, 25, 33, 44, 58, 74, 92, 120];
+const SIDES = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, 1], [1, -1], [-1, -1], ...[1, -1].flatMap((one) => [0.4, -0.4].flatMap((part) => [[one, part], [part, one]]))];
 
 const CONFIG = { displayModeBar: false, responsive: true, showTips: false, doubleClick: "reset" };
 
@@ -113,29 +115,97 @@ function axisOf(column, log, values) {
   };
 }
 
-// Which names are written, above or below their points: those that cover no point and no name before them. The others stand in the note.
-function readable(points, places, axes, across = 1) {
-  const scaled = axes.map(({ log }, axis) => {
-    const of = (place) => (log ? Math.log10(place[axis]) : place[axis]);
-    const values = [...places.values()].map(of);
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    return (place) => (of(place) - low) / (high - low || 1);
-  });
-  const all = [...places].map(([point, place]) => ({ point, x: scaled[0](place), y: scaled[1](place) }));
-  const kept = [];
-  for (const point of points) {
-    const [x, y] = scaled.map((scale) => scale(places.get(point)));
-    const half = point.name.length * NAME_WIDTH * across;
-    for (const [side, up] of [["top", NAME_HEIGHT], ["bottom", -NAME_HEIGHT]]) {
-      const box = { x, y: y + up, half };
-      if (all.some((other) => other.point !== point && Math.abs(other.x - box.x) < half && Math.abs(other.y - box.y) < 0.75 * NAME_HEIGHT)) continue;
-      if (kept.every((other) => Math.abs(other.x - box.x) > other.half + half || Math.abs(other.y - box.y) > NAME_HEIGHT)) {
-        kept.push({ ...box, point, side });
-        break;
-      }
+// The width of a name with some air (pixels).
+const pen = document.createElement("canvas").getContext("2d");
+function widthOf(name) {
+  pen.font = `${NAME}px system-ui, sans-serif`;
+  return pen.measureText(name).width + 4;
+}
+
+// Where names stand: each covers no point, no name and no line, the first ones first, and is near its own point alone, or joined to it.
+// `spots` has the places of all points of a panel, `frame` its ends, `lines` pairs of places, `taken` boxes: all in pixels, boxes as [left, top, right, bottom].
+function nameBoxes(named, spots, frame, lines, taken) {
+  const overlap = (p, q) => p[0] < q[2] && q[0] < p[2] && p[1] < q[3] && q[1] < p[3];
+  const around = ([x, y]) => [x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS];
+  const nearest = (box, [x, y]) => [Math.min(Math.max(x, box[0]), box[2]), Math.min(Math.max(y, box[1]), box[3])];
+  const gap = (box, place) => Math.hypot(...nearest(box, place).map((end, axis) => end - place[axis]));
+  const crosses = (box, [from, to]) => {
+    let [first, last] = [0, 1];
+    for (const axis of [0, 1]) {
+      const step = to[axis] - from[axis];
+      if (step === 0 && !(box[axis] < from[axis] && from[axis] < box[axis + 2])) return false;
+      if (step === 0) continue;
+      const ends = [(box[axis] - from[axis]) / step, (box[axis + 2] - from[axis]) / step];
+      [first, last] = [Math.max(first, Math.min(...ends)), Math.min(last, Math.max(...ends))];
+    }
+    return first < last;
+  };
+  const places = [...spots.values()];
+  const full = [...taken, ...places.map(around)];
+  const drawn = [...lines];
+  const candidates = DISTANCES.flatMap((distance) => SIDES.map(([right, down]) => [distance, right, down]));
+  const found = [];
+  for (const { point, name } of named) {
+    const [x, y] = spots.get(point);
+    const width = widthOf(name);
+    for (const [distance, right, down, isLast] of [...candidates, ...candidates.map((each) => [...each, true])]) {
+      const step = right === 0 || down === 0 ? distance : 0.7 * distance;
+      const left = x + right * step - (right > 0 ? 0 : right < 0 ? width : width / 2);
+      const top = y + down * step - (down > 0 ? 0 : down < 0 ? LINE : LINE / 2);
+      const box = [left, top, left + width, top + LINE];
+      const joined = distance > LEADER;
+      const leader = [[x, y], nearest(box, [x, y])];
+      if (box[0] < frame[0] || box[1] < frame[1] || box[2] > frame[2] || box[3] > frame[3]) continue;
+      if (full.some((other) => overlap(box, other)) || drawn.some((line) => crosses(box, line))) continue;
+      const own = gap(box, [x, y]);
+      const others = Math.min(...places.filter((other) => other[0] !== x || other[1] !== y).map((other) => gap(box, other)));
+      if (others < own && !(isLast && joined)) continue;
+      if (!joined && others < CLEAR * own) continue;
+      if (joined && full.some((other) => !overlap(other, around([x, y])) && crosses(other, leader))) continue;
+      full.push(box);
+      if (joined) drawn.push(leader);
+      found.push({ point, name, joined, x: (box[0] + box[2]) / 2 - x, y: (box[1] + box[3]) / 2 - y });
+      break;
     }
   }
-  return kept;
+  return found;
+}
+
+// The names of the points of all panels, as annotations of the plot that is drawn, and the points without a place for theirs.
+function names(panels, places, best, fronts, axes, limits) {
+  const drawn = byId("plot")._fullLayout;
+  const [annotations, left] = [[], []];
+  for (const [panel, cells] of panels.entries()) {
+    const x = drawn[`xaxis${panel > 0 ? panel + 1 : ""}`];
+    const y = drawn.yaxis;
+    const pixel = (place) => [x._offset + x.d2p(place[0]), y._offset + y.d2p(place[1])];
+    const frame = [x._offset, y._offset, x._offset + x._length, y._offset + y._length];
+    const inside = [...places.keys()].filter((point) => point.cells === cells);
+    const spots = new Map(inside.map((point) => [point, pixel(places.get(point))]));
+    const front = inside.filter((point) => best.has(point));
+    const chosen = inside.length <= MOST_NAMES ? [...front, ...inside.filter((point) => !best.has(point))] : front.length <= MOST_NAMES ? front : [];
+    const shorter = (name) => (panels.length > 1 && name.split(" ").filter((word) => word !== cells).join(" ")) || name;
+    const lines = fronts.filter((line) => line.panel === panel).flatMap(({ corners }) => corners.slice(1).map((corner, at) => [pixel(corners[at]), pixel(corner)]));
+    const boxes = [];
+    for (const { axis, at, text } of limits) {
+      const [across, up] = pixel([at, at]);
+      lines.push(axis ? [[frame[0], up], [frame[2], up]] : [[across, frame[1]], [across, frame[3]]]);
+      if (axis) boxes.push([frame[2] - widthOf(text), up - 1.5 * LINE, frame[2], up]);
+    }
+    const named = nameBoxes(chosen.map((point) => ({ point, name: shorter(point.name) })), spots, frame, lines, boxes);
+    const on = (axis, value) => (axes[axis].log ? Math.log10(value) : value);
+    annotations.push(...named.map(({ point, name, joined, x: right, y: down }) => ({
+      text: plain(name),
+      xref: `x${panel > 0 ? panel + 1 : ""}`,
+      yref: "y",
+      x: on(0, places.get(point)[0]),
+      y: on(1, places.get(point)[1]),
+      font: { size: NAME },
+      ...(joined ? { showarrow: true, arrowhead: 0, arrowwidth: 1, arrowcolor: colourOf("--soft"), ax: right, ay: down, standoff: 4 } : { showarrow: false, xshift: right, yshift: -down }),
+    })));
+    left.push(...chosen.filter((point) => !named.some((each) => each.point === point)));
+  }
+  return [annotations, left];
 }
 
 function drawScatter(shown) {
@@ -187,29 +257,18 @@ function drawScatter(shown) {
     const shapes = shapeValues.length <= SHAPES.length ? shapeValues : [];
     traces.push(...shapes.map((value) => ({ ...NOTHING, name: `${plain(COLUMNS[shapeAt].label)} ${plain(written(value))}`, marker: { size: 10, symbol: shapeOf(value), color: colourOf("--soft") } })));
   }
-  for (const [panel, cells] of panels.entries()) {
-    const inside = drawn.filter((point) => point.cells === cells);
-    const inFront = inside.filter((point) => best.has(point));
-    const named = inFront.length <= MOST_NAMES ? readable(inFront, new Map(inside.map((point) => [point, places.get(point)])), axes, 1.2 * panels.length) : [];
-    traces.push({
-      type: "scatter",
-      mode: "markers+text", // unseen markers keep the text beside those of the points
-      xaxis: axisNo(panel),
-      marker: { size: 16, opacity: 0 },
-      x: named.map(({ point }) => places.get(point)[0]),
-      y: named.map(({ point }) => places.get(point)[1]),
-      text: named.map(({ point }) => plain(point.name)),
-      textposition: named.map(({ side }) => `${side} center`),
-      textfont: { size: 11 },
-      cliponaxis: false,
-      hoverinfo: "skip",
-      showlegend: false,
-    });
-  }
+  // Unseen and larger than the points: room for names at the ends of the axes.
+  traces.push(...panels.map((cells, panel) => {
+    const inside = drawn.filter((point) => point.cells === cells).map((point) => places.get(point));
+    return { type: "scatter", mode: "markers", xaxis: axisNo(panel), x: inside.map(([x]) => x), y: inside.map(([, y]) => y), marker: { size: 60, opacity: 0 }, hoverinfo: "skip", showlegend: false };
+  }));
   const joined = better.includes("zero") ? [] : lines.map((of) => drawn.filter((point) => of.includes(point))).filter((of) => of.length);
+  const fronts = [];
   for (const [number, of] of joined.entries()) {
     const line = of.map((point) => places.get(point));
     line.sort((p, q) => p[0] - q[0] || (better[0] === better[1] ? q[1] - p[1] : p[1] - q[1]));
+    const corners = line.flatMap((place, at) => (at === 0 ? [place] : [better[0] === "low" ? [place[0], line[at - 1][1]] : [line[at - 1][0], place[1]], place]));
+    fronts.push({ panel: panelOf(of[0]), corners });
     traces.unshift({
       type: "scatter",
       mode: "lines",
@@ -229,7 +288,7 @@ function drawScatter(shown) {
     `xaxis${panel > 0 ? panel + 1 : ""}`,
     { ...axisOf(COLUMNS[axes[0].at], axes[0].log, drawn.filter((point) => point.cells === cells).map((point) => places.get(point)[0])), domain: [panel * share, Math.min(1, panel * share + share - space)], anchor: "y" },
   ]);
-  const annotations = panels.length < 2 ? [] : panels.map((cells, panel) => ({ text: `<b>${plain(cells || "no cells")}</b>`, xref: "paper", yref: "paper", x: panel * share, y: 1, xanchor: "left", yanchor: "bottom", showarrow: false }));
+  const titles = panels.length < 2 ? [] : panels.map((cells, panel) => ({ text: `<b>${plain(cells || "no cells")}</b>`, xref: "paper", yref: "paper", x: panel * share, y: 1, xanchor: "left", yanchor: "bottom", showarrow: false }));
   const legend = { orientation: "h", y: panels.length > 1 ? 1.08 : 1.02, yanchor: "bottom", x: 0, title: { text: colourAt < 0 || !groups.length ? "" : plain(COLUMNS[colourAt].label) } };
   const shapes = DATA.limits.flatMap(({ key, at, text }) =>
     axes.flatMap((axis, number) => {
@@ -241,17 +300,21 @@ function drawScatter(shown) {
     }),
   );
   const limits = [...new Set(DATA.limits.filter(({ key }) => axes.some(({ at }) => COLUMNS[at].key === key)).map(({ text }) => text))];
-  Plotly.react("plot", traces, layout({ ...Object.fromEntries(xs), yaxis: y, legend, shapes, annotations, showlegend: groups.length > 0 || best.size > 0 }), CONFIG);
+  Plotly.react("plot", traces, layout({ ...Object.fromEntries(xs), yaxis: y, legend, shapes, annotations: titles, showlegend: groups.length > 0 || best.size > 0 }), CONFIG);
+  const dashed = DATA.limits.flatMap(({ key, at, text }) => axes.flatMap((axis, number) => (COLUMNS[axis.at].key === key ? [{ axis: number, at, text }] : [])));
+  const [named, nameless] = names(panels, places, best, fronts, axes, dashed);
+  Plotly.relayout("plot", { annotations: [...titles, ...named] });
 
-  const names = [...best].map((point) => point.name);
+  const inFront = [...best].map((point) => point.name);
   const zeros = drawn.filter((point) => axes.some(({ at, log }) => log && point.values[at] === 0)).length;
   const without = Object.entries(reasons).map(([reason, count]) => `${count} ${reason}`);
   byId("plot").setAttribute("aria-label", `${COLUMNS[axes[1].at].title} over ${COLUMNS[axes[0].at].title}, ${drawn.length} points`);
   byId("plot-note").textContent = [
     `${drawn.length} of ${shown.length} shown points are drawn${without.length ? `; not drawn: ${without.join(", ")}` : ""}.`,
-    comparable ? `${best.size} on the Pareto front${names.length && names.length <= 6 ? `: ${names.join("; ")}` : ""}.` : "No Pareto front: one of the two columns has no better value, or both are the same.",
+    comparable ? `${best.size} on the Pareto front${inFront.length && inFront.length <= 6 ? `: ${inFront.join("; ")}` : ""}.` : "No Pareto front: one of the two columns has no better value, or both are the same.",
     axes.some(({ at }) => DATA.steps.includes(COLUMNS[at].key)) ? "Beware: the points take unequal numbers of products a step, and this cost is of a step; for equal work choose the cost per product." : "",
     limits.length ? `Dashed: ${limits.join(", ")}.` : "",
+    nameless.length ? `Without a place for their names: ${nameless.map((point) => point.name).join("; ")}.` : "",
     zeros ? `${zeros} of them are 0 and stand a decade below the smallest other value.` : "",
   ].join(" ");
 }

@@ -23,6 +23,7 @@ from mmau.prove.netlist.terms import Terms
 from mmau.prove.netlist.verilog_text import read_netlist
 from mmau.prove.pipeline.handshake_rules import Cycle, Trace
 from mmau.prove.pipeline.pipeline import HANDSHAKE
+from mmau.prove.pipeline.register_groups import RegisterGroups, Remembered, value_of
 from mmau.prove.pipeline.symbols import ANY, Symbols, Values
 from mmau.prove.smtlib import question
 from rtl.designs.design import Design
@@ -30,8 +31,8 @@ from rtl.designs.ports import CONTROL_INPUTS
 from rtl.designs.tile import Share
 from rtl.designs.tile_design import TileDesign
 
-MAX_STATES = 300_000
-"""Most states that are visited: some minutes, and a GiB."""
+MAX_STATES = 1_000_000
+"""Most states that are visited: some minutes, and 3 GB."""
 
 RULES = (
     "result is the token's",
@@ -86,26 +87,11 @@ def visit_questions(states: "ArrayStates") -> list[Question]:
 
 
 State = tuple[Book, tuple[int, ...]]
+"""What is counted outside, and the number of each group of registers."""
 
 
 class _Broken(Exception):
     """A claim fails: its name, the state and the cycle."""
-
-
-class _Function:
-    """A value as a function of ports and registers, which is computed once for each of its arguments."""
-
-    def __init__(self, values: Values, netlist: FlatNetlist, term: Term, places: Mapping[Term, int]) -> None:
-        leaves = sorted(netlist.reached(term), key=lambda leaf: places[leaf])
-        self._places, self._value = [places[leaf] for leaf in leaves], values.function(term, leaves)
-        self._found: dict[tuple[int, ...], int] = {}
-
-    def __call__(self, state: tuple[int, ...]) -> int:
-        key = tuple([state[place] for place in self._places])
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = self._value(list(key))
-        return found
 
 
 class ArrayStates:
@@ -125,18 +111,19 @@ class ArrayStates:
         netlist = FlatNetlist(terms, modules, TOP)
         values = Values(self._symbols, terms, netlist, modules)
         self._ports = list(netlist.inputs)
-        self._registers = list(netlist.registers)
         leaves = [netlist.inputs[name].term for name in self._ports]
-        leaves += [netlist.registers[name].term for name in self._registers]
+        leaves += [bits.term for bits in netlist.registers.values()]
         places = {leaf: place for place, leaf in enumerate(leaves)}
 
-        def function(term: Term) -> _Function:
-            return _Function(values, netlist, term, places)
+        def function(term: Term) -> Remembered:
+            return value_of(values, netlist, term, places)
 
-        self._after = [function(netlist.after[name].term) for name in self._registers]
-        self._in_ready, self._out_valid, self._d = (
-            function(netlist.outputs[name].term) for name in ("in_ready", "out_valid", "d")
-        )
+        entrances = [place for place, name in enumerate(self._ports) if name not in ("clk", "rst")]
+        after = [function(netlist.after[name].term) for name in netlist.registers]
+        self._groups = RegisterGroups(len(self._ports), after, entrances)
+        outputs = [function(netlist.outputs[name].term) for name in ("in_ready", "out_valid", "d")]
+        self._in_ready, self._out_valid, self._d = (self._groups.function(each, [each]) for each in outputs)
+        self._unknown = self._groups.of([ANY for _ in after])
         self._widths = {name: bits.width for name, bits in netlist.inputs.items()}
         self._transfers = design.shape.transfers
         self._expected = self._results(terms, read_netlist(reference))
@@ -165,11 +152,10 @@ class ArrayStates:
         return None
 
     def _visit(self) -> None:
-        unknown = tuple(ANY for _ in self._registers)
         for in_valid, out_ready in STIMULI:
             reset = Cycle(1, in_valid, out_ready)
-            given = self._given(self._none, reset) + unknown
-            self.before.setdefault((Book(), tuple(each(given) for each in self._after)), (None, reset))
+            given = self._given(self._none, reset) + self._unknown
+            self.before.setdefault((Book(), self._groups.after(given)), (None, reset))
         waiting = deque(self.before)
         while waiting:
             state = waiting.popleft()
@@ -216,7 +202,7 @@ class ArrayStates:
                     after = Book(entered, begun, begun - 1 if follows else ahead, waits)
                     is_followed = follows or (book.entered > 0 and ahead == inside - 1 and ahead >= 0)
                     given = self._given(self._operands(book.entered), cycle) + registers if is_followed else control
-                reached = None if is_gone else (after, tuple(each(given) for each in self._after))
+                reached = None if is_gone else (after, self._groups.after(given))
                 if (in_valid, out_ready) == (1, 1) and not follows:
                     self._flow[state] = None if leaves else reached
                 if reached is not None:

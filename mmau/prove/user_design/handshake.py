@@ -11,26 +11,23 @@ in which the run is under way, for any number of cycles, and then the state in w
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Generic, TypeVar
 
 from bitwuzla import Kind, Term
 
-from cosim.bench.protocol import Timing
 from mmau.prove.evaluation import in_order, number, variables, width
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.user_design.asking import Limits, NotCompared, ask
 from mmau.prove.user_design.folding import Folding
+from mmau.prove.user_design.master import Master
+from mmau.prove.user_design.progress import Step, Stimulus, check_progress
 from mmau.prove.user_design.runs import NoRun, Runs
 
 State = Mapping[str, Term]
 """The value of each register, by name."""
-
-PAUSES = "pauses"
-"""An input of the wrapper: for each operand with a handshake of its own, whether it is not offered yet."""
 
 NAMED = 8
 """Registers and inputs of a handshake that are named."""
@@ -98,90 +95,6 @@ class Machine:
         return bits
 
 
-S = TypeVar("S")
-
-Stimulus = tuple[int, ...]
-"""in_valid and out_ready; out_ready is 1 if the design has no such port; then whether operands pause on their way into the
-design, bit by bit, and whether a run ends."""
-
-
-@dataclass(frozen=True)
-class Step(Generic[S]):
-    """One cycle from a state.
-
-    Attributes:
-        to: the state after the cycle. waiting: number of operands under way before the cycle. is_taken: whether operands
-            were taken.
-        is_shown: whether out_valid was 1. goes_on: whether a run went on, which it does for a bounded number of cycles.
-    """
-
-    to: S
-    waiting: int
-    is_taken: bool
-    is_shown: bool
-    goes_on: bool = False
-
-
-Steps = Mapping[S, Mapping[Stimulus, Step[S]]]
-"""The cycle from each state for each stimulus."""
-
-
-def check_progress(after: Steps[S]) -> None:
-    """Check every state that can be reached.
-
-    Raises:
-        NotCompared: out_valid depends on out_ready in the same cycle, or a transfer may be held up for ever.
-    """
-    for steps in after.values():
-        for (in_valid, _, *others), step in steps.items():
-            if step.is_shown != steps[in_valid, 1, *others].is_shown:
-                raise NotCompared("its handshake: out_valid depends on out_ready in the same cycle")
-    held = _endless(after, lambda stimulus, step: step.waiting > 0 and not step.is_shown)
-    if held:
-        raise NotCompared(f"its handshake: operands were taken whose result never comes{_while(held)}")
-    held = _endless(after, lambda stimulus, step: stimulus[0] == 1 and not step.is_taken and not step.is_shown)
-    if held:
-        raise NotCompared(f"its handshake: operands are not taken any more{_while(held)}")
-
-
-def _while(held: Iterable[Stimulus]) -> str:
-    """The values of the ports in the cycles that repeat."""
-    names, columns = ("in_valid", "out_ready"), list(zip(*held, strict=True))
-    fixed = [f"{name} stays {column[0]}" for name, column in zip(names, columns, strict=False) if len(set(column)) == 1]
-    return f" while {' and '.join(fixed)}" if fixed else ""
-
-
-def _endless(after: Steps[S], holds_up: Callable[[Stimulus, Step[S]], bool]) -> list[Stimulus]:
-    """The stimuli of cycles that lead from a state back to it and hold a transfer up; empty if there are none."""
-    edges = {state: list(_held_up(after, state, holds_up)) for state in after}
-    left, ending = set(edges), {state for state, out in edges.items() if not out}
-    while ending:  # a state that leads to no other one that is left is in no cycle
-        left -= ending
-        ending = {state for state in left if not any(to in left for _, to in edges[state])}
-    if not left:
-        return []
-    state, stimuli, place = next(iter(left)), list[Stimulus](), dict[S, int]()
-    while state not in place:
-        place[state] = len(stimuli)
-        stimulus, state = next(edge for edge in edges[state] if edge[1] in left)
-        stimuli.append(stimulus)
-    return stimuli[place[state] :]
-
-
-def _held_up(after: Steps[S], state: S, holds_up: Callable[[Stimulus, Step[S]], bool]) -> Iterator[tuple[Stimulus, S]]:
-    """The cycles that hold a transfer up and lead on from a state, or from one that it becomes while a run goes on."""
-    found, waiting = {state}, [state]
-    while waiting:
-        for stimulus, step in after[waiting.pop()].items():
-            if any(stimulus[2:-1]) or not holds_up(stimulus, step):
-                continue  # the environment pauses for a while alone
-            if not step.goes_on:
-                yield stimulus, step.to
-            elif step.to not in found:
-                found.add(step.to)
-                waiting.append(step.to)
-
-
 RESET = 4
 """Least number of cycles for which reset is held."""
 
@@ -211,24 +124,29 @@ class Reached:
     """A state of the design that can be reached.
 
     Attributes:
-        registers: the value of each register, by name. waiting: number of operands that have entered and whose results
-            have not left.
+        registers: the value of each register, by name. taken: for each channel, the number of operands that have entered
+            and whose results have not left.
         must_stay: whether a result was valid and not taken, so that it must stay valid.
         end: the registers that a run changes, as they will be at its end; empty if none is under way.
+        is_read: whether the oldest result was shown, and may be read as long as it is.
+        is_begun: whether operands were offered that have to be offered again, as their transfers come without a pause.
     """
 
     registers: tuple[tuple[str, Term], ...]
-    waiting: int
-    must_stay: bool
+    taken: tuple[int, ...]
+    must_stay: bool = False
     end: tuple[tuple[str, Term], ...] = ()
+    is_read: bool = False
+    is_begun: bool = False
 
 
-_Key = tuple[tuple[Term, ...], int, bool, tuple[tuple[str, Term], ...]]
+_Key = tuple[tuple[Term, ...], tuple[int, ...], bool, tuple[tuple[str, Term], ...], bool, bool]
 """What states have in common that are explored as one."""
 
 
 def _key(state: Reached, kept: frozenset[str]) -> _Key:
-    return tuple(term for name, term in state.registers if name in kept), state.waiting, state.must_stay, state.end
+    registers = tuple(term for name, term in state.registers if name in kept)
+    return registers, state.taken, state.must_stay, state.end, state.is_read, state.is_begun
 
 
 class DependsOnData(NotCompared):
@@ -239,7 +157,7 @@ class Handshake:
     """A design with valid signals for operands and results.
 
     Args:
-        timing: the protocol, which has valid signals. operands: variables of the first pending operands.
+        master: what drives it. operands: variables of the first pending operands.
         controls: the controls of reset and enable.
     """
 
@@ -248,13 +166,12 @@ class Handshake:
         terms: Terms,
         machine: Machine,
         circuit: FlatNetlist,
-        timing: Timing,
+        master: Master,
         operands: Operands,
         controls: Mapping[str, Bits],
     ) -> None:
         self._terms, self._machine, self._circuit = terms, machine, circuit
-        self._operands_wait, self._results_wait = "in_ready" in timing.controls, "out_ready" in timing.controls
-        self._controls = controls
+        self._master, self._controls = master, controls
         self._tokens: list[Operands] = [operands]
         self._loose: dict[tuple[str, int], Term] = {}
         self._names: dict[tuple[str, Term], Term] = {}
@@ -265,7 +182,6 @@ class Handshake:
             port: terms.free(f"any {port}", bits.width) for port, bits in circuit.inputs.items() if port not in controls
         }
         self._runs: Runs | None = None
-        self._pauses = circuit.inputs[PAUSES].width if PAUSES in circuit.inputs else 0
 
     def explored(self, limits: Limits) -> Explored:
         """Every state that can be reached, and every result.
@@ -303,22 +219,22 @@ class Handshake:
             for stimulus in self._stimuli(begun):
                 step = self._next(begun, cycle, stimulus, limits)
                 to = _key(step.to, kept)
-                after[key][stimulus] = Step(to, step.waiting, step.is_taken, step.is_shown, step.goes_on)
+                after[key][stimulus] = Step(to, step.waiting, step.is_taken, step.is_shown, step.is_offered, step.goes_on)
                 both = self._joined(found[to], step.to) if to in found else step.to
                 if to not in found or both != found[to]:
                     found[to] = both
                     left.append(to)
-        check_progress(after)
+        check_progress(after, self._master.inputs, self._master.shown)
         if not self._results:
             raise NotCompared("no operands ever come in, or no result ever comes out")
-        waiting, run = max(each.waiting for each in found.values()), self._runs.cycles if self._runs else 0
+        waiting, run = max(max(each.taken) for each in found.values()), self._runs.cycles if self._runs else 0
         return Explored(list(self._results.values()), len(found), waiting, run)
 
     def _control(self) -> frozenset[str]:
         """The registers on which the outputs of the handshake depend, now or later."""
         circuit, found = self._circuit, set[str]()
         names = {bits.term: name for name, bits in circuit.registers.items()}
-        left = [circuit.outputs[port].term for port in ("out_valid", "in_ready") if port in circuit.outputs]
+        left = [circuit.outputs[port].term for port in self._master.outputs]
         while left:
             new = {names[term] for term in variables([left.pop()]) if term in names} - found
             found |= new
@@ -334,9 +250,14 @@ class Handshake:
         return replace(one, registers=registers)
 
     def _stimuli(self, reached: Reached) -> Iterator[Stimulus]:
-        """The combinations of valid operands, taken results, pauses of operands and the end of a run."""
-        pauses = [(0, 1)] * self._pauses
-        yield from product((1, 0), (1, 0) if self._results_wait else (1,), *pauses, (1, 0) if reached.end else (0,))
+        """What the master may do in a state."""
+        lacking, may_lead = min(reached.taken), not self._master.beside
+        offers = [(1, 0) if may_lead or count == lacking else (0,) for count in reached.taken]
+        if reached.is_begun:
+            offers = [(1,)]
+        for offered in product(*offers):
+            for ready, ends in product((1, 0) if self._master.taken else (1,), (1, 0) if reached.end else (0,)):
+                yield Stimulus(offered, ready, ends)
 
     def _begun(self, reached: Reached, limits: Limits) -> Reached:
         """A state with its run, if one begins in it: it is one whose next control depends on data."""
@@ -348,17 +269,18 @@ class Handshake:
         return replace(reached, end=tuple(sorted(self._runs.run(registers, limits).after.items())))
 
     def _after_reset(self) -> Reached:
-        registers = self._forgotten(self._machine.start, 0)
+        nothing = (0,) * len(self._master.channels)
+        registers = self._forgotten(self._machine.start, nothing)
         if "rst" in self._circuit.inputs:
             reset = {**self._controls, "rst": self._terms.number(1, 1)}
             for _ in range(RESET):
-                before, registers = registers, self._forgotten(self._machine.cycle(dict(registers), reset).after(), 0)
+                before, registers = registers, self._forgotten(self._machine.cycle(dict(registers), reset).after(), nothing)
             if registers != before:
                 raise NotCompared(f"registers still change after {RESET} cycles of reset")
-            idle = self._machine.cycle(dict(registers), {**reset, "in_valid": self._terms.number(0, 1)})
-            if self._known(idle, "out_valid"):
-                raise NotCompared("its handshake: out_valid is 1 during reset")
-        return Reached(registers, 0, False)
+            silent = {channel.valid: self._terms.number(0, 1) for channel in self._master.channels}
+            if self._known(self._machine.cycle(dict(registers), {**reset, **silent}), self._master.shown):
+                raise NotCompared(f"its handshake: {self._master.shown} is 1 during reset")
+        return Reached(registers, nothing)
 
     def _next(self, reached: Reached, of_any: Cycle, stimulus: Stimulus, limits: Limits) -> Step[Reached]:
         """The step for a stimulus.
@@ -366,43 +288,102 @@ class Handshake:
         Args:
             of_any: the cycle for any stimulus.
         """
-        in_valid, out_ready, *pauses, ends = stimulus
-        offered = self._token(reached.waiting) if in_valid else {}
-        inputs = {**self._controls, **offered, "in_valid": self._terms.number(in_valid, 1)}
-        if self._results_wait:
-            inputs["out_ready"] = self._terms.number(out_ready, 1)
-        if pauses:
-            inputs[PAUSES] = self._terms.joined([self._terms.number(pause, 1) for pause in pauses])
+        master, before = self._master, reached.taken
+        offered = stimulus.offered
+        if master.is_single and any(offered) and not self._may_start(reached, of_any):
+            offered = (0,)
+        inputs = self._inputs(reached, offered, stimulus.ready)
+        cycle = self._given(reached, of_any, inputs)
+        moves = tuple(
+            int(bool(offers) and (channel.ready is None or self._known(cycle, channel.ready)))
+            for channel, offers in zip(master.channels, offered, strict=True)
+        )
+        taken = tuple(count + more for count, more in zip(before, moves, strict=True))
+        is_shown, ready = self._known(cycle, master.shown), bool(stimulus.ready)
+        if reached.must_stay and not is_shown:
+            raise NotCompared(f"its handshake: {master.shown} falls before the result is taken")
+        if is_shown and reached.end:
+            raise NotCompared(f"its handshake: {master.shown} is 1 while it still computes by itself")
+        if master.is_single:
+            gone = any(moves) or not is_shown if reached.is_read else is_shown and any(moves)
+            whole = before
+        else:
+            gone = is_shown and ready
+            whole = taken if gone else tuple(map(sum, zip(before, offered, strict=True)))
+        if is_shown:
+            if not min(whole):
+                raise NotCompared(f"its handshake: {master.shown} is 1 where no operands are under way")
+            self._note_result(cycle.output("d"))
+            if not ready:
+                self._check_stays(cycle, self._kept_on_offer(taken, inputs), limits)
+        registers = self._forgotten(self._after(reached, cycle, bool(stimulus.ends)), taken)
+        left = tuple(count - gone for count in taken)
+        if gone:
+            registers = self._forgotten(self._renamed(registers, taken), left)
+        if max(left) > MOST:
+            raise NotCompared(f"its handshake: more than {MOST} operands are under way")
+        to = Reached(
+            registers,
+            left,
+            must_stay=is_shown and not ready and min(left) > 0,
+            end=() if stimulus.ends else reached.end,
+            is_read=master.is_single and is_shown and not gone,
+            is_begun=master.is_steady and any(offered) and not any(moves),
+        )
+        lacking = [place for place, count in enumerate(before) if count == min(before)]
+        return Step(
+            to,
+            waiting=0 if reached.is_read else min(before),
+            is_taken=any(moves[place] for place in lacking),
+            is_shown=is_shown and not reached.is_read,
+            is_offered=all(stimulus.offered[place] for place in lacking),
+            goes_on=bool(to.end),
+        )
+
+    def _may_start(self, reached: Reached, of_any: Cycle) -> bool:
+        """Whether a master that computes one result at a time may start in a state, by what it sees without a start."""
+        master = self._master
+        cycle = self._given(reached, of_any, self._inputs(reached, (0,), 1))
+        if master.busy is not None and self._known(cycle, master.busy):
+            return False
+        is_free = reached.is_read or not any(reached.taken)
+        return is_free or (master.busy is not None and not master.holds and self._known(cycle, master.shown))
+
+    def _inputs(self, reached: Reached, offered: Sequence[int], ready: int) -> dict[str, Bits]:
+        """What the master drives in a state; all other inputs may be anything."""
+        master, given = self._master, dict[str, Bits]()
+        for channel, offers, place in zip(master.channels, offered, reached.taken, strict=True):
+            given[channel.valid] = self._terms.number(offers, 1)
+            if offers or (master.holds and place and not reached.is_read):
+                token = self._token(place if offers else 0)
+                given |= {port: token[port] for port in channel.ports}
+        oldest = min(reached.taken)
+        if any(offered) or max(reached.taken) > oldest:
+            given |= {port: self._token(oldest)[port] for port in master.beside}
+        if master.taken is not None:
+            given[master.taken] = self._terms.number(ready, 1)
+        return {**self._controls, **given}
+
+    def _given(self, reached: Reached, of_any: Cycle, inputs: Mapping[str, Bits]) -> Cycle:
+        """The cycle from a state with given inputs."""
         by = {
             bits.term: (inputs[port] if port in inputs else self._machine.anything(bits.width)).term
             for port, bits in self._open.items()
         }
-        kept = {term: term for _, term in reached.registers}
-        cycle = of_any.given(Folding(self._terms.manager, kept | by))
-        is_taken = bool(in_valid and (not self._operands_wait or self._known(cycle, "in_ready")))
-        waiting, is_shown = reached.waiting + is_taken, self._known(cycle, "out_valid")
-        if reached.must_stay and not is_shown:
-            raise NotCompared("its handshake: out_valid falls before the result is taken")
-        gone = bool(is_shown and out_ready)
-        if is_shown and reached.end:
-            raise NotCompared("its handshake: out_valid is 1 while it still computes by itself")
-        if is_shown:
-            if waiting + bool(in_valid) == 0 or (gone and not waiting):
-                raise NotCompared("its handshake: out_valid is 1 where no operands are under way")
-            self._note_result(cycle.output("d"))
-            if not out_ready:
-                self._check_stays(cycle, {} if is_taken or reached.waiting else inputs, limits)
-        after = {**cycle.after(), **dict(reached.end)} if ends else cycle.after()
-        if reached.end and not ends:
-            after = {**after, **{name: term for name, term in reached.registers if name in dict(reached.end)}}
-        registers = self._forgotten(after, waiting)
-        if gone:
-            registers = self._forgotten(self._renamed(registers, waiting), waiting - 1)
-        if waiting - gone > MOST:
-            raise NotCompared(f"its handshake: more than {MOST} operands are under way")
-        end = () if ends else reached.end
-        to = Reached(registers, waiting - gone, bool(is_shown and not gone and waiting), end)
-        return Step(to, reached.waiting, is_taken, is_shown, bool(end))
+        return of_any.given(Folding(self._terms.manager, {term: term for _, term in reached.registers} | by))
+
+    def _after(self, reached: Reached, cycle: Cycle, ends: bool) -> State:
+        """The registers after a cycle: those of a run that goes on stay, those of one that ends are what it computed."""
+        if not reached.end or ends:
+            return {**cycle.after(), **dict(reached.end)}
+        return {**cycle.after(), **{name: term for name, term in reached.registers if name in dict(reached.end)}}
+
+    def _kept_on_offer(self, taken: Sequence[int], inputs: Mapping[str, Bits]) -> dict[str, Bits]:
+        """The inputs of channels that have not given their operand of the oldest result: they stay until it is taken."""
+        master = self._master
+        lacking = [channel for channel, count in zip(master.channels, taken, strict=True) if not count]
+        names = [name for channel in lacking for name in (channel.valid, *channel.ports)]
+        return {name: inputs[name] for name in (*names, *(master.beside if lacking else ()))}
 
     def _check_stays(self, cycle: Cycle, offered: Mapping[str, Bits], limits: Limits) -> None:
         """Check that a result that is not taken is the same, bit for bit, in the next cycle, whatever comes then.
@@ -410,15 +391,14 @@ class Handshake:
         Args:
             offered: the inputs that stay until they are taken, if the result is that of operands that are not taken yet.
         """
-        again = {name: bits for name, bits in offered.items() if name != "out_ready"}
-        later = self._machine.cycle(cycle.after(), {**self._controls, **again})
-        if offered and not self._known(later, "out_valid"):
-            raise NotCompared("its handshake: out_valid falls before the result is taken")
+        later = self._machine.cycle(cycle.after(), {**self._controls, **offered})
+        if offered and not self._known(later, self._master.shown):
+            raise NotCompared(f"its handshake: {self._master.shown} falls before the result is taken")
         before, after = cycle.output("d"), later.output("d")
         if before.term == after.term:
             return
         if ask(self._terms.manager, [self._terms.differs(before, after)], limits).verdict != "never":
-            raise NotCompared("its handshake: d changes while out_valid is 1 and the result is not taken")
+            raise NotCompared(f"its handshake: d changes while {self._master.shown} is 1 and the result is not taken")
 
     def _known(self, cycle: Cycle, port: str) -> bool:
         value = cycle.output(port).term
@@ -447,20 +427,29 @@ class Handshake:
             self._tokens.append(named)
         return self._tokens[place]
 
-    def _renamed(self, registers: tuple[tuple[str, Term], ...], waiting: int) -> dict[str, Term]:
+    def _live(self, taken: Sequence[int]) -> Iterator[tuple[int, str, Bits]]:
+        """The operands that have entered, in part too, each with its place in the queue and its port."""
+        begun = int(self._master.is_counted)
+        counts = {
+            port: count + begun for each, count in zip(self._master.channels, taken, strict=True) for port in each.ports
+        }
+        counts |= dict.fromkeys(self._master.beside, max(taken))
+        for port, count in counts.items():
+            yield from ((place, port, self._token(place)[port]) for place in range(count))
+
+    def _renamed(self, registers: tuple[tuple[str, Term], ...], taken: Sequence[int]) -> dict[str, Term]:
         """The registers after the oldest operands have left: the others move up, and the oldest become unknown."""
-        by = {}
-        for place in range(waiting):
-            for port, bits in self._token(place).items():
-                other = self._token(place - 1)[port] if place else self._machine.anything(bits.width)
-                by[bits.term] = other.term
+        by = {
+            bits.term: (self._token(place - 1)[port] if place else self._machine.anything(bits.width)).term
+            for place, port, bits in self._live(taken)
+        }
         again = Folding(self._terms.manager, by)
         return {name: again.of(term) for name, term in registers}
 
-    def _forgotten(self, state: State, waiting: int) -> tuple[tuple[str, Term], ...]:
+    def _forgotten(self, state: State, taken: Sequence[int]) -> tuple[tuple[str, Term], ...]:
         """The registers with every part that depends on more than pending operands and undefined bits replaced by unknown
         bits."""
-        live = {bits.term for place in range(waiting) for bits in self._token(place).values()}
+        live = {bits.term for _, _, bits in self._live(taken)}
         return tuple((name, self._without(name, term, live)) for name, term in state.items())
 
     def _without(self, name: str, term: Term, live: set[Term]) -> Term:

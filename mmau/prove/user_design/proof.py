@@ -16,7 +16,7 @@ import numpy as np
 from bitwuzla import Term, TermManager
 
 from cosim.dut.connection import Operand, operands_of
-from cosim.dut.description import EACH, START_DONE, Dut
+from cosim.dut.description import Dut
 from cosim.dut.reference import reference_of
 from golden import Unit
 from golden.arrays import bits_dtype
@@ -33,6 +33,7 @@ from mmau.prove.user_design.asking import Asking, Limits, NotCompared, directly
 from mmau.prove.user_design.comparisons import comparisons_of, operand_rows
 from mmau.prove.user_design.deciding import Comparison, Decision
 from mmau.prove.user_design.handshake import RESET, Explored, Handshake, Machine
+from mmau.prove.user_design.master import master_of
 from mmau.prove.user_design.reading import Reading, read_design
 from mmau.prove.user_design.samples import CHANGED, first_wrong, is_of, sampled
 from rtl.designs.design import Design
@@ -82,7 +83,7 @@ def transfers_of(terms: Terms, module: Module, dut: Dut, operands: Sequence[Oper
         how = f"{timing.latency} cycles unrolled" if timing.latency else ""
         last = {"rst": controls["rst"]} if timing.latency else inputs
         return Transfers(given, [machine.cycle(state, last).output("d")], how)
-    explored = Handshake(terms, machine, circuit, timing, given, controls).explored(limits)
+    explored = Handshake(terms, machine, circuit, master_of(dut, operands), given, controls).explored(limits)
     return Transfers(given, explored.results, exploration_text(explored), max(1, explored.run))
 
 
@@ -140,7 +141,9 @@ def decided_by_solvers(
     operations = [choice.unit.operation for choice in design.choices] or [design.operation]
     specified = all(unspecified(operation) is None for operation in operations)
     equal_to = SPECIFICATION if specified else DATAPATH
-    undecided = UserDesignDecision(verdict=OPEN, assumed=tuple(_assumed(dut)), equal_to=equal_to)
+    undecided = UserDesignDecision(
+        verdict=OPEN, assumed=tuple(_assumed(dut, operands_of(design, dut.widths))), equal_to=equal_to
+    )
     report({"assumed": list(undecided.assumed), "equal_to": equal_to})
     if dut.widths.d is not None:
         return replace(undecided, reason="a fixed-point d has no specification here; mmau cosim compares it")
@@ -168,27 +171,16 @@ def decided_by_solvers(
     return replace(undecided, verdict=PROVED, decided_by="bitwuzla")
 
 
-def _assumed(dut: Dut) -> list[str]:
+def _assumed(dut: Dut, operands: Sequence[Operand]) -> list[str]:
     found, marked = [], "out_valid" in dut.timing.controls
     if dut.reset is not None:
         first = f" but for {RESET} cycles or more at the start" if marked else ""
         found.append(f"{dut.reset.name} is not active{first}")
     if dut.enable is not None and marked:
         found.append(f"{dut.enable} is 1")
-    found += _assumed_of_adapter(dut) if dut.is_adapted else ()
+    if marked:
+        found += master_of(dut, operands).assumed()
     return [*found, *(f"{name} is {value}" for name, value in dut.tie.items()), *dut.widths.assumed.lines()]
-
-
-def _assumed_of_adapter(dut: Dut) -> list[str]:
-    """How the wrapper drives a protocol that is not a plain one: no other way of doing it is looked at."""
-    found = ["no operand is offered in the first cycle after a reset"]
-    if dut.protocol == EACH:
-        found.append("each operand is offered after all operands of the result before are taken")
-    if dut.protocol == START_DONE:
-        found.append(
-            "start comes two cycles after done at the earliest, and d is read in the first cycle in which done is 1"
-        )
-    return found
 
 
 Asked = tuple[str, tuple[str, ...]]

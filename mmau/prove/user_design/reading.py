@@ -96,7 +96,7 @@ def read_design(design: Design, dut: Dut, seconds: float) -> list[Reading]:
     """
     with temporary_folder("mmau-user-") as name:
         folder = Path(name)
-        sources = sources_of(design, _circuit(design, dut, folder), folder, with_pauses=False)
+        sources = sources_of(design, _circuit(design, dut, folder), folder, is_simulated=False)
         source = Source(sources, folder)
         try:
             sources.check_unchanged()

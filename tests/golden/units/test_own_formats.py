@@ -379,3 +379,52 @@ def test_fixed_point_is_refused_by_the_native_engine_and_said_once(caplog: pytes
         assert unit.dot(a, a, c) == 0
     said = "engine 'reference' computes IDPA of e4m3 and e4m3 here, slowly"
     assert caplog.text.count(said) == 1
+
+
+CHOSEN = """name = "chosen"
+operation = "T-FDPA"
+L = 4
+F = 24
+a = "e4m3"
+b = "e4m3"
+c = "fp32"
+e_zero = -133
+rho = "RZ-FP32"
+[formats.e3m4]
+exp_bits = 3
+man_bits = 4
+bias = 3
+specials = "ieee"
+[formats.e8m15]
+exp_bits = 8
+man_bits = 15
+bias = 127
+specials = "ieee"
+[controls.format]
+key = "formats"
+values = {0 = {a = "e4m3", b = "e4m3"}, 1 = {a = "e3m4", b = "e4m3", rho = "RNE-e8m15", c = "e8m15"}}
+"""
+
+
+def test_values_of_a_control_name_formats_of_the_unit() -> None:
+    unit = unit_from_table(tomllib.loads(CHOSEN))
+    assert unit_from_table(tomllib.loads(unit_to_toml(unit))) == unit
+    table = {key: value for key, value in tomllib.loads(CHOSEN).items() if key != "controls"}
+    for choice, keys in zip(unit.choices, unit.controls[0].as_table()["values"].values(), strict=True):
+        assert choice.unit.operation == unit_from_table(table | keys).operation
+    assert [str(choice.unit.operation.d) for choice in unit.choices] == ["fp32", "e8m15"]
+
+
+def test_a_whole_format_that_a_value_names_is_the_units() -> None:
+    table = tomllib.loads(CHOSEN) | {"operation": "ADD", "a": "e8m15", "b": "e8m15", "rho": "RNE-e8m15"}
+    for key in ("L", "F", "c", "e_zero"):
+        del table[key]
+    values = {"0": "e8m15", "1": "e3m4", "2": "e3m5"}
+    with pytest.raises(ValueError, match=r"^\[controls\] format = 2 \(e3m5\): formats must be one of fp64"):
+        _ = unit_from_table(table | {"controls": {"format": {"key": "formats", "values": values}}}).choices
+    del values["2"]
+    first, second = unit_from_table(table | {"controls": {"format": {"key": "formats", "values": values}}}).choices
+    assert str(first.unit.operation.d) == "e8m15"
+    alone = table | {"a": "e3m4", "b": "e3m4", "rho": "RNE-e3m4"}
+    del alone["controls"]
+    assert second.unit.operation == unit_from_table(alone).operation

@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
-from mmau.explore.answers import answers, arrays, representatives
+from mmau.explore.accuracy import check_workload
+from mmau.explore.accuracy.workload import KEYS as KINDS_OF_WORKLOADS
+from mmau.explore.accuracy.workload import PROPERTIES
+from mmau.explore.answers import answers, arrays, representatives, spread
 from mmau.explore.compared import costs_of
 from mmau.explore.design_space import Asked, Constraint, Question
+from mmau.explore.premises import DRAWN
 from mmau.explore.records import is_candidate
 from tests.mmau.explore import sample
 
@@ -55,7 +59,7 @@ def test_every_point_that_is_measured_stands_in_the_table_with_its_figures() -> 
         record["beyond"] = "area_um2 = 9 is above max_area_um2 = 8"
     rows = {row[0]: row for row in rows_under(answers(records, "t"), "## The points")}
     assert {record["name"] for record in done()} <= {*rows}
-    assert rows[records[6]["name"]][1] == "112,000"
+    assert rows[records[6]["name"]][1:4] == ["4", "20", "112,000"]
     assert "beyond a limit" in rows[records[6]["name"]][-1]
     assert "circuit is wrong" in rows[records[0]["name"]][-1]
     assert rows[records[-1]["name"]][-1] == "reference"
@@ -208,6 +212,14 @@ def test_arrays_of_some_points_hide_nothing_of_the_others() -> None:
     assert [*costs_of([*records, reference], Asked()).values()] == arrays
 
 
+def test_keys_stand_beside_the_names_in_the_first_table_whatever_its_costs_are() -> None:
+    for records in (done()[4:8], with_arrays(done()[4:8]), [*with_arrays(done()[4:6]), *done()[6:8]]):
+        for record in records:
+            record["parameters"] = {**record["parameters"], "implementation.stages": 2}
+        first = answers(records, "t").partition("## The points")[2].partition("\n| point |")[2].partition("\n")[0]
+        assert first.startswith(" L | stages | clock of power (ns) | area")
+
+
 def test_fewer_pairs_of_a_column_are_counted_beside_it() -> None:
     records = [record for record in done() if record["axes"]["F"] in (14, 22)]
     with_arrays([record for record in records if record["axes"]["L"] == 8])
@@ -281,6 +293,78 @@ def test_interrupted_run_says_what_is_missing() -> None:
     said = answers(records, "t")
     assert "3 points, 2 measured." in said
     assert "Not measured to the end, since the run was interrupted: L=4 F=99; report.html says why." in said
+
+
+def test_what_is_measured_of_an_unfinished_point_stands_in_the_table_and_wins_nothing() -> None:
+    records = done()[4:8]
+    best = min(records, key=lambda record: record["cost"]["area_um2"])
+    best |= {"status": "unfinished", "accuracy": None, "message": "not measured: accuracy on normal"}
+    asked = Asked((), (Question("small"), Question("nothing yet", None, (), {"F": best["axes"]["F"], "encoding": "x"})))
+    best["axes"]["encoding"] = "x"
+    text = answers(records, "t", asked)
+    rows = [row for row in rows_under(text, "## The points") if row[0] == best["name"]]
+    assert rows[0][3] == f"{best['cost']['area_um2']:,.0f}"
+    assert {row[-1] for row in rows} == {"unfinished"}
+    found = {row[0].partition("**: ")[0]: row[1] for row in rows_under(text, "## Questions")}
+    assert found["**nothing yet"] == "none, so far"
+    assert found["**small"].endswith(", so far")
+    assert not found["**small"].startswith(best["name"])
+
+
+QUANTISED = {"kind": "chain", "K": 1024, "name": "normal", "quantise": {"scale_per": "tensor", "scale_from": "mse"}}
+
+
+def test_page_says_what_was_measured_before_its_first_table() -> None:
+    records = done()[4:8]
+    for record, (size, scale) in zip(records, [(32, "ue8m0"), (16, "ue4m3")] * 2, strict=True):
+        record["parameters"] |= {"K_block": size, "scale": scale}
+        record["toml"] = 'name = "x"\nL = 4\nc = "fp32"\n[implementation]\nstages = 2\n'
+    asked = Asked(workloads=(check_workload(QUANTISED), check_workload("outliers")))
+    said = answers(records, "t", asked).partition("\n|")[0]
+    assert "Workload normal: a and b from N(0, 1), c = 0, K = 1,024 products, 1,000 rows." in said
+    assert (
+        "elements of at most 8 bits have one factor for the whole tensor; factors and scales of blocks are chosen by "
+        in said
+    )
+    assert "Workload outliers: a, b and c from N(0, 1), of which a share of 0.001 has noise of standard deviation 10" in said
+    assert "Blocks: L=4 ones-complement: 32 elements share a scale of ue8m0; L=4 sign-magnitude: 16 elements share" in said
+    assert "SNR of arithmetic alone (dB): the power of the exact sum of the operands as they are after quantising" in said
+    assert "total SNR" not in said
+    assert "All points: L = 4, c = fp32, stages = 2." in said
+    assert "Co-simulation: of 4 points 4 agree with their models, 100,000 vectors each." in said
+    assert "Proof: 1 of 4 points are proved for all inputs." in said
+
+
+def test_page_says_that_nothing_was_verified_where_nobody_asked() -> None:
+    records = [record | sample.NOT_VERIFIED for record in done()[4:8]]
+    said = answers(records, "t").partition("\n|")[0]
+    assert "Co-simulation: not asked for: no circuit was compared with its model.\n- Proof: not asked for." in said
+    said = answers(records, "t", Asked(cosimulation=True, proof=True)).partition("\n|")[0]
+    assert "Co-simulation: of 4 points 0 agree with their models." in said
+    assert "Proof: 0 of 4 points are proved for all inputs." in said
+    records[0] |= sample.verified(9, mismatches=1, proved=False)
+    said = answers(records, "t").partition("\n|")[0]
+    assert "0 agree with their models, 9 vectors each; 1 DIFFER." in said
+    assert "0 of 4 points are proved for all inputs, 1 REFUTED." in said
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS_OF_WORKLOADS) - {PROPERTIES}))
+def test_every_kind_of_workload_has_words(kind: str) -> None:
+    assert kind in DRAWN
+
+
+def test_ratio_that_one_pair_changes_names_it() -> None:
+    records = [record for record in done() if record["axes"]["F"] in (14, 22)]
+    records[-1]["accuracy"]["normal"]["arithmetic_snr_db"] += 5.0
+    (row,) = [row for row in rows_under(answers(records, "t"), "## What each key changes") if row[0] == "14 → 22"]
+    assert row[-2] == "+49.4 (+48.2 to +53.2, L=8 sign-magnitude)"
+
+
+def test_energies_with_and_without_glitches_have_one_spread() -> None:
+    record = done()[4]
+    record["cost"]["wanted"]["library"] = "asap7"
+    shares = [spread(f"cost.{name}", record) for name in ("energy_pj", "energy_unit_delay_pj", "delay_ns")]
+    assert shares == [0.036, 0.036, 0.020]
 
 
 def test_tables_are_narrow_and_have_no_names_of_columns() -> None:

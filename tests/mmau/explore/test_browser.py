@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -109,25 +110,41 @@ def test_front_is_the_exact_one(opened: Opened, x: str, y: str, signs: tuple[int
     assert largest == {names[number] for number in by_definition(pairs)}  # type: ignore[arg-type]
 
 
-@pytest.mark.attack("points whose names would cover each other")
-def test_names_beside_the_front_do_not_cover_each_other(opened: Opened) -> None:
-    """Of points at nearly one place two are named, above and below; the others in the note alone. No name covers a point."""
+@pytest.mark.attack("names that cover each other, a point or a line, and names beside the markers of other points")
+def test_names_are_near_their_own_point_alone_or_joined_to_it(opened: Opened) -> None:
+    places = [[60, 300], [92, 300], [93, 288], [118, 288], [117, 220], [290, 60], [291, 60]]
     found = opened.page.evaluate(
-        """() => {
-          const points = [0, 1, 2, 3].map((number) => ({ name: `E4M3 F=${number}` }));
-          const places = new Map(points.map((point, number) => [point, number < 3 ? [1 + number / 1000, 1] : [2, 2]]));
-          return readable(points, places, [{ log: false }, { log: true }]).map(({ point, side }) => [point.name, side]);
-        }"""
+        """(places) => {
+          const points = places.map((_, number) => ({ point: number, name: `NVFP4 F=${number}` }));
+          const spots = new Map(places.map((place, number) => [number, place]));
+          return nameBoxes(points, spots, [0, 0, 400, 330], [[[60, 300], [92, 300]]], [[300, 200, 400, 240]])
+            .map(({ point, joined, x, y }) => [point, joined, x, y, widthOf(`NVFP4 F=${point}`)]);
+        }""",
+        places,
     )
-    assert found == [["E4M3 F=0", "top"], ["E4M3 F=1", "bottom"], ["E4M3 F=3", "top"]]
-    found = opened.page.evaluate(
-        """() => {
-          const points = ["low", "above", "far"].map((name) => ({ name }));
-          const places = new Map([[1, 1], [1.001, 1.06], [2, 2]].map((place, number) => [points[number], place]));
-          return readable(points, places, [{ log: false }, { log: false }]).map(({ point, side }) => [point.name, side]);
-        }"""
-    )
-    assert found == [["low", "bottom"], ["above", "top"], ["far", "top"]]
+    assert [number for number, *_ in found] == [0, 1, 2, 3, 4, 5, 6]
+    boxes: list[tuple[float, float, float, float]] = []
+    for number, joined, x, y, width in found:
+        left, top = places[number][0] + x - width / 2, places[number][1] + y - 7.5
+        box = (left, top, left + width, top + 15)
+        assert 0 <= left < left + width <= 400
+        assert 0 <= top < top + 15 <= 330
+        for other in [*boxes, (300, 200, 400, 240), *((x, y, x, y) for x, y in places)]:
+            assert not (box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3])
+        gaps = [math.hypot(max(box[0] - x, 0, x - box[2]), max(box[1] - y, 0, y - box[3])) for x, y in places]
+        assert joined or 2 * gaps[number] <= min(gap for other, gap in enumerate(gaps) if other != number)
+        boxes.append(box)
+    assert {joined for _, joined, *_ in found} == {True, False}
+
+
+def test_names_of_the_front_are_in_the_plot_and_none_twice(opened: Opened) -> None:
+    opened.page.get_by_label("Name holds").fill("L=4 F=1")
+    names = opened.page.evaluate("document.getElementById('plot').layout.annotations.map(({ text }) => text)")
+    note = str(opened.page.locator("#plot-note").text_content())
+    front = [name for name, point in opened.drawn().items() if point["size"] > 9]
+    assert front
+    assert len({*names}) == len(names) == 7
+    assert all(name in names or name in note for name in front)
 
 
 def test_front_of_ties_and_missing_values_is_the_exact_one(opened: Opened) -> None:
@@ -236,9 +253,10 @@ def test_distributions_and_components_follow_the_filter(opened: Opened) -> None:
     page = opened.page
     page.get_by_label("Name holds").fill("L=8 F=25")
     names = page.evaluate("document.getElementById('distribution').data.map((trace) => trace.name)")
-    assert names == ["L=8 F=25 ones-complement", "L=8 F=25 sign-magnitude"]
+    assert names == ["L=8 F=25"], "one arithmetic"
     bars = page.evaluate("document.getElementById('components').data.map((trace) => [trace.name, trace.x[0]])")
-    assert bars == [list(pair) for pair in value("L=8 F=25 ones-complement", "cost", "area_by_component").items()]
+    parts = [list(pair) for pair in value("L=8 F=25 ones-complement", "cost", "area_by_component").items()]
+    assert bars == [*parts, ["mapped as a whole", value("L=8 F=25 ones-complement", "cost", "area_um2")]]
     opened.choose("#workload", "outliers")
     shares = page.evaluate("document.getElementById('distribution').data[0].customdata")
     assert sum(shares) == pytest.approx(1)

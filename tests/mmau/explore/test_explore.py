@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from golden.units.unit_file import load_unit
-from mmau.explore.explore import Exploration, explore
+from mmau.explore.explore import FOLDERS, Exploration, explore
 from mmau.explore.records import is_candidate, is_right
 from mmau.jobs import Engine, Processes, Store, Task
 from mmau.jobs.task import Limits, Outcome
@@ -220,6 +220,25 @@ def test_interrupted_run_keeps_a_record_of_every_point_that_says_what_is_missing
     done, told = explored(tmp_path / "out", text)
     assert done.count("done") == 18
     assert "54 tasks" in told[0]
+
+
+@pytest.mark.attack("a resumed run whose report had only what it had touched itself")
+@pytest.mark.parametrize("search", ["", '[strategy]\nkind = "search"\nobjectives = {cells = "min"}\npoints = 18\n'])
+def test_resumed_run_that_is_interrupted_reports_all_that_is_stored(search: str, notes: Path, tmp_path: Path) -> None:
+    out, text = (
+        tmp_path / "out",
+        (SMALL + MEASURED).replace("[2, 4]", "[2, 3, 4]") + '[cost]\nactivity = "normal"\nsaif = true\n' + search,
+    )
+    with pytest.raises(Ended):
+        explored(out, text, engine=Interrupted(22))
+    first = records(out)
+    written = {path: path.read_text() for folder in FOLDERS for path in (out / folder).iterdir()}
+    assert {path.parent.name for path in written} == {*FOLDERS}
+    assert sum(record["cosimulation"] is not None for record in first) > 1
+    with pytest.raises(Ended):
+        explored(out, text, engine=Interrupted(0))
+    assert records(out) == first
+    assert {path: path.read_text() for folder in FOLDERS for path in (out / folder).iterdir()} == written
 
 
 def test_a_task_of_each_kind_comes_before_the_estimate(notes: Path, tmp_path: Path) -> None:

@@ -74,6 +74,22 @@ def test_costs_of_many_sizes_have_a_logarithmic_axis() -> None:
     assert scales == ["linear", "log"]
 
 
+@pytest.mark.attack("names that a plot drops without a word")
+def test_names_without_a_place_stand_below_the_legend() -> None:
+    records = done(few())[:4]
+    records[2]["name"] = "a name that is wider than its panel, " * 4 + "whatever its size"
+    with drawing():
+        figure = accuracy_against(records, "cost.area_um2", "t")
+        assert figure is not None
+        (said,) = [text for text in figure.texts if text.get_text().startswith("no room for")]
+        assert " ".join(said.get_text().split()) == f"no room for: {records[2]['name']}"
+        figure.draw_without_rendering()
+        box = said.get_window_extent()
+        assert box.x1 < figure.bbox.x1
+        assert box.y1 < figure.legends[0].get_window_extent().y0
+        assert all(axes.get_window_extent().x1 < box.x0 for axes in figure.axes)
+
+
 def test_results_without_an_error_stand_above_all_others() -> None:
     records = done(few())[:4]
     exact = records[2]["accuracy"]["normal"]
@@ -113,6 +129,42 @@ def test_names_cover_no_name_no_point_and_no_line() -> None:
         assert not any(low_y < height < high_y for height in (1.0, 1.1))
         assert not low_x < 1.05 < high_x
         assert axes.get_window_extent().extents[0] <= box.x0 < box.x1 <= axes.get_window_extent().extents[2]
+
+
+CROWD = {
+    "MXFP4 F=13 osu018": (104.1, 15.7), "MXFP4 F=25 osu018": (132.4, 15.7), "NVFP4 F=13 osu018": (132.9, 17.7),
+    "NVFP4 F=25 osu018": (154.4, 17.7), "e4m3 8x8 F=13 osu018": (153.1, 28.6), "bf16 F=25 osu018": (308.7, 52.6),
+}  # fmt: skip
+"""Points of a report whose names stood beside their neighbours."""
+
+
+@pytest.mark.attack("names beside the markers of other points")
+@pytest.mark.parametrize("shift", ["", " and a longer name"])
+def test_names_are_near_their_own_point_alone_or_joined_to_it(shift: str) -> None:
+    with drawing():
+        figure = Figure(figsize=(5.0, 4.0))
+        axes = figure.subplots(1, 1)
+        axes.scatter(*zip(*CROWD.values(), strict=True))
+        axes.margins(0.12, 0.18)
+        settled(figure)
+        left_out = write_names(axes, {place: f"{name}{shift}" for name, place in CROWD.items()})
+        figure.draw_without_rendering()
+        places = {name: axes.transData.transform(place) for name, place in CROWD.items()}
+        found = [(text, Text.get_window_extent(text)) for text in axes.texts]
+    assert len(left_out) <= bool(shift)
+    joined = 0
+    for text, box in found:
+
+        def gap(place: Any, box: Any = box) -> float:
+            return float(np.hypot(*(place - np.clip(place, box.min, box.max))))
+
+        own = gap(places[text.get_text().removesuffix(shift)])
+        if text.arrow_patch is None:  # type: ignore[attr-defined]
+            others = [place for name, place in places.items() if name != text.get_text().removesuffix(shift)]
+            assert own * 1.9 < min(map(gap, others)), text.get_text()
+        else:
+            joined += 1
+    assert joined, "where nothing else is near enough"
 
 
 @pytest.mark.attack("more names than a panel holds")
@@ -156,7 +208,9 @@ def test_each_library_of_cells_has_panels_of_its_own() -> None:
         held = [record for record in records if record["cost"]["wanted"]["library"] == cells]
         assert found == sorted(record["cost"]["area_um2"] for record in held)
         assert len(figure.axes[panel].lines) == 1, "a front for each"
+    assert {text.get_text() for text in figure.axes[2].texts} == {record["name"] for record in records[1::2]}
     assert [axes.get_title() for axes in bars.axes] == ["osu018", "asap7"]
+    assert [axes.get_xlabel() for axes in bars.axes] == ["area (µm²)"] * 2
     for axes in bars.axes:
         longest = max(bar.get_x() + bar.get_width() for bar in axes.patches)  # type: ignore[attr-defined]
         assert longest * 1.02 < axes.get_xlim()[1] < longest * 1.1, "no bar is too short to see, none touches the frame"
@@ -200,7 +254,7 @@ def test_nothing_is_cut_where_there_is_one_point() -> None:
                 assert frame.y0 <= box.y0 < box.y1 <= frame.y1, text.get_text()
     bars = figures_of[1]
     assert bars is not None
-    assert len(bars.legends[0].get_texts()) == 8
+    assert len(bars.legends[0].get_texts()) == 9, "eight parts, and the whole"
 
 
 def test_small_components_are_one_part_of_a_bar() -> None:
@@ -228,12 +282,26 @@ def test_plot_without_values_is_not_made() -> None:
 
 
 def test_distributions_are_shares_of_the_filled_bins() -> None:
-    figure = distributions(few(), "t")
+    figure = distributions(few()[:1], "t")
     assert figure is not None
     first: Any = figure.axes[0].patches[0]
     assert figure.axes[0].get_yticklabels()[0].get_text() == "L=4 F=10 ones-complement"
     shares = [10 / 500, 250 / 500, 500 / 500, 130 / 500]
     assert np.asarray(first.get_data().values).tolist() == pytest.approx([0.85 * share for share in shares])
+
+
+def test_distributions_of_many_say_which_arithmetics_they_are_of() -> None:
+    built = ("ones-complement", "sign-magnitude")
+    records = [
+        sample.done(f"F={F} {each}", 4, F, each, sample.verified(9)) for F in range(8, 40) for each in reversed(built)
+    ]
+    figure = distributions(records, "t")
+    assert figure is not None
+    said = " ".join(figure.get_suptitle().split())
+    assert said.startswith("t: distribution of the error of the arithmetic alone, 16 of 32 arithmetics, along the front of")
+    assert [len(axes.patches) for axes in figure.axes] == [16, 16]
+    rows = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert (rows[0], rows[-1]) == ("F=8", "F=39")
 
 
 @pytest.mark.attack("distributions that hide each other, and a panel of a workload that no drawn point has")
@@ -250,6 +318,61 @@ def test_distributions_have_a_row_each_and_no_panel_is_empty() -> None:
     for row, below in pairwise(rows):
         assert max(below.values) < row.baseline
     assert "of the arithmetic alone" in figure.get_suptitle()
+
+
+@pytest.mark.attack("a library of cells that seems to change the error, and FP4 that is left out")
+def test_distributions_have_a_row_for_each_arithmetic_and_labels_apart() -> None:
+    records = []
+    for form in ("bf16", "e4m3", "MXFP4", "NVFP4"):
+        for F in (13, 25):
+            for cells in ("osu018", "asap7"):
+                record = done(sample.records())[6] | {"name": f"{form} F={F} {cells}"}
+                record["parameters"] = {"a": form, "F": F, "implementation.library": cells}
+                record["axes"] = {"operands": form, "F": F, "library": cells}
+                edges = [*(-(2.0**k) for k in range(16, -4, -1)), 0.0, *(2.0**k for k in range(-3, 17))]
+                for workload in ("normal", "outliers"):
+                    measured = {**record["accuracy"][workload], "ulp": {"histogram": [[edge, 5] for edge in edges]}}
+                    record["accuracy"] = {**record["accuracy"], workload: measured}
+                records.append(record)
+    with drawing():
+        figure = distributions(records, "t")
+        assert figure is not None
+        figure.draw_without_rendering()
+        rows = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        assert rows == [f"{form} F={F}" for form in ("bf16", "e4m3", "MXFP4", "NVFP4") for F in (13, 25)]
+        for axes in figure.axes:
+            assert len(axes.patches) == len(rows)
+            labels = axes.get_xticklabels()
+            assert {"-65536", "0", "65536"} <= {text.get_text() for text in labels}
+            boxes = [text.get_window_extent() for text in labels]
+            assert all(one.x1 + 3 < other.x0 for one, other in pairwise(boxes))
+    assert figure.get_suptitle().startswith("t: distribution of the error of the arithmetic alone\n")
+
+
+@pytest.mark.attack("a heading under the legend, and a legend of what is not drawn")
+def test_legend_has_what_is_drawn_and_covers_nothing() -> None:
+    records = done(few())[:4]
+    del records[3]["cost"]["area_um2"]
+    with drawing():
+        figure = accuracy_against(records, "cost.area_um2", "a heading that is long " * 5)
+        assert figure is not None
+        figure.draw_without_rendering()
+        (heading,) = [text for text in figure.findobj(Text) if text.get_text().startswith("a heading")]
+        assert heading.get_window_extent().x1 < figure.legends[0].get_window_extent().x0
+    assert not any(text.get_text() == "F 14" for text in figure.legends[0].get_texts())
+
+
+@pytest.mark.attack("bars that are longer than the area beside them, without a word")
+def test_bars_of_components_say_that_they_are_longer_than_the_whole() -> None:
+    records = done(few())[:3]
+    records[1]["cost"]["area_um2"] /= 1.25
+    figure = areas(records, "t")
+    assert figure is not None
+    said = " ".join(figure.get_suptitle().split())
+    assert "together they take 100 to 125 % of the area of the datapath (black line)" in said
+    lines = [np.asarray(line.get_xdata()).tolist() for line in figure.axes[0].lines]
+    assert lines == [[record["cost"]["area_um2"]] * 2 for record in records]
+    assert "mapped as a whole" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_bars_add_up_to_the_area() -> None:

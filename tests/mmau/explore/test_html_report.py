@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import lzma
 import math
@@ -10,12 +11,16 @@ from typing import Any
 
 import pytest
 
+from mmau.explore.accuracy import check_workload
+from mmau.explore.answers import answers
 from mmau.explore.design_space import Asked, Constraint, Question
 from mmau.explore.html_report import data, page
 from mmau.explore.styles import SHAPES, Styles
 from mmau.explore.tasks import with_costs_per_product
 from mmau.report.figures import COLOURS
 from tests.mmau.explore import sample
+
+NO_BREAK = "\u00a0"
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +77,9 @@ def test_messages_are_listed(text: str) -> None:
     )
     assert "co-simulated without a mismatch: 22; not co-simulated: 2." in outside
     assert "Circuits that differ from their models: 1." in outside
-    assert "Cost measured with: yosys 0.70. Asked for: clock_ns 20.0, activity 0.1." in outside
+    assert "Cost measured with: yosys 0.70." in outside
+    assert "Asked for" not in outside
+    assert "at a clock of 20 ns, the default, as the space names none" in outside
     assert "OpenSTA (`sta`) was not found" in outside
 
 
@@ -87,7 +94,8 @@ def test_page_says_how_far_estimates_are_off_and_what_no_cost_has() -> None:
 def test_plot_of_unequal_L_begins_per_product_and_says_so() -> None:
     records = sample.records()
     sentence = (
-        "A step takes 4, 8 or 16 products. For equal work compare costs per product: the plots begin with area per product."
+        "A step takes 4, 8 or 16 products. For equal work compare costs per product: the plots begin with area of the "
+        "datapath per product."
     )
     assert (data(records)["x"], data(records)["steps"]) == ("cost.area_um2", [])
     assert sentence not in page(records, sample.TITLE, sample.SPACE)
@@ -128,6 +136,31 @@ def test_questions_stand_before_points_in_words() -> None:
     said = page(sample.records(), "t", "", Asked((), (Question("cheapest", "area_um2", (limit,), {"L": 4}),)))
     question = "cheapest: least area; SNR of arithmetic alone, normal ≥ 25 dB; L = 4"
     assert -1 < said.find(question) < said.find("Points that are not done")
+
+
+@pytest.mark.slow
+def test_page_has_what_the_answers_have() -> None:
+    records = [record for record in sample.records() if record["status"] == "done"]
+    for record in records:
+        record["cost"]["energy_unit_delay_pj"] = 12 * record["cost"]["energy_pj"] if record["cost"]["energy_pj"] else None
+    asked = Asked((), (Question("small"),), workloads=(check_workload("normal"),), cost=("clock_ns",))
+    said, _ = parts(page(records, "t", "", asked))
+    text = html.unescape(re.sub(r"<[^>]*>", "\n", said))
+    wanted = answers(records, "t", asked)
+    premises = wanted.partition("## What was measured\n")[2].partition("\n## ")[0]
+    costs = wanted.partition("## How far to trust the costs\n")[2].partition("\n## ")[0]
+    sentences = [line.removeprefix("- ") for line in (premises + costs).splitlines() if line.startswith("- ")]
+    assert len(sentences) == 8
+    for sentence in sentences:
+        assert sentence in text
+    assert "takes 12 to 12 times the energy" in text
+    rows = re.findall(r"<tr><td>(1[02]\u00a0→\u00a0\d+)</td>(.*?)</tr>", said)
+    shown = {change: re.findall(r"<td[^>]*>([^<]*)</td>", cells) for change, cells in rows}
+    changes = wanted.partition("## What each key changes")[2].partition("\n## ")[0]
+    assert len(shown) == 5
+    for change, cells in shown.items():
+        assert f"| {' | '.join([change, *cells]).replace(NO_BREAK, ' ')} |" in changes
+    assert "Asked for: clock_ns 20.0." in text
 
 
 def test_values_have_their_uncertainty_and_empty_ones_a_reason() -> None:

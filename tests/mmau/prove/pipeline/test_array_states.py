@@ -8,7 +8,9 @@ from amaranth import Const
 from mmau.prove.datapath.unit_questions import NotProvable
 from mmau.prove.decision import REFUTED, WrongCycles
 from mmau.prove.design_proof import prove
-from mmau.prove.pipeline.array_states import IS_RESULT, RULES
+from mmau.prove.netlist.terms import Terms, deep_stack
+from mmau.prove.pipeline import register_groups
+from mmau.prove.pipeline.array_states import IS_RESULT, RULES, ArrayStates
 from mmau.prove.pipeline.pipeline_replay import broken
 from mmau.prove.pipeline.questions import handshake_trace, register_questions
 from mmau.prove.pipeline.symbols import ANY, Symbols
@@ -43,7 +45,7 @@ FAULTS = {**ARRAY_FAULTS, **SYSTOLIC_FAULTS}
         {},
         {"feed": "systolic", "decoders": "edge", "double_buffer": False, "rows": 1, "depth": 3},
         SYSTOLIC,
-        pytest.param({**OUTPUTS, "feed": "systolic", "rows": 3, "columns": 3}, marks=pytest.mark.long),
+        pytest.param({**OUTPUTS, "feed": "systolic", "rows": 5, "columns": 5}, marks=pytest.mark.long),
         pytest.param({**OUTPUTS, "rows": 1}, marks=pytest.mark.long),
         pytest.param({"feed": "systolic", "decoders": "edge", "rows": 4, "columns": 4, "depth": 4}, marks=pytest.mark.long),
         pytest.param(
@@ -57,6 +59,20 @@ def test_an_array_is_proved(keys: dict[str, Any]) -> None:
     questions = register_questions(design, verilog_of(design), datapath_of(design))
     assert [question.name for question in questions] == [f"handshake {rule}" for rule in RULES]
     assert not refuted(questions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", [{}, SYSTOLIC], ids=str)
+def test_which_registers_go_together_changes_no_state(keys: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for group in (register_groups._by_distance, lambda _, after, __: [[k] for k in reversed(range(len(after)))]):
+        monkeypatch.setattr(register_groups, "_by_distance", group)
+        with deep_stack() as manager:
+            design = small_array(**keys)
+            states = ArrayStates(Terms(manager), design, verilog_of(design), datapath_of(design))
+            assert states.broken() is None
+        found.append(len(states.before))
+    assert found[0] == found[1] > 40
 
 
 @pytest.mark.slow

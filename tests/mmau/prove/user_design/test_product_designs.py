@@ -42,6 +42,28 @@ def test_wrong_design_is_refuted(name: str, fault: str, tmp_path: Path) -> None:
     assert prove_user_design(*described(tmp_path, name, fault), 300).verdict == REFUTED
 
 
+@pytest.mark.simulator
+@pytest.mark.attack("dut")
+def test_a_design_that_takes_a_transfer_in_a_gap_is_not_proved(tmp_path: Path) -> None:
+    found = decided_by_solvers(*described(tmp_path, "first and last", "a transfer is taken in a gap"), 300)
+    assert found.reason.startswith("its handshake: a result depends on other operands than its own")
+
+
+def test_transfers_of_a_design_without_valid_come_without_pauses(tmp_path: Path) -> None:
+    text = """module steady(input clk, rst, input signed [7:0] a, b, input first, output reg signed [31:0] d);
+  always @(posedge clk) d <= rst ? 32'd0 : (first ? 32'd0 : d) + 32'(a) * 32'(b);
+endmodule
+"""
+    (tmp_path / "steady.sv").write_text(text, encoding="utf-8")
+    table = {
+        "top": "steady", "sources": ["steady.sv"], "clock": "clk", "protocol": "fixed-latency", "latency": 1,
+        "reset": {"name": "rst"}, "operands": {"c": "none"}, "beats": {"count": 3, "first": "first"},
+    }  # fmt: skip
+    unit = Unit(name="steady", operation=IDPA(a="int8", b="int8", c="int32", L=1))  # type: ignore[arg-type]
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 100)
+    assert (found.verdict, found.reason) == (PROVED, "")
+
+
 CHOSEN = """module chosen(input [7:0] a, b, input [31:0] c, input sat_i, input [2:0] tag_i,
   output [31:0] d, output [2:0] tag_o);
   function automatic [31:0] add(input signed [31:0] s, input signed [3:0] x, y, input sat);

@@ -37,7 +37,7 @@ def test_an_adder_that_takes_a_cycle_for_each_place_is_proved(tmp_path: Path) ->
     found = prove_user_design(SUM, described(tmp_path), SECONDS)
     assert (found.verdict, found.reason) == (PROVED, "")
     run = "runs of at most 65 cycles whose control depends on data"
-    assert found.decided[0] == f"handshake: all 24 states after reset, at most 2 operands under way, {run}"
+    assert found.decided[0] == f"handshake: all 7 states after reset, at most 1 operands under way, {run}"
 
 
 OTHERS = "its handshake: a result depends on other operands than its own, or comes out of order"
