@@ -209,6 +209,18 @@ def test_files_and_their_digests(tmp_path: Path) -> None:
     assert int(in_mode(RVBNA, "RU").dot(a, b, np.uint32(codes[16]))) == codes[17]
 
 
+@pytest.mark.parametrize("name", ["../up", "a/b"])
+def test_names_that_are_no_files_are_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They would be written outside of the folder, or in part."""
+    path, folder = tmp_path / "unit.toml", tmp_path / "folder"
+    path.write_text(unit_to_toml(replace(XCT, name=name)))
+    assert main.main(["disclose", str(path), "--vectors", "3", "-o", str(folder)]) == 2
+    printed = capsys.readouterr()
+    rule = "names of a disclosure's units are those of its files: they have no folder"
+    assert (printed.out, printed.err) == ("", f"mmau disclose: {rule}, got {name!r}\n")
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.slow
 def test_disclosures_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pairs = tmp_path / "riscv-pairs.toml"
