@@ -64,9 +64,15 @@ def inner_operands(dut: Dut, operands: Sequence[Operand], is_simulated: bool = T
     return found
 
 
-def idle_bits(inner: Sequence[Operand]) -> int:
-    """The bits of all operands of one transfer: of what their ports hold in a proof while they are not offered."""
-    return sum(each.count * each.width for each in inner if each.direction == "input")
+def idle_bits(dut: Dut, inner: Sequence[Operand]) -> int:
+    """The bits of all operands of one transfer and of its marks: of what their ports hold in a proof while nothing is
+    offered."""
+    return sum(each.count * each.width for each in inner if each.direction == "input") + len(_idle_marks(dut))
+
+
+def _idle_marks(dut: Dut) -> list[str]:
+    """The marks that mean nothing while in_valid is 0; without in_valid they are its only sign."""
+    return [name for name in ("first", "last") if name in dut.signals and "in_valid" in dut.signals]
 
 
 def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], is_simulated: bool) -> Iterator[str]:
@@ -74,8 +80,9 @@ def adapter(dut: Dut, outer: Sequence[Operand], inner: Sequence[Operand], is_sim
 
     Args:
         outer, inner: operands of the whole result, and of one transfer.
-        is_simulated: whether it pauses between transfers by itself; that of a proof does not, but with `[beats]` it has an
-            input `idle`, what ports hold that offer nothing.
+        is_simulated: whether it pauses between transfers, and between parts of a result, by itself; that of a proof does
+            not, but with `[beats]` it has an input `idle`, what ports hold that offer nothing, and where parts of a result
+            wait until they are taken, it shows each, and an output `is_whole` tells the last.
     """
     yield "  /* verilator lint_off WIDTH */"
     yield from _Adapter(dut, outer, inner, is_simulated).lines()
@@ -92,6 +99,8 @@ class _Adapter:
         self._is_simulated, self._held_in = is_simulated, "held_" if is_simulated else ""
         self._format = self._outer.get("format")
         self._takes_ready = "out_ready" in self._timing.controls
+        self._shows_parts = dut.has_waiting_parts and not is_simulated
+        self._whole = f"  {'assign' if self._shows_parts else 'wire'} is_whole"
 
     def lines(self) -> Iterator[str]:
         """The text, in order."""
@@ -159,6 +168,10 @@ class _Adapter:
         sides = self._handshaken if self._dut.protocol == EACH else ["all"]
         if not self._marked:
             yield from (f"  wire pauses_{side} = 1'b0;" for side in sides)
+            sides = []
+        if self._dut.has_waiting_parts:
+            sides = [*sides, "parts"]
+        if not sides:
             return
         yield f"  logic [{NOISE - 1}:0] noise = 16'hace1;"
         yield "  logic [11:0] cycles = 0;"
@@ -207,11 +220,17 @@ class _Adapter:
         ready = {"in_ready": " & inner_in_ready", "busy": " & ~inner_busy"}
         yield f"  wire goes = shows{''.join(text for name, text in ready.items() if name in self._dut.signals)};"
         yield "  wire ends = goes & is_final;"
-        leaves = f"out_valid{' & out_ready' if self._takes_ready else ''} & (fed | ends)"
+        taken = f"{' & out_ready' if self._takes_ready else ''}{' & is_whole' if self._shows_parts else ''}"
+        leaves = f"out_valid{taken} & (fed | ends)"
         yield f"  wire over = {leaves if drains else 'ends'};"
         begins = f"~busy{'' if drains else ' | ends'}"
         yield f"  assign in_ready = {begins if self._is_simulated else 'ends'};"
         signal = {"start": "goes", "in_valid": "shows", "first": "shows & (beat == 0)", "last": "shows & is_final"}
+        marks, beside = _idle_marks(self._dut), idle_bits(self._dut, list(self._inner.values()))
+        for number, name in enumerate(marks):
+            value = {"first": "beat == 0", "last": "is_final"}[name]
+            other = f"~({value})" if self._is_simulated else f"idle[{beside - len(marks) + number}]"
+            signal[name] = f"shows ? {value} : {other}"
         for name in self._dut.signals:
             if name in signal:
                 yield f"  assign inner_{name} = {signal[name]};"
@@ -290,13 +309,11 @@ class _Adapter:
         else:
             yield "  wire comes = inner_out_valid;"
         yield f"  wire leaves = comes{' & inner_out_ready' if self._takes_ready else ''};"
-        kept = "1'b1"
-        if self._beats is not None and self._beats.results == "each":
+        is_each = self._beats is not None and self._beats.results == "each"
+        if is_each:
             yield from self._of_each()
-            kept = "of_last"
         if parts > 1:
             yield from self._gathered(parts)
-            kept = "is_whole"
         else:
             whole = self._outer["d"]
             yield f"  assign d[{whole.count * whole.width - 1}:0] = inner_d;"
@@ -308,22 +325,34 @@ class _Adapter:
             yield "  assign done = inner_done & (is_whole | ~pending);"
             yield from self._clocked({"pending": "0"}, "pending <= inner_start | (pending & ~(inner_done & is_whole));")
             return
-        yield f"  assign out_valid = comes & {kept};"
-        if self._takes_ready:
-            yield f"  assign inner_out_ready = out_ready | ~({kept});"
+        yield f"  assign out_valid = comes{' & is_whole' if (is_each or parts > 1) and not self._shows_parts else ''};"
+        if self._is_simulated and self._dut.has_waiting_parts:
+            yield from self._refused()
+        elif self._takes_ready:
+            yield "  assign inner_out_ready = out_ready;"
+
+    def _refused(self) -> Iterator[str]:
+        """How long parts of a result wait: by pauses, or until they are shown, which must not wait for them to be taken."""
+        yield from (self._register(name, 1) for name in ("waited", "patient"))
+        yield from self._clocked(
+            {"waited": "0", "patient": "0"},
+            "waited <= comes & ~leaves;",
+            "if (leaves & is_whole) patient <= cycles[9] & cycles[8];",
+        )
+        yield "  assign inner_out_ready = is_whole ? out_ready : patient ? waited : ~pauses_parts;"
 
     def _of_each(self) -> Iterator[str]:
         """Whether a result is that of the last transfer; one that belongs to none counts as such, and is surplus."""
-        bits = (IN_FLIGHT - 1).bit_length()
-        yield f"  logic [{IN_FLIGHT - 1}:0] lasts;"
-        yield self._register("entered", bits)
-        yield self._register("left", bits)
-        yield "  wire of_last = entered == left ? ~goes | is_final : lasts[left];"
-        yield f"  always_ff @(posedge clk) if (goes{self._enabled}) lasts[entered] <= is_final;"
+        yield self._register("lasts", IN_FLIGHT)  # the oldest lowest: few states, for a proof
+        yield self._register("entered", (IN_FLIGHT - 1).bit_length())
+        yield f"{self._whole} = entered == 0 ? ~goes | is_final : lasts[0];"
+        yield "  wire oldest_leaves = leaves & (entered != 0);"
+        yield "  wire newest_stays = goes & ~(leaves & (entered == 0));"
         yield from self._clocked(
-            {"entered": "0", "left": "0"},
-            "if (goes) entered <= entered + 1'b1;",
-            "if (leaves & ((entered != left) | goes)) left <= left + 1'b1;",
+            {"lasts": "0", "entered": "0"},
+            "if (oldest_leaves) lasts <= lasts >> 1;",
+            "if (newest_stays) lasts[entered - oldest_leaves] <= is_final;",
+            "entered <= entered + newest_stays - oldest_leaves;",
         )
 
     def _gathered(self, parts: int) -> Iterator[str]:
@@ -332,7 +361,7 @@ class _Adapter:
         size, width = part.count * part.width, whole.count * whole.width
         yield f"  logic [{width - size - 1}:0] gathered;"
         yield self._register("part", (parts - 1).bit_length())
-        yield f"  wire is_whole = part == {parts - 1};"
+        yield f"{self._whole} = part == {parts - 1};"
         yield f"  wire [{width - 1}:0] all = {{inner_d, gathered}};"
         shape = self._dut.matrix or Matrix()
         for k, place in enumerate(shape.order("d", 0) or ()):

@@ -252,6 +252,12 @@ class Dut:
         return self.is_adapted and (is_simulated or self.beats is not None or (self.matrix or Matrix()).parts > 1)
 
     @property
+    def has_waiting_parts(self) -> bool:
+        """Whether several results of the design make one, and each waits until it is taken."""
+        several = (self.matrix or Matrix()).parts > 1 or (self.beats is not None and self.beats.results == "each")
+        return several and "out_ready" in self.signals
+
+    @property
     def has_inner_operands(self) -> bool:
         """Whether the operands of its ports are other ones than those of a result, or stand in another order."""
         return self.is_adapted or self.matrix is not None

@@ -38,7 +38,9 @@ def wrapper(
         ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
     inner = operands if inner is None else inner
     if dut.beats is not None and not is_simulated:
-        ports.append(_port("input", "idle", idle_bits(inner)))
+        ports.append(_port("input", "idle", idle_bits(dut, inner)))
+    if dut.has_waiting_parts and not is_simulated:
+        ports.append(_port("output", "is_whole", 1))
     lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
     lines += [f"  {_net(port)}" for port in connection.ports]
     lines += adapter(dut, operands, inner, is_simulated) if adapts else ()

@@ -5,6 +5,7 @@ So the meaning of an operator is defined once, for the text and for cells (expre
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from mmau.prove.netlist.syntax import (
@@ -103,6 +104,8 @@ class _Reader:
             self.module.registers.append(Assignment(0, target, Copy(self._input(cell, "D"))))
         elif kind == "$shiftx":
             self._indexed(cell, target)
+        elif kind == "$bwmux":
+            self._chosen_by_bit(cell, target)
         else:
             self._assign(target, self._expression(cell, target.width))
 
@@ -119,16 +122,23 @@ class _Reader:
         anything = Copy(_anything(width))
         return anything if kind in ANYTHING else Unary(kind, anything.operand)
 
+    def _made(self, target: Slice, name: str, expression: Expression) -> Slice:
+        """A wire of its own beside the output of a cell."""
+        wire = f"{target.name} {name}"
+        self.module.ranges[wire] = (target.width - 1, 0)
+        self._assign(self._whole(wire), expression)
+        return self._whole(wire)
+
+    def _chosen_by_bit(self, cell: Mapping[str, Any], target: Slice) -> None:
+        """$bwmux: each bit is that of B where S is 1, and that of A where it is 0."""
+        a, b, s = (self._input(cell, port) for port in "ABS")
+        unlike = self._made(target, "unlike", Binary("^", a, b))
+        self._assign(target, Binary("^", a, self._made(target, "changed", Binary("&", unlike, s))))
+
     def _indexed(self, cell: Mapping[str, Any], target: Slice) -> None:
         """$shiftx: the bits of A from position B upward; bits outside A may have any value."""
         word, place, width = self._input(cell, "A"), self._input(cell, "B"), target.width
-        ones = (1 << width) - 1
-
-        def made(name: str, expression: Expression) -> Slice:
-            wire = f"{target.name} {name}"
-            self.module.ranges[wire] = (width - 1, 0)
-            self._assign(self._whole(wire), expression)
-            return self._whole(wire)
+        ones, made = (1 << width) - 1, partial(self._made, target)
 
         known = made("known", Binary(">>", Constant.of((1 << word.width) - 1, word.width), place))
         beside: Operand = made("beside", Unary("~", known))

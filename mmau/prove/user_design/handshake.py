@@ -300,20 +300,22 @@ class Handshake:
         )
         taken = tuple(count + more for count, more in zip(before, moves, strict=True))
         is_shown, ready = self._known(cycle, master.shown), bool(stimulus.ready)
+        is_whole = is_shown and (master.whole is None or self._known(cycle, master.whole))
         if reached.must_stay and not is_shown:
             raise NotCompared(f"its handshake: {master.shown} falls before the result is taken")
         if is_shown and reached.end:
             raise NotCompared(f"its handshake: {master.shown} is 1 while it still computes by itself")
         if master.is_single:
             gone = any(moves) or not is_shown if reached.is_read else is_shown and any(moves)
-            whole = before
+            entered = before
         else:
-            gone = is_shown and ready
-            whole = taken if gone else tuple(map(sum, zip(before, offered, strict=True)))
+            gone = is_whole and ready
+            entered = taken if gone else tuple(map(sum, zip(before, offered, strict=True)))
         if is_shown:
-            if not min(whole):
+            if not min(entered) and (is_whole or not master.is_counted):
                 raise NotCompared(f"its handshake: {master.shown} is 1 where no operands are under way")
-            self._note_result(cycle.output("d"))
+            if is_whole:
+                self._note_result(cycle.output("d"))
             if not ready:
                 self._check_stays(cycle, self._kept_on_offer(taken, inputs), limits)
         registers = self._forgotten(self._after(reached, cycle, bool(stimulus.ends)), taken)
@@ -383,7 +385,7 @@ class Handshake:
         master = self._master
         lacking = [channel for channel, count in zip(master.channels, taken, strict=True) if not count]
         names = [name for channel in lacking for name in (channel.valid, *channel.ports)]
-        return {name: inputs[name] for name in (*names, *(master.beside if lacking else ()))}
+        return {name: inputs[name] for name in (*names, *(master.beside if lacking else ())) if name in inputs}
 
     def _check_stays(self, cycle: Cycle, offered: Mapping[str, Bits], limits: Limits) -> None:
         """Check that a result that is not taken is the same, bit for bit, in the next cycle, whatever comes then.
@@ -461,6 +463,8 @@ class Handshake:
                 kept.append(self._named(f"{name} {place}", part))
             else:
                 kept.append(self._unknown(name, place, width(part)))
+        if all(self._unknown(name, low, width(part)) == part for low, part in _placed(kept)):
+            return self._circuit.registers[name].term  # unknown as a whole: equal states compare equal
         return kept[0] if len(kept) == 1 else self._terms.manager.mk_term(Kind.BV_CONCAT, kept)
 
     def _named(self, place: str, part: Term) -> Term:
@@ -490,6 +494,14 @@ class Handshake:
             below = [self._supports[child] for child in term.children()]
             self._supports[term] = frozenset([term]) if term.is_const() else frozenset().union(*below)
         return self._supports[root]
+
+
+def _placed(parts: Sequence[Term]) -> Iterator[tuple[int, Term]]:
+    """Parts of a word, the highest first, each with the place of its lowest bit."""
+    low = sum(map(width, parts))
+    for part in parts:
+        low -= width(part)
+        yield low, part
 
 
 def _plain(symbol: str) -> str:

@@ -24,12 +24,13 @@ from mmau.prove.counterexample import replayed
 from mmau.prove.datapath.unit_questions import unspecified
 from mmau.prove.deadline import Report, ignored
 from mmau.prove.decision import DATAPATH, OPEN, PROVED, REFUTED, SPECIFICATION, UserDesignDecision, WrongResult
+from mmau.prove.evaluation import width
 from mmau.prove.netlist.expressions import NoTerm
 from mmau.prove.netlist.flat_netlist import FlatNetlist
 from mmau.prove.netlist.syntax import Module
 from mmau.prove.netlist.terms import Bits, Terms, deep_stack
 from mmau.prove.smtlib import question
-from mmau.prove.user_design.asking import Asking, Limits, NotCompared, directly
+from mmau.prove.user_design.asking import Asking, Limits, NotCompared, ask, directly
 from mmau.prove.user_design.comparisons import comparisons_of, operand_rows
 from mmau.prove.user_design.deciding import Comparison, Decision
 from mmau.prove.user_design.handshake import RESET, Explored, Handshake, Machine
@@ -72,7 +73,7 @@ def transfers_of(terms: Terms, module: Module, dut: Dut, operands: Sequence[Oper
     given = {port: circuit.inputs[port] for port in ports}
     controls = {"rst": terms.number(0, 1), "en": terms.number(1, 1)}
     if dut.enable is not None:
-        _check_stops(terms, machine, controls, dut.enable)
+        _check_stops(terms, machine, controls, dut.enable, limits)
     timing = dut.timing
     if timing.protocol in ("combinational", "fixed-latency"):
         state, inputs = machine.start, {**given, **controls}
@@ -87,14 +88,16 @@ def transfers_of(terms: Terms, module: Module, dut: Dut, operands: Sequence[Oper
     return Transfers(given, explored.results, exploration_text(explored), max(1, explored.run))
 
 
-def _check_stops(terms: Terms, machine: Machine, controls: Mapping[str, Bits], enable: str) -> None:
+def _check_stops(terms: Terms, machine: Machine, controls: Mapping[str, Bits], enable: str, limits: Limits) -> None:
     """Check that no register changes while the enable is low, so that such cycles have no effect.
 
     Raises:
         NotCompared: a register may change.
     """
     after = machine.cycle(machine.start, {**controls, "en": terms.number(0, 1)}).after()
-    if any(after[name] != held for name, held in machine.start.items()):
+    pairs = [(after[name], held) for name, held in machine.start.items() if after[name] != held]
+    changes = [terms.differs(Bits(new, width(new)), Bits(held, width(held))) for new, held in pairs]
+    if changes and ask(terms.manager, [terms.any_of(changes)], limits).verdict != "never":
         raise NotCompared(f"registers may change while {enable} is 0")
 
 

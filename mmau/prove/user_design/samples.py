@@ -59,8 +59,8 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
         simulator = "GHDL" if dut.is_vhdl else "Verilator"
         found = replace(
             found,
-            reason="the circuit that Yosys reads is right, but the circuit that "
-            f"{simulator} reads from the same text is not",
+            reason=f"the circuit that Yosys reads is proved, but a simulation of the text by {simulator} shows a fault: "
+            "the two read it differently, or the fault is in what the proof takes for granted",
         )
     return replace(found, verdict=REFUTED, decided_by="simulation", counterexample=_shown(unit, dut, report))
 

@@ -68,6 +68,7 @@ endmodule
     'protocol = "valid"\n[beats]\ncount = {from = 1, to = 5}\nfirst = "first"\nlast = "last"\n',
     {
         "last is dropped": ("out_valid <= v & l;", "out_valid <= v & l & ~(f & l);"),
+        "last counts in a gap": ("out_valid <= v & l;", "out_valid <= l;"),
         "the accumulator is stale": ("f <= first;", "f <= first & ~l;"),
         "c is that of the last transfer": ("start <= c;", "if (last) start <= c;"),
         "a transfer is taken in a gap": ("if (v) begin", "if (v | p[2]) begin"),
@@ -158,6 +159,7 @@ endmodule
     'protocol = "valid-ready"\n[matrix]\nrows = 3\ncolumns = 2\ncolumns_first = ["b"]\nd = "rows"\n',
     {
         "the last row is missing": ("if (row == 2) out_valid", "if (row >= 1) out_valid"),
+        "the first row does not wait": ("out_valid & out_ready)", "out_valid & (out_ready | row == 0))"),
         "rows come from the last": ("row <= row == 2 ? 0 : row + 1;", "row <= row == 0 ? 2 : row == 2 ? 1 : 0;"),
     },
 )

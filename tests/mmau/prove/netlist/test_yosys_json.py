@@ -44,7 +44,7 @@ def cells() -> list[tuple[str, tuple[int, int, int], int, int]]:
 
 
 def rtlil() -> str:
-    """One module with a cell of each, and a multiplexer."""
+    """One module with a cell of each, a multiplexer, and one of each bit."""
     ports, lines = ["wire width 5 input 1 \\a", "wire width 5 input 2 \\b", "wire width 1 input 3 \\s"], []
     for number, (kind, (wa, wb, wy), sa, sb) in enumerate(cells(), start=4):
         ports.append(f"wire width {wy} output {number} \\y{number - 4}")
@@ -54,15 +54,16 @@ def rtlil() -> str:
             lines += [f"parameter \\B_SIGNED {sb}", f"parameter \\B_WIDTH {wb}", f"connect \\B \\b [{wb - 1}:0]"]
         lines.append("end")
     last = len(cells())
-    ports.append(f"wire width 5 output {last + 4} \\y{last}")
+    ports += [f"wire width 5 output {number + 4} \\y{number}" for number in (last, last + 1)]
     lines += ["cell $mux $m", "parameter \\WIDTH 5", "connect \\A \\a", "connect \\B \\b", "connect \\S \\s"]
-    lines += [f"connect \\Y \\y{last}", "end"]
+    lines += [f"connect \\Y \\y{last}", "end", "cell $bwmux $w", "parameter \\WIDTH 5", "connect \\A \\a", "connect \\B \\b"]
+    lines += ["connect \\S { \\b [1:0] \\a [4:2] }", f"connect \\Y \\y{last + 1}", "end"]
     return "\n".join(["module \\top", *ports, *lines, "end", ""])
 
 
 def yosys_rows(chosen: int) -> tuple[dict[str, Any], str]:
     """The module, and the table of Yosys' results for every a and b."""
-    shown = " ".join(f"-show y{k}" for k in range(len(cells()) + 1))
+    shown = " ".join(f"-show y{k}" for k in range(len(cells()) + 2))
     script = (
         f"read_rtlil cells.il; write_json cells.json; cd top; tee -q -o table.txt eval -set s 1'b{chosen} -table a,b {shown}"
     )

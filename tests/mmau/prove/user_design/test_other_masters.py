@@ -1,9 +1,11 @@
 """A proof drives designs as any legal master may: what another one than the wrapper of simulations breaks is not proved."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from cosim.bench.protocol import HANDSHAKES
 from cosim.dut.description import Dut, dut_from_table
 from golden import Unit
 from golden.operations import IDPA
@@ -15,7 +17,19 @@ DESIGNS = Path(__file__).parent / "designs" / "other_masters"
 PRODUCT = Unit(name="product", operation=IDPA(a="int8", b="int8", c="int32", L=1))  # type: ignore[arg-type]
 
 
-def described(folder: Path, top: str, found: str = "", put: str = "") -> Dut:
+ROWS = {"rows": 2, "columns": 1, "d": "rows"}
+
+STREAMS: Mapping[str, Mapping[str, object]] = {
+    "waiting_rows": {"protocol": "valid-ready", "matrix": ROWS},
+    "marked": {"protocol": "valid-ready", "beats": {"count": 2, "first": "first", "last": "last"}},
+    "sums": {"protocol": "valid-ready", "beats": {"count": 2, "first": "first", "results": "each"}},
+    "chain": {"protocol": "valid"},
+    "enabled": {"protocol": "valid-ready", "enable": "en"},
+}
+"""The designs with in_valid, and what is in their descriptions."""
+
+
+def described(folder: Path, top: str, found: str = "", put: str = "", **keys: object) -> Dut:
     """One of the designs, or a copy with another text in the place of one in it."""
     text, source = (DESIGNS / f"{top}.sv").read_text(encoding="utf-8"), folder / f"{top}.sv"
     assert not found or text.count(found) == 1
@@ -24,13 +38,15 @@ def described(folder: Path, top: str, found: str = "", put: str = "") -> Dut:
     if "each" in top:
         ports |= {"out_valid": "d_valid", "out_ready": "d_ready"}
         ports |= {f"{name}_{end}": f"{name}_{end}" for name in "ab" for end in ("valid", "ready")}
+    elif top in STREAMS:
+        ports |= {name: name for name in HANDSHAKES["valid-ready"] if name in text}
     else:
         ports |= {"start": "start", "done": "done"} | ({"busy": "busy"} if "output logic busy" in text else {})
-    matrix = {"matrix": {"rows": 2, "columns": 1, "d": "rows"}} if top == "rows" else {}
+    protocol = "operand-handshakes" if "each" in top else "start-done"
     table = {
-        "top": top, "sources": [str(source)], "protocol": "operand-handshakes" if "each" in top else "start-done",
-        "clock": "clk", "reset": {"name": "rst"}, "ports": ports, "operands": {"c": "none"},
-        **matrix,
+        "top": top, "sources": [str(source)], "protocol": protocol, "clock": "clk", "reset": {"name": "rst"},
+        "ports": ports, "operands": {"c": "none"}, **({"matrix": ROWS} if top == "rows" else {}),
+        **STREAMS.get(top, {}), **keys,
     }  # fmt: skip
     return dut_from_table(table, folder)
 
@@ -43,6 +59,7 @@ RIGHT = {
     "first": ("&& !fresh", ""),
     "again": ("", ""),
     "rows": ("", ""),
+    **dict.fromkeys(STREAMS, ("", "")),
 }
 """Each design that is right, as it is or with another text in the place of one in it."""
 
@@ -58,6 +75,10 @@ def test_right_designs_are_proved(top: str, tmp_path: Path) -> None:
 
 OTHERS = "a result depends on other operands than its own"
 
+SPILT = "if (taken || first && in_ready) d <= (first ? 32'd0 : d) + (taken ? product : 32'd0)"
+
+PAUSED = "if (in_ready) d <= (first || !in_valid ? 32'd0 : d)"
+
 WRONG = {
     "a second operand in the place of the first": ("each", "", "", "more than 64 operands are under way"),
     "a queue that is one longer than its places": ("each_queue", "n_a != 2'd2", "n_a != 2'd3", OTHERS),
@@ -71,6 +92,18 @@ WRONG = {
     "a start that is lost after the second row": ("rows", "if (start)", "if (start && !second)", OTHERS),
     "a bus that has to change": ("bus", "", "", OTHERS),
     "a bus of one operand that has to change": ("each_bus", "", "", OTHERS),
+    "a row that does not wait": ("waiting_rows", "if (out_ready)", "if (out_ready || !second)", "d changes while"),
+    "a row that waits for ready": (
+        "waiting_rows",
+        "valid = full",
+        "valid = full && (second || out_ready)",
+        "depends on out_ready",
+    ),
+    "last without valid": ("marked", "taken && last", "in_ready && last", "out_valid depends on data"),
+    "first without valid": ("marked", "if (taken) d <= (first ? 32'd0 : d) + product", SPILT, OTHERS),
+    "a pause that counts": ("marked", "if (taken) d <= (first ? 32'd0 : d)", PAUSED, OTHERS),
+    "a sum that does not wait": ("sums", "= !out_valid || out_ready", "= 1'b1", "d changes while"),
+    "a sum that is shown alone": ("sums", "out_valid <= in_valid", "out_valid <= in_valid && first", OTHERS),
 }
 """What is wrong: the design, a text in it and the one in its place, and a part of the reason."""
 
@@ -95,3 +128,15 @@ def test_the_verdict_says_when_a_start_may_come(tmp_path: Path) -> None:
     later, free = (decided_by_solvers(PRODUCT, described(tmp_path, top), 100).assumed[-1] for top in ("first", "again"))
     assert later == "start comes in a later cycle than done, and d is read while done is 1"
     assert free == "start comes while busy is 0, in the cycle of done or later, and d is read while done is 1"
+    held = decided_by_solvers(PRODUCT, described(tmp_path, "again", hold_operands=True), 100).assumed[-1]
+    later = "while busy is 0, in a later cycle than done, until which the ports hold the operands"
+    assert held == f"start comes {later}, and d is read while done is 1"
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.usefixtures("unsampled")
+def test_the_verdict_says_that_no_operand_is_held_back_for_another(tmp_path: Path) -> None:
+    ready = ("{2{!d_valid}}", "{!has_a && b_valid, !has_b && a_valid}")
+    found = decided_by_solvers(PRODUCT, described(tmp_path, "each", *ready), 100)
+    assert (found.verdict, found.assumed[-1]) == (PROVED, "no operand is held back until another one of its result is taken")

@@ -59,9 +59,9 @@ def test_what_two_tools_read_differently_is_not_proved(tmp_path: Path) -> None:
     proved = UserDesignDecision(verdict=PROVED, equal_to="the specification of the operation")
     found = sampled(PRODUCT, Wrong("assign d = ~r;", "").described(tmp_path), proved)
     assert found.verdict == REFUTED
-    assert (
-        found.reason
-        == "the circuit that Yosys reads is right, but the circuit that Verilator reads from the same text is not"
+    assert found.reason == (
+        "the circuit that Yosys reads is proved, but a simulation of the text by Verilator shows a fault: "
+        "the two read it differently, or the fault is in what the proof takes for granted"
     )
 
 
