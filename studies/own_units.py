@@ -120,7 +120,7 @@ def _compared(unit: Unit, count: int, seed: int) -> tuple[int, int, str]:
             zeros = {name: codes[row].tolist() for name, codes in inputs.items() if name in ZERO_POINTS}
             expected = zero_points_twin.dot(operation, zeros, a, b, c, *scales)
         else:
-            expected = sums_twin.dot(unit.sums, operation, a, b, c)
+            expected = sums_twin.dot(unit.sums, operation, a, b, c, *scales)
         if not twin.same(operation, got, expected):
             differ += 1
             first = first or f"row {row} of seed {seed}: {operation.d.describe(got)}, twin {operation.d.describe(expected)}"

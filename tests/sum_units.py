@@ -52,6 +52,17 @@ SUM_UNITS = {
     "an accumulator of 12 bits": SumUnit(
         {"a": "e2m1", "b": "e2m1"}, {"tree": "pairwise", "node": "RNA-e5m6", "c": "last"}, {"node": "RNE-e5m6"}
     ),
+    "block scales": SumUnit(
+        {"b": "e5m2", "c": "fp16", "rho": "RNE-FP16", "scale": "ue8m0", "K_block": 8, "implementation": {"stages": 3}},
+        {"tree": "exact", "group": 4, "node": "RO-e5m10", "scaled": "RZ-e5m10", "outer": "RZ-e5m10"},
+        {"scaled": "RNE-e5m10"},
+    ),
+    "scales of b": SumUnit(
+        {"a": "e2m1", "scale": "s", "scales": "b", "K_block": 4,
+         "formats": {"s": {"exp_bits": 5, "man_bits": 4, "bias": 15, "specials": "ieee"}}},
+        {"tree": "pairwise", "group": 4, "node": "RNE-e8m7", "scaled": "RU-e6m3", "outer": "RNE-e8m23", "c": "last"},
+        {"scaled": "RD-e6m3"},
+    ),
     "formats of its own": SumUnit(
         {"a": "e3m4", "b": "p4", "c": "fp22", "rho": "RNE-fp22", "formats": {
             "e3m4": {"exp_bits": 3, "man_bits": 4, "bias": 3, "specials": "ieee"},

@@ -186,7 +186,9 @@ def table_format(name: str, values: Mapping[int, str]) -> CodedFormat:
     Raises:
         ValueError: a code that is missing or too wide, or a value that is none.
     """
-    largest = max(values, default=0)
+    if not values:
+        raise ValueError(f"{name} must give a value for every code, got none")
+    largest = max(values)
     if not 0 < largest < 1 << MAX_TABLE_BITS or min(values) < 0:
         raise ValueError(f"codes of {name} must be 0 to at most {(1 << MAX_TABLE_BITS) - 1:#x}, got {largest:#x}")
     codes = 1 << largest.bit_length()

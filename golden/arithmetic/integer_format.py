@@ -101,7 +101,8 @@ def integer(name: str, bits: int, signed: bool = True, dtype: str | None = None,
     Raises:
         ValueError, TypeError: no format.
     """
-    check_int(f"bits of {name}", bits, 1, STORAGE_BITS[-1])
+    check_bool(f"signed of {name}", signed)
+    check_int(f"bits of {name}", bits, 1 + signed, STORAGE_BITS[-1])
     return IntegerFormat(
         name=name, exp_bits=0, man_bits=0, bias=0, specials="finite", storage_bits=storage_for(bits), bits=bits,
         signed=signed, dtype=dtype, fraction=fraction,

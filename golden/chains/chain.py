@@ -165,7 +165,7 @@ class Chain:
                 raise ValueError(f"the addition {NVIDIA} goes with a conversion and c last, got {self}")
         if self.sums is not None:
             check_type("sums of a chain", self.sums, SumTable)
-            check_sums(o)
+            check_sums(o, self.sums)
         elif self.order == PAIRED:
             if not o.structure.is_multiply_add or o.d != FP32 or o.a == FP32:
                 raise ValueError(
@@ -234,7 +234,7 @@ class Chain:
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         if self.sums is not None:
-            return sum_of(self.operation, self.sums, a, b, c)
+            return sum_of(self.operation, self.sums, a, b, c, scale_a, scale_b)
         if self.convert is not None:
             a, b = ([to_fp16(own, code) for code in codes] for own, codes in zip(self.convert, (a, b), strict=True))
         if self.subtract:

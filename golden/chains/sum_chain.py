@@ -1,14 +1,15 @@
 """The table `[sums]` of a unit file: a dot product as a program of sums, each rounded, of rounded or exact products.
 
 It describes arithmetics that are no operation: sums in a tree, of sorted terms, compensated (Kahan), in two levels with
-promotion, exact groups that are cut afterwards, and groups whose terms are cut at their largest exponent. Values between
-the steps are codes of a node's format. `program` lists the steps; the engines, the datapath and its proof all follow it.
+promotion, exact groups that are cut afterwards, groups whose terms are cut at their largest exponent, and groups whose
+sums block scales multiply. Values between the steps are codes of a node's format. `program` lists the steps; the engines,
+the datapath and its proof all follow it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from math import inf, nan
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -20,6 +21,7 @@ from golden.arithmetic.steps import Term, addend, align, exact_sum, max_exp, mul
 from golden.checks import check_choice, check_int, check_least
 from golden.operations import Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
+from golden.operations.blocks import BLOCK_KEYS
 
 Tree = str | tuple["Tree", ...]
 """A node of a tree: the name of a place, or the tuple of its members."""
@@ -113,6 +115,8 @@ class SumTable:
         node: rounding and format of each addition in a group, as `NODE` spells them.
         outer: the same of the additions of groups, in order, and of a c that is added last.
         c: one of `C_PLACES`; with groups, be it one, the first and the last place are those of the outer sum.
+        scaled: the node of products with block scales, where the operation has scales: those of the group's block are
+            rounded to its format, RNE, multiplied, and multiply the group's sum, each product rounded; else None.
         F: fraction bits (bits) to which the terms of tree = "exact", and of a tree's nodes of more than two members, are cut
             at the largest of their exponents, as in T-FDPA; None: they are added without loss.
         truncation: how bits below F are dropped: RZ, RD or RO.
@@ -125,6 +129,7 @@ class SumTable:
     node: str = "RNE-e8m23"
     outer: str = "RNE-e8m23"
     c: str = "first"
+    scaled: str | None = None
     F: int | None = None
     truncation: Mode = "RZ"
     e_zero: int | None = None
@@ -138,9 +143,10 @@ class SumTable:
                 raise ValueError("[sums] tree of places says where c is added, without groups; leave out group, c and outer")
         check_least("[sums] group", self.group, 0)
         check_choice("[sums] c", self.c, C_PLACES)
-        for key in ("product", "node", "outer"):
+        for key in ("product", "node", "outer", "scaled"):
             value = getattr(self, key)
-            if (key, value) != ("product", "exact") and not (isinstance(value, str) and NODE.fullmatch(value)):
+            is_absent = (key, value) in (("product", "exact"), ("scaled", None))
+            if not is_absent and not (isinstance(value, str) and NODE.fullmatch(value)):
                 exact = " or exact" if key == "product" else ""
                 raise ValueError(
                     f"[sums] {key} must be one of {', '.join(MODES)} and a format of e2 to e8 and m1 to m23 such as "
@@ -148,6 +154,8 @@ class SumTable:
                 )
         if self.c == "among" and self.group:
             raise ValueError("[sums] c = among goes with one group of all products; leave out group")
+        if self.scaled is not None and not self.group:
+            raise ValueError("[sums] scaled goes with group, the products whose sum the scales of their block multiply")
         self._check_cut()
 
     def _check_cut(self) -> None:
@@ -184,6 +192,7 @@ class SumTable:
         """The keys as a unit file has them; with a tree of places only the keys that apply to it."""
         absent: tuple[str, ...] = () if isinstance(self.tree, str) else ("group", "outer", "c")
         absent += ("F", "truncation", "e_zero") if self.F is None else ()
+        absent += ("scaled",) if self.scaled is None else ()
         return {key: value for key, value in vars(self).items() if key not in absent}
 
     @property
@@ -226,7 +235,8 @@ class Sum(NamedTuple):
     """A step of a program: one sum, rounded once.
 
     Attributes:
-        name: name of its result as a place. members: the places that it adds; "-" in front of one inverts its sign.
+        name: name of its result as a place. members: the places that it adds; "-" in front of one inverts its sign, and
+            "x*y" is the exact product of two places.
         node: its rounding. align: how its terms are cut, None if they are added without loss.
     """
 
@@ -248,11 +258,17 @@ class Sort(NamedTuple):
     descending: bool
 
 
+def places_read(member: str) -> list[str]:
+    """The places that a member of a sum reads: one, or the two factors of a product."""
+    return member.removeprefix("-").split("*")
+
+
 @cache
-def program(table: SumTable, K: int) -> tuple[Sum | Sort, ...]:
+def program(operation: Operation, table: SumTable, K: int) -> tuple[Sum | Sort, ...]:
     """The steps of a program of additions over K products, in order; the last one gives the sum.
 
-    Places are p0, p1, … for the exact products, c, 0 for +0, and the names of earlier steps.
+    Places are p0, p1, … for the exact products, c, 0 for +0, scale_a0, scale_b0, scale_a1 … for the scales of blocks, and
+    the names of earlier steps.
     """
     made = _Program(table)
     terms = [f"p{k}" for k in range(K)]
@@ -268,6 +284,8 @@ def program(table: SumTable, K: int) -> tuple[Sum | Sort, ...]:
             made.add((total, "c"), outer)
     else:
         groups = [made.of_group(table.tree, terms[k : k + table.group], node) for k in range(0, K, table.group)]
+        if table.scaled is not None:
+            groups = made.scaled(operation, groups, node_of(table.scaled))
         made.in_order([*groups, "c"] if table.c == "last" else ["c", *groups], outer)
     return tuple(made.steps)
 
@@ -276,7 +294,7 @@ class _Program:
     """Collects the steps of a program."""
 
     def __init__(self, table: SumTable) -> None:
-        self._align = table.align
+        self._align, self._group = table.align, table.group
         self.steps: list[Sum | Sort] = []
 
     def add(self, members: Sequence[str], node: Node, align: Alignment | None = None) -> str:
@@ -289,6 +307,18 @@ class _Program:
             return terms[int(tree[1:])] if tree.startswith("p") else tree
         members = [self.of_tree(member, terms, node) for member in tree]
         return self.add(members, node, self._align if len(members) > 2 else None)
+
+    def scaled(self, operation: Operation, groups: Sequence[str], node: Node) -> list[str]:
+        """The sums of groups under the scales of their blocks."""
+        assert operation.block_size is not None
+        factors, found = dict[int, str](), []
+        for number, group in enumerate(groups):
+            block = number * self._group // operation.block_size
+            if block not in factors:
+                scales = [self.add((f"{name}{block}",), Node("RNE", node.format)) for name in operation.scale_operands]
+                factors[block] = scales[0] if len(scales) == 1 else self.add(("*".join(scales),), node)
+            found.append(self.add((f"{factors[block]}*{group}",), node))
+        return found
 
     def in_order(self, terms: Sequence[str], node: Node) -> str:
         total = terms[0]
@@ -336,6 +366,9 @@ class Arithmetic(Protocol[V]):
     def negative(self, x: V) -> V:
         """The value with its sign inverted."""
 
+    def times(self, x: V, y: V) -> V:
+        """The exact product of two places."""
+
     def sum(self, terms: Sequence[V], step: Sum) -> V:
         """The sum of the terms as the step says."""
 
@@ -343,14 +376,14 @@ class Arithmetic(Protocol[V]):
         """The terms sorted by magnitude, row by row; of equal magnitudes the earlier comes first."""
 
 
-def summed(table: SumTable, products: Sequence[V], c: V, zero: V, arithmetic: Arithmetic[V]) -> V:
-    """Compute the program of sums: from exact products and c to the value of the sum."""
-    places = {"c": c, "0": zero} | {f"p{k}": term for k, term in enumerate(products)}
+def summed(steps: Sequence[Sum | Sort], operands: Mapping[str, V], arithmetic: Arithmetic[V]) -> V:
+    """Compute a program of sums: from its operands, by their places, to the value of the last sum."""
+    places = dict(operands)
 
     def place(name: str) -> V:
-        return arithmetic.negative(places[name[1:]]) if name.startswith("-") else places[name]
+        read = reduce(arithmetic.times, [places[each] for each in places_read(name)])
+        return arithmetic.negative(read) if name.startswith("-") else read
 
-    steps = program(table, len(products))
     for step in steps:
         terms = [place(name) for name in step.members]
         if isinstance(step, Sort):
@@ -394,6 +427,13 @@ class OneRow:
     def __init__(self, watch: Watch = lambda what, terms, d: None) -> None:
         self._watch = watch
 
+    def times(self, x: Place, y: Place) -> Place:
+        specials, sign = [place.special for place in (x, y) if place.special is not None], x.sign ^ y.sign
+        is_zero = any(place.special is None and not place.term.sig for place in (x, y))
+        special: Special | None = None if not specials else NAN if NAN in specials or is_zero else 1 if sign else 0
+        (sig, exp, frac), by = x.term, y.term
+        return Place(Term(sig * by.sig, exp + by.exp, frac + by.frac), special, sign)
+
     def negative(self, x: Place) -> Place:
         special: Special | None = x.special if x.special in (None, NAN) else 0 if x.special else 1
         return Place(x.term._replace(sig=-x.term.sig), special, 1 - x.sign)
@@ -436,6 +476,8 @@ def sum_of(
     a: Sequence[int],
     b: Sequence[int],
     c: int,
+    scale_a: Sequence[int] = (),
+    scale_b: Sequence[int] = (),
     watch: Watch = lambda what, terms, d: None,
 ) -> int:
     """Compute d, a code, by a program of sums over K products.
@@ -445,10 +487,13 @@ def sum_of(
         watch: called with every sum.
     """
     o, frac = operation, operation.product_frac
-    products = []
-    for x, y in zip(map(o.a.decode, a), map(o.b.decode, b), strict=True):
-        products.append(Place(multiply(x, y, frac, o.product_exp_min), product_special(x, y), x.sign ^ y.sign))
-    total = summed(table, products, place_of(o.c, c), place_of(o.c, 0), OneRow(watch))
+    places = {"c": place_of(o.c, c), "0": place_of(o.c, 0)}
+    for k, (x, y) in enumerate(zip(map(o.a.decode, a), map(o.b.decode, b), strict=True)):
+        places[f"p{k}"] = Place(multiply(x, y, frac, o.product_exp_min), product_special(x, y), x.sign ^ y.sign)
+    for name, codes in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if o.scale_format is not None and name in o.scale_operands:
+            places |= {f"{name}{n}": place_of(o.scale_format, code) for n, code in enumerate(codes)}
+    total = summed(program(o, table, len(a)), places, OneRow(watch))
     if total.special is not None:
         return encode_special(total.special, o.d, quiet_nan(o.d))
     if not total.term.sig:
@@ -456,17 +501,22 @@ def sum_of(
     return o.d.encode_scaled(total.term.sig, total.term.exp - total.term.frac, "RNE")
 
 
-def check_sums(operation: Operation) -> None:
+def check_sums(operation: Operation, table: SumTable) -> None:
     """Raise ValueError unless a unit with a table [sums] has an operation that names formats and nothing else."""
     multiplies_and_adds = {"a", "b", "c"} <= {*operation.operands}
     plain = multiplies_and_adds and operation.structure.is_exact and operation.length == 1 and operation.d.width <= 32
     rho = operation.structure.rho
     plain = plain and (rho is None or rho.rounding_format == rho.d)
-    if not plain or set(operation.parameters()) - {"a", "b", "c", "L", "rho"} or not _rounds_to_nearest(operation):
+    if (
+        not plain
+        or set(operation.parameters()) - {"a", "b", "c", "L", "rho", *BLOCK_KEYS}
+        or not _rounds_to_nearest(operation)
+    ):
         raise ValueError(
             "[sums] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits, and a rho of RNE, which name "
             "formats and nothing else"
         )
+    _check_scales(operation, table)
     for key in ("a", "b"):
         value = getattr(operation, key)
         if not _is_multiplied(value) or getattr(operation.carried, key) != value:
@@ -481,6 +531,26 @@ def check_sums(operation: Operation) -> None:
                 f"{key} of a unit with [sums] must have a sign, subnormals, IEEE 754's special values, no padding, at most "
                 f"{MOST_SIG_BITS} significant bits and exponents within {MOST_EXPONENT}; got {value}"
             )
+
+
+def _check_scales(operation: Operation, table: SumTable) -> None:
+    """Raise ValueError unless both have scales or neither, and groups end where blocks do."""
+    scale, block = operation.scale_format, operation.block_size
+    if (scale is None) != (table.scaled is None):
+        raise ValueError(
+            f"[sums] scaled goes with scale and K_block of the unit, whose scales it multiplies; got scaled = "
+            f"{table.scaled}, scale = {scale}"
+        )
+    if scale is not None and not _is_multiplied(scale):
+        raise ValueError(
+            f"scale of a unit with [sums] must have at most {MOST_SIG_BITS} significant bits, exponents within "
+            f"{MOST_EXPONENT}, and beyond 16 bits IEEE 754's special values; got {scale}"
+        )
+    if block is not None and block % table.group:
+        raise ValueError(
+            f"[sums] group must divide K_block, so that its products share scales; got group = "
+            f"{table.group}, K_block = {block}"
+        )
 
 
 MOST_SIG_BITS, MOST_EXPONENT = 24, 300

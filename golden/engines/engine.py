@@ -17,7 +17,7 @@ from golden.arithmetic.specials import quiet_nan
 from golden.arrays import BitArray, bits_dtype, is_device_array
 from golden.cache import tell_once
 from golden.chains.chain import Chain, fp16_codes
-from golden.chains.sum_chain import Node, Sum, place_of, summed
+from golden.chains.sum_chain import Node, Sum, place_of, program, summed
 from golden.checks import check_choice
 from golden.native import engine as native
 from golden.native.library import TooWide
@@ -34,14 +34,23 @@ def run_sums(chain: Chain, batch: "Batch") -> BitArray:
     assert table is not None
     if table.align is not None:
         return run_reference(chain, batch)
+    if batch.columns:
+        return np.stack([run_sums(chain, _row_of(batch, i)) for i in range(len(batch.a))])
     with np.errstate(all="ignore"):
         x, y, z = values_of(o.a, batch.a), values_of(o.b, batch.b), values_of(o.c, batch.c)
-        return codes_of(o.d, summed(table, list((x * y).T), z, np.zeros_like(z), ManyRows()))
+        places = {"c": z, "0": np.zeros_like(z)} | {f"p{k}": products for k, products in enumerate((x * y).T)}
+        for name, codes in (("scale_a", batch.scale_a), ("scale_b", batch.scale_b)):
+            if codes is not None and o.scale_format is not None and name in o.scale_operands:
+                places |= {f"{name}{n}": column for n, column in enumerate(values_of(o.scale_format, codes).T)}
+        return codes_of(o.d, summed(program(o, table, batch.a.shape[-1]), places, ManyRows()))
 
 
 class ManyRows:
     """The arithmetic of `golden.chains.sum_chain.Arithmetic` on arrays of rows, as float64; products of significands of at
     most 24 bits are exact."""
+
+    def times(self, x: Any, y: Any) -> Any:
+        return x * y
 
     def negative(self, x: Any) -> Any:
         return -x
@@ -149,6 +158,15 @@ class Batch(NamedTuple):
     scale_a: BitArray | None = None
     scale_b: BitArray | None = None
     columns: int = 0
+
+
+def _row_of(batch: Batch, i: int) -> Batch:
+    """The dot products of a row of A with all columns of B."""
+    a, scale_a = (
+        None if codes is None else np.broadcast_to(codes[i], (batch.columns, codes.shape[-1]))
+        for codes in (batch.a, batch.scale_a)
+    )
+    return Batch(a, batch.b, batch.c[i], scale_a, batch.scale_b)  # type: ignore[arg-type]  # a is there
 
 
 def run_reference(chain: Chain, batch: Batch) -> BitArray:

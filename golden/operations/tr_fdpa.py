@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import ClassVar
 
 from golden.arithmetic.conversion import CONVERSIONS, Conversion, check_conversion, conversion
-from golden.arithmetic.formats import Cls, Decoded, Format
+from golden.arithmetic.formats import Cls, Decoded
 from golden.arithmetic.rounding import Mode, shift_and_round
 from golden.arithmetic.specials import Special, addend_special, combine, product_special, quiet_nan, scaled_special
 from golden.arithmetic.steps import Term
 from golden.operations.base import check_fraction, check_length, check_truncation
-from golden.operations.blocks import SCALES, check_block, check_scales, scale_of, scaled_product
+from golden.operations.blocks import BLOCK_KEYS, BlockScaled, scaled_product
 from golden.operations.fused import FusedOperation
 from golden.operations.structure import C, Cut, Partial, Structure, Sum, Summand, align, products
 
@@ -24,7 +24,7 @@ PRODUCT_OVERFLOW_EXP = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundedFDPA(FusedOperation):
+class RoundedFDPA(BlockScaled):
     """The base of TR- and GTR-FDPA: the dot product T at e_dot first, then c, then two roundings.
 
     Attributes:
@@ -35,21 +35,17 @@ class RoundedFDPA(FusedOperation):
         truncation: how low bits of T, c and their sum are dropped, RD (published) or RZ; those of products always
             toward zero. RZ gives the hypothetical symmetric instruction of paper 000, figure 3.
         a, b: any multiplicand formats; c: fp32.
-        scale, scales, K_block: as in ST-FDPA; without `scale`, as published, there are none, and K_block is 0.
-        The other keys: `FusedOperation`. A product of 2**128 or more is an infinity for every value of `overflow`.
+        The other keys: `BlockScaled` and `FusedOperation`. A product of 2**128 or more is an infinity for every value of
+            `overflow`.
     """
 
-    own_keys = ("K_block", "scale", "scales", *FusedOperation.own_keys)
-    golden_alone = ("K_block", "scale", "scales")
+    own_keys = (*BLOCK_KEYS, *FusedOperation.own_keys)
 
     L: int
     F: int
     F2: int
     rho: str = "RNE-FP32"
     truncation: Mode = "RD"
-    K_block: int = 0
-    scale: Format | None = None
-    scales: str = "both"
 
     def _accumulators(self) -> Collection[str]:
         return ("fp32",)
@@ -61,46 +57,12 @@ class RoundedFDPA(FusedOperation):
         check_fraction("F2", self.F2)
         check_conversion(self.rho, CONVERSIONS)
         check_truncation(self.truncation, ("RZ", "RD"))
-        if self.scale is None:
-            if self.K_block or self.scales != "both":
-                raise ValueError(f"K_block and scales go with scale; got K_block={self.K_block}, scales={self.scales}")
-            return
-        if not self.K_block:
-            raise ValueError(f"K_block must say how many elements share a {self.scale} scale; got 0")
-        object.__setattr__(self, "scale", scale_of(self.scale))
-        check_scales(self.scales, self.scale)
-        check_block(self.K_block, self.L)
-        if (lowest := self.scaled_exp_min) <= NO_PRODUCT_EXP:
+        self._check_blocks()
+        if self.is_scaled and (lowest := self.scaled_exp_min) <= NO_PRODUCT_EXP:
             raise ValueError(
                 f"exponents of scaled products must lie above {NO_PRODUCT_EXP}, that of a zero one; with scale = "
                 f"{self.scale} the lowest is {lowest}"
             )
-
-    @property
-    def is_native(self) -> bool:
-        return self.scale is None
-
-    @property
-    def scale_format(self) -> Format | None:
-        return self.scale
-
-    @property
-    def block_size(self) -> int | None:
-        return self.K_block or None
-
-    @property
-    def scale_operands(self) -> tuple[str, ...]:
-        return () if self.scale is None else SCALES[self.scales]
-
-    @property
-    def scaled_exp_min(self) -> int:
-        """The smallest exponent of a product that is not zero, under its scales."""
-        return self.product_exp_min + (0 if self.scale is None else 2 * self.scale.e_min)
-
-    @property
-    def is_scaled(self) -> bool:
-        """Whether blocks of elements have scales."""
-        return self.scale is not None
 
     @property
     def conversion(self) -> Conversion:
@@ -140,8 +102,7 @@ class RoundedFDPA(FusedOperation):
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         x, y, z = self.decoded(a, b, c)
-        alpha, beta = self.decoded_scales("scale_a", scale_a), self.decoded_scales("scale_b", scale_b)
-        factors = [(p, q, *self.scales_of(k, alpha, beta)) for k, (p, q) in enumerate(zip(x, y, strict=True))]
+        factors = self.factors(x, y, scale_a, scale_b)
         special = combine([addend_special(z), *(self.product_special(*each) for each in factors)])
         if special is not None:
             return self.encode_special(special, self.d, quiet_nan(self.d))
@@ -172,10 +133,6 @@ class RoundedFDPA(FusedOperation):
         """Step truncate: total · 2**lsb truncated to F2 fraction bits when normalised, and the exponent of its last bit."""
         e_norm = max(abs(total).bit_length() - 1 + lsb, self.c.e_min)
         return shift_and_round(total, e_norm - self.F2 - lsb, self.truncation), e_norm - self.F2
-
-    def scales_of(self, k: int, alpha: Sequence[Decoded], beta: Sequence[Decoded]) -> tuple[Decoded, ...]:
-        """The scales of the block of product k, if there are any."""
-        return () if self.scale is None else (alpha[k // self.K_block], beta[k // self.K_block])
 
     def scaled(self, product: Term, alpha: Decoded, beta: Decoded) -> Term:
         """Step scale: the product times its block's scales, exponents added."""

@@ -370,7 +370,15 @@ def _value(field: Any, value: Any) -> Any:
     return list(field) if isinstance(field, tuple) else value
 
 
-def sum_trace(model: str, chain: Chain, a: Sequence[int], b: Sequence[int], c: int) -> Trace:
+def sum_trace(
+    model: str,
+    chain: Chain,
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    scale_a: Sequence[int],
+    scale_b: Sequence[int],
+) -> Trace:
     """The trace of one dot product."""
     steps: list[Step] = []
     assert chain.sums is not None
@@ -383,7 +391,7 @@ def sum_trace(model: str, chain: Chain, a: Sequence[int], b: Sequence[int], c: i
         title = f"{what}: {added} = {d!r}"
         steps.append(Step(title=title, products=(), operands=(), parts=(), d=Operand.of("d", code, FP32)))
 
-    d = sum_of(chain.operation, chain.sums, a, b, c, watch)
+    d = sum_of(chain.operation, chain.sums, a, b, c, scale_a, scale_b, watch)
     o = chain.operation
     steps.append(Step(title=f"the sum in {o.d}", products=(), operands=(), parts=(), d=Operand.of("d", d, o.d)))
     return Trace(
@@ -412,7 +420,7 @@ def trace_of(
         model: name of the unit or instruction.
     """
     if chain.sums is not None:
-        return sum_trace(model, chain, a, b, c)
+        return sum_trace(model, chain, a, b, c, scale_a, scale_b)
     events: list[Event] = []
     d = replace(chain, operation=watched(chain.operation, events))(a, b, c, scale_a, scale_b)
     K, L = len(a), chain.operation.length

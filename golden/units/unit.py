@@ -286,7 +286,7 @@ class Unit(Model):
         self.chain.check(self.operation, self.a, self.b)
         if self.sums is not None:
             check_type("sums of a unit", self.sums, SumTable)
-            check_sums(self.operation)
+            check_sums(self.operation, self.sums)
             if self.chain != ChainTable():
                 raise ValueError(f"{self.name}: [sums] goes without [chain]: it has the whole order of additions")
         if self.array is not None:
@@ -510,7 +510,7 @@ class Unit(Model):
     def usual_K(self) -> int:
         """Products per dot product of a stimulus: one step; at least two with a table [chain], to exercise the chain."""
         if self.sums is not None:
-            return self.sums.K or lcm(self.sums.group or 1, 8)
+            return self.sums.K or (self.sums.group if self.sums.scaled else lcm(self.sums.group or 1, 8))
         if self.chain == ChainTable():
             return self.operation.length
         return lcm(2 * self.operation.length, 4, self.chain.group)

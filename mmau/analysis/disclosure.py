@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from golden.arithmetic.conversion import rounding_to
+from golden.arithmetic.formats import UE8M0
 from golden.arithmetic.rounding import Mode
 from golden.chains.chain import ChainTable
 from golden.chains.sum_chain import node_of
 from golden.files import read_toml
 from golden.operations import EFDPA, FMA
+from golden.operations.blocks import SCALES
 from golden.units.unit import Unit
 from golden.units.unit_file import load_unit, unit_to_toml
 
@@ -31,6 +33,9 @@ WIDENINGS = (1, 2, 4, 8)
 
 INPUTS, RESULTS = ("e2m1", "e4m3", "e5m2", "fp16", "bf16", "fp32", "fp64"), ("e4m3", "e5m2", "fp16", "bf16", "fp32", "fp64")
 """The formats of the draft: of A and B, and of C."""
+
+BLOCKS = (16, 32)
+"""Elements of a block, which share an E8M0 scale."""
 
 FILE = "disclosure.toml"
 
@@ -75,6 +80,8 @@ def reduction_of(unit: Unit) -> Reduction:
             f"{unit.name}: the draft rounds the sum of c and a finished partial sum; give operation E-FDPA or FMA, or a "
             f'table [sums] with group and c = "first", without [chain] and random bits; got {o.name}'
         )
+    if o.scale_format is not None:
+        _check_scales(unit)
     if unit.sums is None:
         assert isinstance(o, EFDPA | FMA)
         wrong = [key for key in ("flush_inputs", "flush_results") if getattr(o, key)]
@@ -92,9 +99,28 @@ def reduction_of(unit: Unit) -> Reduction:
     if outer.format != o.d:
         raise ValueError(f"{unit.name}: [sums] outer must round to d's format {o.d}, got {table.outer}")
     mode = _frm(unit, outer.mode)
+    if table.scaled is not None and node_of(table.scaled) != outer:
+        raise ValueError(
+            f"{unit.name}: [sums] scaled must be outer, {table.outer}: the draft multiplies scales in C's format by frm; "
+            f"got {table.scaled}"
+        )
     rounds = node.format == o.d and node.mode in (mode, "RO")
     psm = int((table.tree, table.product, table.F) != ("exact", "exact", None) or not rounds)
     return Reduction(table.group, psm, "xct" if not rounds else "rto" if node.mode == "RO" else "frm", mode)
+
+
+def _check_scales(unit: Unit) -> None:
+    """Raise ValueError unless scales are those of the draft's microscaled sums."""
+    o = unit.operation
+    W = o.c.width // o.a.width
+    if unit.sums is None or (o.scale_format, o.scale_operands) != (UE8M0, SCALES["both"]) or o.block_size not in BLOCKS:
+        raise ValueError(
+            f"{unit.name}: scales of the draft are of ue8m0, of both sides, for {BLOCKS[0]} or {BLOCKS[1]} elements, and "
+            f"multiply sums that are rounded, as [sums] scaled says; got {o.scale_format} for {o.block_size} of "
+            f"{' and '.join(o.scale_operands)}{' without [sums]' if unit.sums is None else ''}"
+        )
+    if W == 1:
+        raise ValueError(f"{unit.name}: microscaled sums of the draft have W from 2 on, got a in {o.a} and c in {o.c}")
 
 
 def _frm(unit: Unit, mode: Mode) -> Mode:
@@ -108,7 +134,7 @@ def in_mode(unit: Unit, mode: Mode) -> Unit:
     found = reduction_of(unit)
     if unit.sums is None:
         return replace(unit, operation=unit.operation.changed(rho=rounding_to(mode, unit.operation.d)))
-    keys = ("outer", "node") if found.rnd == "frm" else ("outer",)
+    keys = ["outer", *["node"] * (found.rnd == "frm"), *["scaled"] * (unit.sums.scaled is not None)]
     moved = {key: mode + "-" + getattr(unit.sums, key).partition("-")[2] for key in keys}
     return replace(unit, sums=replace(unit.sums, **moved))
 

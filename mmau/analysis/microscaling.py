@@ -1,7 +1,8 @@
 """Microscaled dot products of RISC-V's draft of an integrated matrix extension: partial sums under pairs of E8M0 scales.
 
-Source: riscv/riscv-isa-manual 0bd7e54b, src/unpriv/integrated-matrix.adoc, "Microscaling support" and `fp_scaled_gemm`. No
-unit has this arithmetic: both scales are converted to C's format and multiplied there before they scale a partial sum.
+Source: riscv/riscv-isa-manual 0bd7e54b, src/unpriv/integrated-matrix.adoc, "Microscaling support" and `fp_scaled_gemm`. Both
+scales are converted to C's format and multiplied there before they scale a partial sum. A unit with `[sums] scaled` has
+this arithmetic where sums are rounded first; here it is of units without scales, whose sums may be exact (xct).
 """
 
 from collections.abc import Sequence
@@ -26,10 +27,10 @@ def scaled_shape(unit: Unit, block: int) -> OperandShape:
     """
     found, o = reduction_of(unit), unit.operation
     W = o.c.width // o.a.width
-    if found.psm or W == 1 or o.c.infinity is None:
+    if found.psm or W == 1 or o.c.infinity is None or o.scale_format is not None:
         raise ValueError(
-            f"{unit.name}: microscaled vectors are of psm = 0, W from 2 on, and a C with infinities; got psm = {found.psm}, "
-            f"W = {W}, C {o.c}"
+            f"{unit.name}: microscaled vectors are of psm = 0, W from 2 on, a C with infinities, and of units without "
+            f"scales of their own; got psm = {found.psm}, W = {W}, C {o.c}, scale = {o.scale_format}"
         )
     return OperandShape(a=o.a, b=o.b, c=o.c, d=o.d, K=2 * block, scale=UE8M0, block_size=block)
 

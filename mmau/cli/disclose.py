@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import chain
+from pathlib import Path
 
 from golden.arithmetic.formats import UE8M0
 from golden.checks import check_choice, check_int, check_least
@@ -70,6 +71,9 @@ def run_disclose(arguments: argparse.Namespace) -> int:
     names = [unit.name for unit in units]
     if len(set(names)) < len(names):
         raise ValueError(f"units of a disclosure must have names of their own, got {', '.join(names)}")
+    for name in names:
+        if Path(f"{name}.toml").name != f"{name}.toml":
+            raise ValueError(f"names of a disclosure's units are those of its files: they have no folder, got {name!r}")
     table = table_of(units, sizes)
     for unit in units if arguments.blocks else ():
         scaled_shape(unit, arguments.blocks[0])  # refuses a unit before anything is written

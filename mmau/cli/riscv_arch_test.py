@@ -186,6 +186,8 @@ class Tile:
             ValueError: no machine has such a tile.
         """
         o = unit.operation
+        if o.scale_format is not None:
+            raise ValueError(f"{unit.name}: --riscv-arch-test is of units without scales, got scale = {o.scale_format}")
         found = cls(unit, min(size for size in lambdas if size * o.c.width >= reduction_of(unit).products * o.a.width))
         if found.vlen > MOST_VLEN:
             raise ValueError(

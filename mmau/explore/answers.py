@@ -463,15 +463,21 @@ def _best(records: Sequence[Record], columns: Sequence[str], short: Mapping[str,
                 yield best, [title(column, short), *of_cells, *figures]
 
 
-def representatives(records: Sequence[Record], most: int, asked: Asked = NOTHING_ASKED) -> tuple[list[Record], str]:
-    """At most so many records for a plot, and words that say which: all, or those on the front, evenly spread over it."""
+def representatives(
+    records: Sequence[Record], most: int, asked: Asked = NOTHING_ASKED, what: str = "points"
+) -> tuple[list[Record], str]:
+    """At most so many records for a plot, and words that say which: all, or those on the front, evenly spread over it.
+
+    Args:
+        what: one record is of.
+    """
     if len(records) <= most:
         return list(records), ""
     front = on_front(records, asked) or sorted(filter(is_candidate, records), key=lambda record: str(record["name"]))
     kept = front or list(records)
     if len(kept) > most:
         kept = [kept[place * (len(kept) - 1) // (most - 1)] for place in range(most)]
-    return kept, f", {len(kept)} of {len(records)} points, along the front of cost and accuracy"
+    return kept, f", {len(kept)} of {len(records)} {what}, along the front of cost and accuracy"
 
 
 def arrays(records: Sequence[Record]) -> list[dict[str, Any]]:

@@ -22,12 +22,13 @@ from mmau.explore.compared import (
     label,
     limit_text,
     measures_of,
+    on_front,
     rank,
     short_names,
     title,
 )
 from mmau.explore.design_space import NOTHING_ASKED, Asked, Constraint
-from mmau.explore.names_in_plots import write_names
+from mmau.explore.names_in_plots import SIZE, write_names
 from mmau.explore.premises import parts_of_area
 from mmau.explore.records import Record, components, histogram, workloads
 from mmau.explore.styles import LIMIT, Styles
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 LABELS = 12
 """Most points of a plot, or else of its front, that are named in it."""
 
-DISTRIBUTIONS = 8
-"""Most points whose error distributions share one plot."""
+DISTRIBUTIONS = 16
+"""Most arithmetics whose error distributions share one plot."""
 
 BARS = 40
 """Most points whose areas are shown by component."""
@@ -108,13 +109,18 @@ def accuracy_against(records: Sequence[Record], cost: str, heading: str, asked: 
     drawn = [record for record in records if any(_pair(record, cost, measure) for measure in measures)]
     figure.legend(handles=styles.legend(drawn, bool(asked.limits)), fontsize="small", loc="outside right upper")
     settled(figure)
-    for write in named:
-        write()
+    if left_out := list(dict.fromkeys(name for write in named for name in write())):
+        said = textwrap.fill(f"no room for: {'; '.join(left_out)}", NAMES_IN_A_LINE)
+        beside = 1 - LEGEND / figure.get_figwidth()
+        figure.text(beside + 0.01, 0.01, plain(said), fontsize=SIZE, va="bottom", in_layout=False)
     return figure
 
 
 LEGEND = 1.8
 """The width of a legend beside the panels (inches)."""
+
+NAMES_IN_A_LINE = 28
+"""Letters of a line of names below a legend."""
 
 
 def settled(figure: Figure) -> None:
@@ -138,9 +144,9 @@ def _scatter(
     styles: Styles,
     short: Mapping[str, str],
     in_title: str,
-) -> Callable[[], object]:
+) -> Callable[[], list[str]]:
     """One panel, of records that are done; what it returns writes their names, but for the word that is in the title, once
-    the figure is laid out."""
+    the figure is laid out, and returns those without a place."""
     from matplotlib.ticker import MaxNLocator
 
     places = {number: pair for number, record in enumerate(records) if (pair := _pair(record, cost, measure)) is not None}
@@ -219,8 +225,9 @@ def distributions(records: Sequence[Record], heading: str, asked: Asked = NOTHIN
     that none hides another; of many, those along the front. None where there are none."""
     chosen = [record for record in records if any(histogram(record, workload) for workload in workloads(records))]
     of_each, short = arithmetics(chosen), short_names(records)
-    firsts = {of_each[record["name"]]: record for record in reversed(chosen)}
-    chosen, some = representatives([record for record in chosen if record in firsts.values()], DISTRIBUTIONS, asked)
+    firsts = {of_each[record["name"]]: record for record in [*reversed(chosen), *on_front(chosen, asked)]}
+    kept = [record for record in chosen if record in firsts.values()]
+    chosen, some = representatives(kept, DISTRIBUTIONS, asked, "arithmetics")
     shown = [workload for workload in workloads(chosen) if any(_counted(record, workload) for record in chosen)]
     if not shown:
         return None

@@ -121,11 +121,12 @@ def _how(name: str, source: Source, missing: Sequence[str]) -> str:
         return f"which is not there; install Debian's package qflow-tech-{name}"
     repository, folder = source.origin
     into = user_folder("cells") / repository.rpartition("/")[2]
+    looked = os.environ.get(FOLDERS)
     return (
         f"{source.corner}, and {missing[0]} is not there. It is published under: {source.licence}. Get it with\n"
         f"  git clone --depth 1 --filter=blob:none --sparse {repository} {into}\n"
         f"  git -C {into} sparse-checkout set {folder}\n"
-        f"or name a folder that has it in {FOLDERS}"
+        f"or name a folder that has it in {FOLDERS}{f', which is {looked} and has none' * bool(looked)}"
     )
 
 

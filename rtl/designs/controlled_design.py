@@ -31,6 +31,9 @@ from rtl.designs.ports import CLOCK, FLAG_BITS, HANDSHAKE, Echo, Elements, Port,
 from rtl.designs.unit import DATAPATHS, unit_datapath
 from rtl.operations.lengths import check_range
 
+OTHER_PORTS = {"a", "b", "c", "scale_a", "scale_b", "d", "flags", *CLOCK, *HANDSHAKE}
+"""Ports that generated circuits may have beside inputs that choose the arithmetic."""
+
 
 @dataclass(frozen=True)
 class ControlledDesign(OfUnit):
@@ -185,7 +188,7 @@ class ControlledDesign(OfUnit):
     def component(self) -> Datapath:
         controls, control = self.unit.controls, self.unit.random
         for port, _ in self.inputs:
-            if hasattr(ChosenOperands, port) or hasattr(RandomResult, port):
+            if port in OTHER_PORTS or hasattr(ChosenOperands, port) or hasattr(RandomResult, port):
                 raise ValueError(f"{self.name}: [controls] {port} is a word of generated circuits: name the port {port}_i")
         if control is not None and len(controls) == 1 and not self.echoes:
             wide, step = with_random_step(self.unit)

@@ -8,7 +8,7 @@ from amaranth import Cat, Const, Value
 from golden import Implementation
 from golden.operations import EFDPA
 from golden.units.unit import ACCUMULATORS
-from rtl.datapath import fused_sum
+from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import ModeInput
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_records import (
@@ -31,6 +31,7 @@ from rtl.datapath.vector_steps import (
     invalid_flag,
     multiply_pairs,
     negative_zero,
+    scale_products,
     signalling_nan,
 )
 from rtl.steps.align import Align
@@ -114,9 +115,13 @@ class EFDPADatapath(FusedDatapath):
     def term_count(self) -> int:
         return self.operation.L + 1
 
+    def multiply_depth(self) -> int:
+        return super().multiply_depth() + (depths.SCALE if self.operation.is_scaled else 0)
+
     def term_steps(self) -> Steps[Operands, Terms]:
         parts = Steps(part("multiply_rows", self.multiply_rows)).then(part("multiply", self.add_rows))
-        return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply, parts))
+        whole = None if self.operation.is_scaled else parts  # scales multiply whole products
+        return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply, whole))
 
     def decode(self, build: Build, operands: Operands) -> Decoded:
         """Step decode; for flags also whether any operand is a signalling NaN."""
@@ -129,8 +134,8 @@ class EFDPADatapath(FusedDatapath):
         return DecodedWithFlags(**known, signalling=signalling_nan(read))
 
     def multiply(self, build: Build, decoded: Decoded) -> Terms:
-        """Step multiply: exact products. The exponent of a zero product does not matter, because it adds nothing to
-        the sum."""
+        """Step multiply, and scale with it: exact products. The exponent of a zero product does not matter, because it adds
+        nothing to the sum."""
         return self._products(build, decoded, in_rows=False)
 
     def multiply_rows(self, build: Build, decoded: Decoded) -> Terms:
@@ -147,6 +152,9 @@ class EFDPADatapath(FusedDatapath):
         prod, specials = multiply_pairs(
             build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=built, in_rows=in_rows
         )
+        if operation.scale is not None:
+            lowest = operation.scaled_exp_min
+            prod, specials = scale_products(build, prod, specials, decoded, operation.scale, operation.K_block, lowest)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         special, invalid = combine_specials(build, [*specials, c_special]), None
         if isinstance(decoded, DecodedWithFlags):

@@ -1,6 +1,6 @@
 """The datapath of a program of sums, the table [sums] of a unit file (golden: chains/sum_chain.py)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_, or_
@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Member
 
 from golden import Implementation, Operation
 from golden.arithmetic.formats import Format
-from golden.chains.sum_chain import Node, Sort, Sum, SumTable, program
+from golden.chains.sum_chain import Node, Sort, Sum, SumTable, places_read, program
 from golden.checks import check_int
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
@@ -62,15 +62,35 @@ def circuit_sums(operation: Operation, table: SumTable, K: int) -> tuple[SumShap
     """
     check_int("K of a datapath", K, 1, MOST_PRODUCTS)
     sums: list[Sum] = []
-    for step in program(table, K):
+    for step in program(operation, table, K):
         if isinstance(step, Sort):
             raise ValueError(f'[sums] tree = "{table.tree}" sorts its terms, for which there is no datapath')
         sums.append(step)
     last, d = sums[-1].node.format, operation.d
     if (last.exp_bits, last.bias) != (d.exp_bits, d.bias) or last.man_bits > d.man_bits:
         sums.append(Sum("d", (sums[-1].name,), Node("RNE", d)))
-    formats = {"c": operation.c, "0": operation.c} | {each.name: each.node.format for each in sums}
+    formats = code_formats(operation, sums)
     return tuple(_shape(operation, each, formats) for each in sums)
+
+
+def code_formats(operation: Operation, sums: Sequence[Sum]) -> dict[str, Format]:
+    """The format of each place of a program that is a code: c, 0, the sums, and the scales that they read."""
+    found = {"c": operation.c, "0": operation.c} | {each.name: each.node.format for each in sums}
+    read = {place for each in sums for member in each.members for place in places_read(member)}
+    scale = operation.scale_format
+    return found | {place: scale for place in sorted(read) if scale is not None and place.startswith("scale_")}
+
+
+def factors_of(member: str) -> list[str]:
+    """The places of codes whose exact product a member is; none for another member."""
+    read = places_read(member)
+    return read if len(read) > 1 else []
+
+
+def least_exp(operation: Operation, member: str, formats: Mapping[str, Format]) -> int:
+    """The exponent with which a member that is zero counts: no more than that of any other value of it."""
+    read = [formats[place].e_min for place in places_read(member) if place in formats]
+    return sum(read) if read else operation.product_exp_min
 
 
 def _shape(operation: Operation, sum_: Sum, formats: Mapping[str, Format]) -> SumShape:
@@ -81,7 +101,7 @@ def _shape(operation: Operation, sum_: Sum, formats: Mapping[str, Format]) -> Su
     of_members = [formats.get(member.removeprefix("-")) for member in sum_.members]
     if sum_.align is not None:
         return SumShape(sum_, (sum_.align.e_zero,) * len(members))
-    zero_exps = [operation.product_exp_min if fmt is None else fmt.e_min for fmt in of_members]
+    zero_exps = [least_exp(operation, member, formats) for member in sum_.members]
     result = sum_.node.format
     codes = [fmt for fmt in of_members if fmt is not None]
     if len(members) != 2 or not codes or any((fmt.exp_bits, fmt.bias) != (result.exp_bits, result.bias) for fmt in codes):
@@ -107,6 +127,13 @@ def product_zero_exps(shapes: Sequence[SumShape]) -> dict[str, int]:
             if name.startswith("p"):
                 found[name] = min(exp, found.get(name, exp))
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class SumsOperands(RoundedOperands):
+    """Record after step decode: also the codes of the scales."""
+
+    scales: tuple[Value, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +208,12 @@ class Level:
         """The most terms of a sum."""
         return max((len(each.sum.members) for each in self._sums), default=1)
 
+    @property
+    def multiply_depth(self) -> int:
+        """Depth of the products of codes, which step align makes first; 0 if there are none."""
+        factors = [factors_of(member) for each in (*self._single, *self._sums) for member in each.sum.members]
+        return max((depths.multiply(*(self._formats[x] for x in pair)) for pair in factors if pair), default=0)
+
     def align(self, build: Build, places: Places) -> AlignedSums:
         """Step align: the terms of every sum at their exponent."""
         sums = tuple(self._aligned(build, each, places) for each in self._sums)
@@ -252,12 +285,25 @@ class Level:
                 term = replace(term, sign=~term.sign)
                 special = Special(special.nan, special.neg_inf, special.pos_inf)
             return term, special
+        if factors := factors_of(name):
+            return self._product(build, f"{shape.sum.name}_{k}", factors, shape.zero_exps[k], places)
         operand = self._formats[name]
         code: Value = Const(0, operand.width) if name == "0" else places.code(name)
         if inverted:
             code = Cat(code[:-1], ~code[-1])
         z = decode(build, f"{shape.sum.name}_decode_{k}", code, operand)
         return addend(build, f"{shape.sum.name}_term_{k}", z, operand, shape.zero_exps[k])
+
+    def _product(
+        self, build: Build, name: str, factors: Sequence[str], zero_exp: int, places: Places
+    ) -> tuple[Term, Special]:
+        """The exact product of two codes, by the component `multiply_<name>`."""
+        formats, built = [self._formats[each] for each in factors], self._implementation
+        component = Multiply(formats[0], formats[1], zero_exp, multiplier=built.multiplier, adder=built.adder)
+        build.place(f"multiply_{name}", component)
+        for number, (port, factor, fmt) in enumerate(zip((component.x, component.y), factors, formats, strict=True)):
+            build.drive(port, decode(build, f"{name}_factor_{number}", places.code(factor), fmt))
+        return component.prod, component.special
 
 
 def _columns(pairs: Sequence[tuple[Any, str]]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
@@ -278,26 +324,33 @@ class SumsDatapath(Datapath):
     def __init__(self, operation: Operation, table: SumTable, K: int, implementation: Implementation) -> None:
         self.table, self.K = table, K
         self._shapes = circuit_sums(operation, table, K)
+        formats = code_formats(operation, [each.sum for each in self._shapes])
+        #: The scales as places, in the order of their codes between steps.
+        self._scale_places = tuple(place for place in formats if place.startswith("scale_"))
         super().__init__(operation, implementation)
 
     def input_members(self, operation: Operation) -> dict[str, Member]:
-        return {"a": In(self.K * operation.a.width), "b": In(self.K * operation.b.width), "c": In(operation.c.width)}
+        members = {"a": In(self.K * operation.a.width), "b": In(self.K * operation.b.width), "c": In(operation.c.width)}
+        if operation.scale_format is not None and operation.block_size is not None:
+            width = -(-self.K // operation.block_size) * operation.scale_format.width
+            members |= {name: In(width) for name in operation.scale_operands}
+        return members
 
     def settles_steps(self) -> tuple[Any, ...]:
         return (*super().settles_steps(), self.table, self.K)
 
     def steps(self) -> Steps[Any, Code]:
         operation, levels = self.operation, self._levels()
-        formats = {"c": operation.c, "0": operation.c} | {each.sum.name: each.sum.node.format for each in self._shapes}
+        formats = code_formats(operation, [each.sum for each in self._shapes])
         places: Steps[Any, Places] = Steps(Step("decode", depths.DECODE, self.decode)).then(
             Step("multiply", depths.multiply(operation.a, operation.b), self.multiply)
         )
         for number, sums in enumerate(levels):
-            later = {
-                member.removeprefix("-") for after in levels[number + 1 :] for each in after for member in each.sum.members
-            }
+            after = [member for level in levels[number + 1 :] for each in level for member in each.sum.members]
+            later = {place for member in after for place in places_read(member)}
             level = Level(sums, formats, later, self.implementation)
-            totals = places.then(Step(f"align_{number}", depths.DECODE + depths.ALIGN, level.align)).then(
+            align = depths.DECODE + level.multiply_depth + depths.ALIGN
+            totals = places.then(Step(f"align_{number}", align, level.align)).then(
                 Step(f"accumulate_{number}", depths.accumulate(level.terms), level.accumulate)
             )
             depth = depths.NORMALISE + max(depths.encode(each.sum.node.rho) for each in sums)
@@ -310,22 +363,28 @@ class SumsDatapath(Datapath):
         level_of: dict[str, int] = {}
         levels: list[list[SumShape]] = []
         for shape in self._shapes:
-            level = max(
-                (level_of[name] + 1 for member in shape.sum.members if (name := member.removeprefix("-")) in level_of),
-                default=0,
-            )
+            read = [place for member in shape.sum.members for place in places_read(member)]
+            level = max((level_of[place] + 1 for place in read if place in level_of), default=0)
             level_of[shape.sum.name] = level
             levels += [[]] * (level == len(levels))
             levels[level] = [*levels[level], shape]
         return levels
 
-    def decode(self, build: Build, operands: Operands) -> RoundedOperands:
-        """Step decode: the elements of a and b; c stays a code, which the sum that adds it decodes."""
+    def decode(self, build: Build, operands: Operands) -> SumsOperands:
+        """Step decode: the elements of a and b; c and the scales stay codes, which the sums that read them decode."""
         x = decode_vector(build, "x", operands.a, self.operation.a, self.K)
         y = decode_vector(build, "y", operands.b, self.operation.b, self.K)
-        return RoundedOperands(x, y, operands.c)
+        scale = self.operation.scale_format
+        scales = () if scale is None else tuple(self._scales(operands, scale))
+        return SumsOperands(x, y, operands.c, scales)
 
-    def multiply(self, build: Build, operands: RoundedOperands) -> Places:
+    def _scales(self, operands: Operands, scale: Format) -> Iterator[Value]:
+        """The codes of the scales, in the order of `_scale_places`."""
+        for place in self._scale_places:
+            name = next(each for each in self.operation.scale_operands if place.startswith(each))
+            yield getattr(operands, name).word_select(int(place.removeprefix(name)), scale.width)
+
+    def multiply(self, build: Build, operands: SumsOperands) -> Places:
         """Step multiply: exact products."""
         built, products = self.implementation, []
         zero_exps = product_zero_exps(self._shapes)
@@ -337,7 +396,8 @@ class SumsDatapath(Datapath):
             build.drive(component.x, x)
             build.drive(component.y, y)
             products.append(Product(component.prod, component.special))
-        return Places(tuple(products), tuple(f"p{k}" for k in range(self.K)), (operands.c,), ("c",))
+        names = tuple(f"p{k}" for k in range(self.K))
+        return Places(tuple(products), names, (operands.c, *operands.scales), ("c", *self._scale_places))
 
 
 class Last:

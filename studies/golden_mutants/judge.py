@@ -80,7 +80,9 @@ FLUSHES = {"flush_inputs": False, "flush_results": False, "overflow": "infinity"
 
 TRUNCATED = {"truncation": "RZ", "sticky": False, **FLUSHES}
 
-ROUNDED = {"rho": "RNE-FP32", "truncation": "RD", "K_block": 0, "scale": None, "scales": "both", **FLUSHES}
+UNSCALED = {"K_block": 0, "scale": None, "scales": "both"}
+
+ROUNDED = {"rho": "RNE-FP32", "truncation": "RD", **UNSCALED, **FLUSHES}
 
 EXACT = {"flags": False, "tininess": "after", "beside_nan": "invalid", **FLUSHES}
 
@@ -90,7 +92,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "T-FDPA": TRUNCATED,
     "ST-FDPA": {"K_block": 32, "scale": "ue8m0", "scales": "both", **TRUNCATED},
     "GST-FDPA": {"scales": "both", **TRUNCATED},
-    "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **EXACT},
+    "E-FDPA": {"rho": "RNE-FP32", "zero": "positive", **UNSCALED, **EXACT},
     "TR-FDPA": ROUNDED,
     "GTR-FDPA": ROUNDED,
     "FMA": IEEE,

@@ -14,29 +14,48 @@ from tests.twin.twin_numbers import LAYOUTS, Layout, Number, decode, encode, inf
 ZERO = Number("finite", False, Fraction(0), 0)
 
 
-def dot(table: Any, operation: Any, a: Sequence[int], b: Sequence[int], c: int) -> int:
+def dot(
+    table: Any,
+    operation: Any,
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    scale_a: Sequence[int] = (),
+    scale_b: Sequence[int] = (),
+) -> int:
     """The code of d, which holds the last sum or is RNE of it."""
     d, start = operation.d.name, decode(operation.c.name, c)
     x, y = ([decode(form.name, code) for code in codes] for form, codes in ((operation.a, a), (operation.b, b)))
     products = [times(*pair) for pair in zip(x, y, strict=True)]
     if table.product != "exact":
         products = [rounded(table.product, [product]) for product in products]
-    total = whole(table, products, start)
+    total = whole(table, products, start, scales_of_groups(table, operation, len(a), scale_a, scale_b))
     if total.kind != "finite":
         return special_code(d, total, infinity_code(d, False) + 2 ** (LAYOUTS[d].mantissa_bits - 1))
     return encode(d, total.value, "RNE") if total.significand else zero_code(d, total.negative)
 
 
-def whole(table: Any, products: list[Number], c: Number) -> Number:
-    """The sum of everything."""
+def scales_of_groups(
+    table: Any, operation: Any, K: int, scale_a: Sequence[int], scale_b: Sequence[int]
+) -> list[list[Number]]:
+    """The scales of each group, in the format of the node that multiplies them, to which they round to nearest even."""
+    if table.scaled is None:
+        return [[] for _ in range(0, K, table.group or K)]
+    to_nearest = "RNE-" + table.scaled.partition("-")[2]
+    sides = [scale_a] * (operation.scales in ("both", "a")) + [scale_b] * (operation.scales in ("both", "b"))
+    blocks = [start // operation.K_block for start in range(0, K, table.group)]
+    return [[rounded(to_nearest, [decode(operation.scale.name, codes[n])]) for codes in sides] for n in blocks]
+
+
+def whole(table: Any, products: list[Number], c: Number, scales: list[list[Number]]) -> Number:
+    """The sum of everything; `scales`: those of each group."""
     if not isinstance(table.tree, str):
         return of_places(table, table.tree, products, c)
+    if not table.group and table.c != "last":
+        return of_group(table, [c, *products] if table.c == "first" else [*products, c])
     groups = [products[k : k + table.group] for k in range(0, len(products), table.group)] if table.group else [products]
-    if table.c == "last":
-        return in_order(table.outer, [*(of_group(table, group) for group in groups), c])
-    if table.group:
-        return in_order(table.outer, [c, *(of_group(table, group) for group in groups)])
-    return of_group(table, [c, *products] if table.c == "first" else [*products, c])
+    sums = [under(table, of_group(table, group), own) for group, own in zip(groups, scales, strict=True)]
+    return in_order(table.outer, [*sums, c] if table.c == "last" else [c, *sums])
 
 
 def of_places(table: Any, tree: Any, products: list[Number], c: Number) -> Number:
@@ -60,6 +79,14 @@ def of_group(table: Any, terms: list[Number]) -> Number:
         first = range(half) if table.tree == "halves" else range(0, 2 * half, 2)
         terms = [rounded(table.node, [terms[k], terms[k + apart]]) for k in first] + terms[2 * half :]
     return terms[0]
+
+
+def under(table: Any, total: Number, scales: list[Number]) -> Number:
+    """A group's sum under its scales: their product is rounded, and then the product with the sum."""
+    if not scales:
+        return total
+    factor = scales[0] if len(scales) == 1 else rounded(table.scaled, [times(*scales)])
+    return rounded(table.scaled, [times(factor, total)])
 
 
 def in_order(node: str, terms: Sequence[Number]) -> Number:

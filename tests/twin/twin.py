@@ -227,7 +227,10 @@ def gst_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha:
 
 
 def e_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
-    terms = [*map(times, x, y), z]
+    products = [*map(times, x, y)]
+    if alpha:
+        products = [times(p, times(s, t)) for p, s, t in zip(products, alpha, beta, strict=True)]
+    terms = [*products, z]
     if special := special_sum(terms):
         return special_code(operation.d.name, special, any_nan_code(operation.d.name))
     total = sum((term.value for term in terms), Fraction(0))

@@ -19,13 +19,10 @@ def in_range(value: Value) -> list[Term]:
 
 def bounds(number: Number) -> list[Flag]:
     """The flags that say that a number lies within its bounds; none if its width holds no other number."""
-    width = number.bits.width
-    lowest, highest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if number.is_signed else (0, (1 << width) - 1)
-    free = Number(number.terms, number.bits, lowest, highest)
-    found = []
-    if number.low > lowest:
+    free, found = number.free, []
+    if number.low > free.low:
         found.append(free >= number.low)
-    if number.high < highest:
+    if number.high < free.high:
         found.append(free <= number.high)
     return found
 

@@ -266,9 +266,11 @@ class StepFacts(Observer):
                 continue
             unfold.append(wire.term)
             equal.append((held, wanted))
+            is_signed = isinstance(specified, Number) and specified.is_signed
             if wire.width > held.width:
-                whole = self.terms.extended(held, wire.width, isinstance(specified, Number) and specified.is_signed)
-                beyond.append(self.terms.equal(wire, whole))
+                beyond.append(self.terms.equal(wire, self.terms.extended(held, wire.width, is_signed)))
+            elif part in SIGNED and not is_signed:  # the number is always 0, and its only bit is the wire's sign
+                beyond.append(self.terms.equal(wire, self.terms.number(0, wire.width)))
         conclusions = [self.terms.equal(held, wanted) for held, wanted in equal]
         support = [*conclusions, *(self._netlist.definitions[wire].term for wire in unfold)]
         facts = self.proof.establish(

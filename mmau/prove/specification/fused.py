@@ -171,6 +171,8 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: 
     """
     parts = decoded_operands(terms, operation, ports, observer)
     pairs = products(operation, parts, observer, operation.product_exp_min)
+    if operation.scale is not None:
+        pairs = scaled(operation.scale, operation.K_block, parts, pairs, operation.scaled_exp_min, observer)
     pairs.append(observer.term("addend", *addend(parts.z, operation.c, operation.c.e_min)))
     special = observer.value("specials", combine([s for _, s in pairs]))
     observer.when(special.finite)

@@ -82,6 +82,12 @@ class Number:
         """Whether the number is encoded in two's complement."""
         return self.low < 0
 
+    @property
+    def free(self) -> "Number":
+        """The same bits, bounded by nothing but their width."""
+        width, below = self.bits.width, int(self.is_signed)
+        return Number(self.terms, self.bits, -below << width - 1, (1 << width - below) - 1)
+
     def held_in(self, width: int) -> Bits:
         """The number modulo 2**width."""
         return self.terms.extended(self.bits, width, self.is_signed)

@@ -38,7 +38,8 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
     if not fmt.has_zero:  # ue8m0: 2^(code − bias), and one NaN
         is_finite = fmt.specials == "finite"
         nan, exp = none if is_finite else stored.equals(stored.high), _in_range(stored - fmt.bias, fmt)
-        return Operand(none, exp, Number.constant(terms, 1), none, none, nan, bounded=is_finite)
+        zero, one = Flag(terms, _not_folded(none.bits)), Number.constant(terms, 1)
+        return Operand(none, exp, replace(one, bits=_not_folded(one.bits)), zero, none, nan, bounded=is_finite)
     mantissa = _mantissa(terms, fmt, code)
     sign = Flag(terms, terms.part(code, fmt.width - 1, fmt.width - 1)) if fmt.signed else none
     is_low, empty = stored.is_zero(), mantissa.is_zero()
@@ -84,7 +85,7 @@ def _decode_element(terms: Terms, fmt: CodedFormat | IntegerFormat, code: Bits) 
         negative = value < 0 if fmt.signed else none
         sig = choose(negative, -value, value).within(0, max(-low, high)).loosened(0, fmt.codes - 1)
         exp = number(terms, fmt.e_min)
-        exp = replace(exp, bits=Bits(exp.bits.term, exp.bits.width))  # not folded, as later steps do not fold its wires
+        exp = replace(exp, bits=_not_folded(exp.bits))
         return Operand(negative, exp, sig, value.is_zero(), none, none, bounded=True)
     place = Number.read(terms, code, 0, fmt.codes - 1, signed=False)
     chosen = [(place.equals(k), fmt.decode(k)) for k in range(fmt.codes)]
@@ -96,6 +97,11 @@ def _decode_element(terms: Terms, fmt: CodedFormat | IntegerFormat, code: Bits) 
         any_of([none, *(here for here, x in chosen if x.cls is cls)]) for cls in (Cls.ZERO, Cls.INFINITY, Cls.NAN)
     )
     return Operand(sign, exp, sig.loosened(0, (2 << fmt.man_bits) - 1), zero, inf, nan, bounded=True)
+
+
+def _not_folded(bits: Bits) -> Bits:
+    """A constant that later steps do not fold, as they do not fold its wires."""
+    return Bits(bits.term, bits.width)
 
 
 def _mantissa(terms: Terms, fmt: Format, code: Bits) -> Number:
@@ -146,14 +152,24 @@ def addend(z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
 
 
 def scaled_product(product: Term, scales: Sequence[Operand], scale: Format, e_zero: int) -> Term:
-    """Step scale: a product under its block's scales, one or two, a zero one at e_zero (golden: `STFDPA.scaled`)."""
-    zero, exp = Number.constant(product.exp.terms, e_zero), product.exp + reduce(add, [x.exp for x in scales])
+    """Step scale: a product under its block's scales, one or two, a zero one at e_zero (golden: `STFDPA.scaled`).
+
+    Where a factor is not finite, its numbers may be any that their bits hold; sum and product have room for these too, and
+    the exponent has a sign, as in the circuit.
+    """
+    zero, exps = Number.constant(product.exp.terms, e_zero), [product.exp, *(x.exp for x in scales)]
+    low, high = min(-1, e_zero, sum(exp.low for exp in exps)), max(e_zero, sum(exp.high for exp in exps))
+
+    def at(is_zero: Flag) -> Number:
+        exp = exps[0].free + reduce(add, [exp.free for exp in exps[1:]])
+        return choose(is_zero, zero, exp.loosened(-1, -1)).within(low, high)
+
     if not scale.has_zero:  # powers of two
-        return Term(product.sign, choose(product.sig.is_zero(), zero, exp), product.sig, product.frac)
-    sig = product.sig * reduce(mul, [x.sig for x in scales])
+        return Term(product.sign, at(product.sig.is_zero()), product.sig, product.frac)
+    sig = product.sig.free * reduce(mul, [x.sig.free for x in scales])
     sig = sig.loosened(0, (1 << product.sig.bits.width + len(scales) * (scale.man_bits + 1)) - 1)
-    exp = choose(reduce(or_, [x.zero for x in scales], product.sig.is_zero()), zero, exp)
     sign = reduce(xor, [x.sign for x in scales], product.sign)
+    exp = at(reduce(or_, [x.zero for x in scales], product.sig.is_zero()))
     return Term(sign, exp, sig, product.frac + len(scales) * scale.man_bits)
 
 
@@ -164,10 +180,14 @@ def scaled_special(product: Term, special: Special, scales: Sequence[Operand], s
     if scale.infinity is not None:
         infinite, zero = reduce(or_, [x.inf for x in scales], infinite), zero | product.sig.is_zero()
     nan = reduce(or_, [x.nan for x in scales], special.nan) | (infinite & zero)
-    sign = reduce(xor, [x.sign for x in scales], product.sign)
-    if scale.infinity is None and not scale.signed:
+    if scale.infinity is not None:
+        sign = reduce(xor, [x.sign for x in scales], product.sign)
+        return Special(nan, infinite & ~sign, infinite & sign)
+    if not scale.signed:
         return Special(nan, special.pos_inf, special.neg_inf)
-    return Special(nan, infinite & ~sign, infinite & sign)
+    flips = reduce(xor, [x.sign for x in scales])  # of an infinite product; the flags alone say its sign
+    positive, negative = special.pos_inf, special.neg_inf
+    return Special(nan, (positive & ~flips) | (negative & flips), (negative & ~flips) | (positive & flips))
 
 
 def combine(specials: Sequence[Special]) -> Special:

@@ -17,7 +17,7 @@ from mmau.prove.specification.observer import Observer
 from mmau.prove.specification.rounded_sums import Rounding, lifted
 from mmau.prove.specification.step_results import Code, Result, Special, Term, Total
 from mmau.prove.specification.steps import accumulate, addend, align, combine, decode, max_exp, multiply
-from rtl.operations.sums import SumShape, circuit_sums, product_zero_exps
+from rtl.operations.sums import SumShape, circuit_sums, code_formats, factors_of, product_zero_exps
 
 Member = tuple[Term, Special]
 """A member of a sum: a term, and its flags for values that are not finite."""
@@ -35,18 +35,25 @@ def program_of_sums(terms: Terms, unit: Unit, ports: Mapping[str, Bits], observe
     o, K = unit.operation, unit.usual_K
     assert unit.sums is not None
     shapes = circuit_sums(o, unit.sums, K)
-    _check_sums(program(unit.sums, K), [shape.sum for shape in shapes], o.d)
+    _check_sums(program(o, unit.sums, K), [shape.sum for shape in shapes], o.d)
     x, y = (decoded(terms, observer, name, ports[port], fmt, K) for name, port, fmt in (("x", "a", o.a), ("y", "b", o.b)))
     zero = Bits(terms.number(0, o.c.width).term, o.c.width)  # a term like any other code
     places: dict[str, Member | Bits] = {"c": ports["c"], "0": zero}
     zero_exps = product_zero_exps(shapes)
     for k, (p, q) in enumerate(zip(x, y, strict=True)):
         places[f"p{k}"] = observer.term(f"multiply_{k}", *multiply(p, q, o.product_frac, zero_exps[f"p{k}"]))
-    formats = {"c": o.c, "0": o.c} | {shape.sum.name: shape.sum.node.format for shape in shapes}
+    formats = code_formats(o, [shape.sum for shape in shapes])
+    for place, fmt in formats.items():
+        port = next((name for name in o.scale_operands if place.startswith(name)), None)
+        if port is not None:
+            low = int(place.removeprefix(port)) * fmt.width
+            places[place] = terms.part(ports[port], low + fmt.width - 1, low)
 
     def member(shape: SumShape, k: int) -> Member:
         text = shape.sum.members[k]
         name, inverted = text.removeprefix("-"), text.startswith("-")
+        if factors := factors_of(name):
+            return product(shape, k, factors)
         place = places[name]
         if not isinstance(place, Bits):
             term, special = place
@@ -59,6 +66,14 @@ def program_of_sums(terms: Terms, unit: Unit, ports: Mapping[str, Bits], observe
         zero_exp = shape.zero_exps[k] if shape.sum.align is None else shape.sum.align.e_zero
         return observer.term(f"{own}_term_{k}", *addend(z, fmt, zero_exp))
 
+    def product(shape: SumShape, k: int, factors: Sequence[str]) -> Member:
+        own, frac = f"{shape.sum.name}_{k}", sum(formats[each].man_bits for each in factors)
+        p, q = (
+            observer.value(f"{own}_factor_{number}", decode(terms, formats[each], _code_of(places, each)))
+            for number, each in enumerate(factors)
+        )
+        return observer.term(f"multiply_{own}", *multiply(p, q, frac, shape.zero_exps[k]))
+
     for shape in shapes:
         members = [member(shape, k) for k in range(len(shape.sum.members))]
         places[shape.sum.name] = _code(terms, shape, members, observer)
@@ -67,6 +82,12 @@ def program_of_sums(terms: Terms, unit: Unit, ports: Mapping[str, Bits], observe
     if d.width < o.d.width:
         d = terms.joined([d, terms.number(0, o.d.width - d.width)])
     return observer.value("d", Result(Code(d))).code.bits
+
+
+def _code_of(places: Mapping[str, Member | Bits], name: str) -> Bits:
+    code = places[name]
+    assert isinstance(code, Bits)
+    return code
 
 
 def _check_sums(golden: Sequence[Sum | Sort], made: Sequence[Sum], d: Format) -> None:

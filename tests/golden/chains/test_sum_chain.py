@@ -13,7 +13,7 @@ from golden.arrays import bits_dtype
 from golden.chains.sum_chain import C_PLACES, TREES, SumTable
 from golden.engines.engine import codes_of, values_of
 from golden.operations import TFDPA
-from golden.stimulus import OperandShape, generate
+from golden.stimulus import OperandShape, generate, rows_of
 from golden.units.unit import Unit
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from tests.sum_units import SUM_UNITS
@@ -187,6 +187,11 @@ def test_file_holds_the_program_and_the_trace_its_steps() -> None:
         ({"tree": "exact", "F": 0, "e_zero": 0}, "[sums] F must be an integer from 1 to 128, got 0"),
         ({"c": "among", "group": 2}, "[sums] c = among goes with one group of all products; leave out group"),
         ({"group": -1}, "[sums] group must be at least 0, got -1"),
+        (
+            {"scaled": "RNE-e8m23"},
+            "[sums] scaled goes with group, the products whose sum the scales of their block multiply",
+        ),
+        ({"group": 2, "scaled": "exact"}, f"[sums] scaled must be {FORMAT}, got 'exact'"),
         ({"tree": [["p0", "p2"], "c"]}, f"{PLACES}; p1 is missing"),
         ({"tree": ["p0", "p1"]}, f"{PLACES}; c is missing"),
         ({"tree": [["p0", "p0"], "c"]}, f"{PLACES}; p0 stands 2 times"),
@@ -228,10 +233,11 @@ def test_sums_are_those_of_the_twin(name: str) -> None:
     assert unit.sums is not None
     learn(SUM_UNITS[name].keys)
     rows = generate(OperandShape.of(unit, unit.usual_K), 800, 3).operands
-    codes = zip(rows.a.tolist(), rows.b.tolist(), rows.c.tolist(), strict=True)
-    expected = [sums_twin.dot(unit.sums, unit.operation, *row) for row in codes]
-    assert unit.dot(rows.a, rows.b, rows.c).tolist() == expected
-    assert wrong.dot(rows.a, rows.b, rows.c).tolist() != expected
+    expected = [
+        sums_twin.dot(unit.sums, unit.operation, row.a, row.b, row.c, row.scale_a, row.scale_b) for row in rows_of(rows)
+    ]
+    assert unit.dot(*rows).tolist() == unit.dot(*rows, engine="reference").tolist() == expected
+    assert wrong.dot(*rows).tolist() != expected
 
 
 @pytest.mark.parametrize(
@@ -246,6 +252,60 @@ def test_sums_are_those_of_the_twin(name: str) -> None:
 def test_formats_that_sums_do_not_take_are_refused(keys: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         unit_from_table({"name": "sums", **FORMATS["fp16"], **keys, "sums": {}})
+
+
+@pytest.mark.parametrize("name", ["two levels", "chunks of hybrid FP8", "22 bits in groups, then promoted", "block scales"])
+def test_product_of_matrices_is_that_of_dot_products(name: str) -> None:
+    """Two steps, each of which adds to the sum so far; under scales one block."""
+    unit = SUM_UNITS[name].unit()
+    K = 2 * unit.usual_K
+    rows = generate(OperandShape.of(unit, K), 12, 3).operands
+    A, B, C = rows.a[:3], rows.b[3:7], rows.c.reshape(3, 4)
+    alpha, beta = (None, None) if rows.scale_a is None or rows.scale_b is None else (rows.scale_a[:3], rows.scale_b[3:7])
+    a, b = np.repeat(A, 4, 0), np.tile(B, (3, 1))
+    if alpha is None or beta is None:
+        first = unit.dot(a[:, : K // 2], b[:, : K // 2], rows.c)
+        expected = unit.dot(a[:, K // 2 :], b[:, K // 2 :], first)
+        got = golden.gemm(unit, A, B.T, C)
+    else:
+        expected = unit.dot(a, b, rows.c, np.repeat(alpha, 4, 0), np.tile(beta, (3, 1)))
+        got = golden.gemm(unit, A, B.T, C, alpha, beta.T)
+    assert got.tolist() == expected.reshape(3, 4).tolist()
+
+
+SCALED = {"group": 4, "scaled": "RNE-e8m23"}
+
+BOTH = "[sums] scaled goes with scale and K_block of the unit, whose scales it multiplies"
+
+
+@pytest.mark.parametrize(
+    ("keys", "table", "said"),
+    [
+        ({}, SCALED, f"{BOTH}; got scaled = RNE-e8m23, scale = None"),
+        ({"scale": "ue8m0", "K_block": 8}, {"group": 4}, f"{BOTH}; got scaled = None, scale = ue8m0"),
+        ({"scale": "ue8m0", "K_block": 6}, SCALED,
+         "[sums] group must divide K_block, so that its products share scales; got group = 4, K_block = 6"),
+        ({"scale": "far", "K_block": 8, "formats": {"far": FAR}}, SCALED, "scale of a unit with [sums] must have at most 24 "
+         "significant bits, exponents within 300, and beyond 16 bits IEEE 754's special values; got far"),
+    ],
+)  # fmt: skip
+def test_scales_that_sums_do_not_take_are_refused(keys: dict[str, Any], table: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        unit_from_table({"name": "sums", **FORMATS["fp16"], **keys, "sums": table})
+
+
+def test_scales_in_a_trace_and_beyond_a_block() -> None:
+    """Two blocks of two groups: 2 · (1 + 1) twice, and NaN · (1 + 1)."""
+    unit = unit_from_table(
+        {"name": "sums", **FORMATS["fp16"], "scale": "ue8m0", "K_block": 4, "sums": {"group": 2, "scaled": "RNE-e8m23"}}
+    )
+    ones, half = np.ones(8, np.float16), np.float32(0.5).reshape(())
+    scales = np.array([128, 127], np.uint8), np.array([127, 255], np.uint8)
+    assert float(unit.dot(ones[:4], ones[:4], half, scales[0][:1], scales[1][:1])) == 8.5
+    assert np.isnan(unit.dot(ones, ones, half, *scales))
+    text = unit.explain(ones, ones, half, *scales).text()
+    assert [text.count(each) for each in ("rounding: 2.0 = 2.0", "rounding: 4.0 = 4.0", "rounding: nan = nan")] == [2, 2, 4]
+    assert (unit.usual_K, unit_from_table(tomllib.loads(unit_to_toml(unit)))) == (2, unit)
 
 
 @pytest.mark.parametrize("name", ["fp32", "tf32", "fp16"])

@@ -116,6 +116,7 @@ BY_TABLE = TEXTS["hif8"].split("[formats")[0]
             "nan, inf or -inf; got 'x'",
         ),
         ("0,0\n1", "a line of t.csv must be code,value, as 0x3c,1.5; got '1'"),
+        ("code,value\n", "hif8 must give a value for every code, got none"),
         ("0,0\n1,-0", "hif8 must have a number other than zero"),
         ("0,0\n256,1", "codes of hif8 must be 0 to at most 0xff, got 0x100"),
         (
@@ -141,6 +142,7 @@ def test_file_that_is_no_table(lines: str, said: str, tmp_path: Path) -> None:
             "flush_inputs must be false where a is an integer, which has no subnormals; got true",
         ),
         ("mxint8", {"a": "int32"}, "bits of int32 as an element must be an integer from 2 to 16, got 32"),
+        ("mxint8", {"formats": {"mxint8": {"bits": 1}}}, "bits of mxint8 must be an integer from 2 to 64, got 1"),
         ("mxint8", {"c": "int8"}, "c must be a floating-point format with fields, got int8, as a and b alone may be"),
         ("hif8", {"c": "hif8"}, "c must be a floating-point format with fields, got hif8, as a and b alone may be"),
         (

@@ -17,14 +17,14 @@ from golden.arithmetic.rounding import Mode
 from golden.stimulus import OperandShape, generate, rows_of
 from golden.units.unit_file import unit_from_table, unit_to_toml
 from mmau import DIFFERED, OK
-from mmau.analysis.disclosure import FILE, FRM, digest, in_mode, reduction_of, table_of
+from mmau.analysis.disclosure import FILE, FRM, Entry, digest, in_mode, reduction_of, table_of
 from mmau.cli import main
 from tests.docs.documents import ROOT
 from tests.twin.twin_numbers import decode, encode
 
 UNITS = {path.stem: load_unit(path) for path in sorted((ROOT / "examples" / "units").glob("riscv-*.toml"))}
 
-XCT, RTO, RVBNA = UNITS["riscv-fp16"], UNITS["riscv-fp8-rto"], UNITS["riscv-rvbna"]
+XCT, RTO, RVBNA, MX = (UNITS[f"riscv-{name}"] for name in ("fp16", "fp8-rto", "rvbna", "mx-fp8"))
 
 
 def with_sums(unit: Unit, **changed: Any) -> Unit:
@@ -103,7 +103,16 @@ def test_table() -> None:
 
 def test_digest_is_of_the_arithmetic_alone() -> None:
     assert digest(replace(in_mode(RTO, "RD"), name="other")) == digest(RTO)
-    assert len({digest(unit) for unit in (*UNITS.values(), FRM_ROUNDED)}) == 4
+    assert len({digest(unit) for unit in (*UNITS.values(), FRM_ROUNDED)}) == 5
+
+
+def test_microscaled_unit() -> None:
+    """Its scales are multiplied by frm, in which its digest does not differ."""
+    assert list(table_of([MX], [2]).items()) == [((2, 32, 4), Entry(2, 0, "rto", (MX,)))]
+    sums = in_mode(MX, "RU").sums
+    assert sums is not None
+    assert (sums.node, sums.scaled, sums.outer) == ("RO-e8m23", "RU-e8m23", "RU-e8m23")
+    assert digest(in_mode(MX, "RU")) == digest(MX) != digest(with_sums(MX, group=4))
 
 
 PLAIN: dict[str, Any] = {
@@ -138,8 +147,25 @@ REFUSED_SUMS: list[tuple[dict[str, Any], str]] = [
     ({"group": 4, "outer": "RNE-e8m13"}, "x: [sums] outer must round to d's format fp32, got RNE-e8m13"),
 ]
 
+SCALED: dict[str, Any] = {**SUMS, "scale": "ue8m0", "K_block": 32,
+                          "sums": {"tree": "exact", "group": 4, "scaled": "RNE-e8m23"}}  # fmt: skip
 
-EVERY = [(PLAIN | more, why) for more, why in REFUSED] + [(SUMS | {"sums": more}, why) for more, why in REFUSED_SUMS]
+SCALES = "x: scales of the draft are of ue8m0, of both sides, for 16 or 32 elements, and multiply sums that are rounded, as"
+
+REFUSED_SCALES: list[tuple[dict[str, Any], str]] = [
+    ({"K_block": 64}, f"{SCALES} [sums] scaled says; got ue8m0 for 64 of scale_a and scale_b"),
+    ({"scale": "ue4m3", "scales": "b"}, f"{SCALES} [sums] scaled says; got ue4m3 for 32 of scale_b"),
+    ({"sums": {"group": 4, "scaled": "RZ-e8m23"}}, "x: [sums] scaled must be outer, RNE-e8m23: the draft multiplies"),
+    ({"a": "fp32", "b": "fp32"}, "x: microscaled sums of the draft have W from 2 on, got a in fp32 and c in fp32"),
+]
+
+
+EVERY = [
+    *((PLAIN | more, why) for more, why in REFUSED),
+    *((SUMS | {"sums": more}, why) for more, why in REFUSED_SUMS),
+    *((SCALED | more, why) for more, why in REFUSED_SCALES),
+    (PLAIN | {"scale": "ue8m0", "K_block": 32}, SCALES),
+]
 
 
 @pytest.mark.parametrize(("table", "message"), EVERY)
@@ -181,6 +207,18 @@ def test_files_and_their_digests(tmp_path: Path) -> None:
     codes = [int(word, 16) for word in row]
     a, b = np.array(codes[:8], np.uint16), np.array(codes[8:16], np.uint16)
     assert int(in_mode(RVBNA, "RU").dot(a, b, np.uint32(codes[16]))) == codes[17]
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b"])
+def test_names_that_are_no_files_are_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They would be written outside of the folder, or in part."""
+    path, folder = tmp_path / "unit.toml", tmp_path / "folder"
+    path.write_text(unit_to_toml(replace(XCT, name=name)))
+    assert main.main(["disclose", str(path), "--vectors", "3", "-o", str(folder)]) == 2
+    printed = capsys.readouterr()
+    rule = "names of a disclosure's units are those of its files: they have no folder"
+    assert (printed.out, printed.err) == ("", f"mmau disclose: {rule}, got {name!r}\n")
+    assert sorted(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.slow

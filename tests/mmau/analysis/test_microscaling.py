@@ -1,6 +1,7 @@
 """Microscaled vectors of RISC-V's draft: the results are those of its pseudocode on rational numbers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,14 +10,15 @@ import pytest
 
 from golden import Unit
 from golden.arithmetic.rounding import Mode
-from golden.stimulus import Operands, generate, rows_of
+from golden.operations import EFDPA
+from golden.stimulus import Operands, OperandShape, generate, rows_of
 from golden.units.unit_file import unit_from_table
 from mmau import OK
 from mmau.analysis.disclosure import FRM, in_mode, reduction_of
 from mmau.analysis.microscaling import scale_in, scaled_dot, scaled_shape
 from mmau.cli import main
 from tests.docs.documents import ROOT
-from tests.mmau.analysis.test_disclosure import RTO, RVBNA, XCT, with_sums
+from tests.mmau.analysis.test_disclosure import MX, RTO, RVBNA, XCT, with_sums
 from tests.twin.twin_numbers import decode, encode
 
 OF_FP8 = unit_from_table(
@@ -60,6 +62,19 @@ def element(unit: Unit, row: Sequence[Sequence[int]], c: int, group: int, rnd: s
             return None
         value = rounded(value + S, mode)
     return None if value is None else encode(form, value, mode, "by-mode")
+
+
+@pytest.mark.parametrize("mode", FRM)
+@pytest.mark.parametrize("node", ["RO-e8m23", "RNE-e8m23"], ids=["rto", "frm"])
+def test_a_unit_with_scales_computes_them_too(node: str, mode: Mode) -> None:
+    """Every row, with NaN and infinite scales, and of the least and the largest exponents."""
+    scaled = in_mode(with_sums(MX, node=node), mode)
+    assert scaled.sums is not None
+    plain = replace(scaled, operation=EFDPA(L=1, a=MX.a, b=MX.b, c=MX.c), sums=replace(scaled.sums, scaled=None))
+    rows = generate(OperandShape.of(scaled, 64), 1500, seed=7).operands
+    got = scaled.dot(*rows)
+    assert got.tolist() == scaled_dot(plain, rows, 32).tolist()
+    assert got.tolist() != in_mode(scaled, "RU" if mode == "RD" else "RD").dot(*rows).tolist()
 
 
 @pytest.mark.parametrize("mode", FRM)
@@ -142,9 +157,8 @@ def test_files_of_vectors(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.txt"))) == 10
 
 
-@pytest.mark.parametrize("unit", [RVBNA, XCT], ids=["psm = 1", "W = 1"])
+@pytest.mark.parametrize("unit", [RVBNA, XCT, MX], ids=["psm = 1", "W = 1", "scales of its own"])
 def test_what_the_draft_leaves_open_is_refused(unit: Unit) -> None:
-    with pytest.raises(
-        ValueError, match=r"microscaled vectors are of psm = 0, W from 2 on, and a C with infinities; got psm = "
-    ):
+    rule = "microscaled vectors are of psm = 0, W from 2 on, a C with infinities, and of units without scales of their own"
+    with pytest.raises(ValueError, match=f"{rule}; got psm = "):
         scaled_shape(unit, 32)

@@ -74,6 +74,22 @@ def test_costs_of_many_sizes_have_a_logarithmic_axis() -> None:
     assert scales == ["linear", "log"]
 
 
+@pytest.mark.attack("names that a plot drops without a word")
+def test_names_without_a_place_stand_below_the_legend() -> None:
+    records = done(few())[:4]
+    records[2]["name"] = "a name that is wider than its panel, " * 4 + "whatever its size"
+    with drawing():
+        figure = accuracy_against(records, "cost.area_um2", "t")
+        assert figure is not None
+        (said,) = [text for text in figure.texts if text.get_text().startswith("no room for")]
+        assert " ".join(said.get_text().split()) == f"no room for: {records[2]['name']}"
+        figure.draw_without_rendering()
+        box = said.get_window_extent()
+        assert box.x1 < figure.bbox.x1
+        assert box.y1 < figure.legends[0].get_window_extent().y0
+        assert all(axes.get_window_extent().x1 < box.x0 for axes in figure.axes)
+
+
 def test_results_without_an_error_stand_above_all_others() -> None:
     records = done(few())[:4]
     exact = records[2]["accuracy"]["normal"]
@@ -272,6 +288,20 @@ def test_distributions_are_shares_of_the_filled_bins() -> None:
     assert figure.axes[0].get_yticklabels()[0].get_text() == "L=4 F=10 ones-complement"
     shares = [10 / 500, 250 / 500, 500 / 500, 130 / 500]
     assert np.asarray(first.get_data().values).tolist() == pytest.approx([0.85 * share for share in shares])
+
+
+def test_distributions_of_many_say_which_arithmetics_they_are_of() -> None:
+    built = ("ones-complement", "sign-magnitude")
+    records = [
+        sample.done(f"F={F} {each}", 4, F, each, sample.verified(9)) for F in range(8, 40) for each in reversed(built)
+    ]
+    figure = distributions(records, "t")
+    assert figure is not None
+    said = " ".join(figure.get_suptitle().split())
+    assert said.startswith("t: distribution of the error of the arithmetic alone, 16 of 32 arithmetics, along the front of")
+    assert [len(axes.patches) for axes in figure.axes] == [16, 16]
+    rows = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert (rows[0], rows[-1]) == ("F=8", "F=39")
 
 
 @pytest.mark.attack("distributions that hide each other, and a panel of a workload that no drawn point has")

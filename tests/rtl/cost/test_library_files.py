@@ -72,8 +72,9 @@ def test_a_named_library_is_found_in_a_folder_of_the_user(tmp_path: Path, monkey
     for name in names[1:]:
         (tmp_path / "below" / name).write_text("library(x) {}")
     told = f"{SOURCES['asap7'].files[0]} is not there. It is published under: BSD 3-Clause. Get it with\n  git clone "
-    with pytest.raises(MissingTool, match=re.escape(told)):
+    with pytest.raises(MissingTool, match=re.escape(told)) as raised:
         files_of("asap7")
+    assert str(raised.value).endswith(f"or name a folder that has it in MMAU_CELLS, which is {tmp_path} and has none")
     (tmp_path / names[0]).write_text("library(x) {}")
     assert [path.name for path in files_of("asap7")] == names
     (tmp_path / names[0].replace("_1", "_2")).write_text("library(x) {}")

@@ -101,12 +101,17 @@ def test_circuit_in_volume(tmp_path: Path) -> None:
     assert any(row.vector >= 20_000 for row in report.differing)
 
 
-def test_records_tell_sparse_units_and_ports_have_names_of_their_own() -> None:
+def test_records_tell_sparse_units() -> None:
     dense = unit(controls={"mask_i": {"key": "mask"}})
     assert specification_digest(ControlledDesign.of(dense)) != specification_digest(design())
-    of = design(controls={"metadata": {"key": "metadata"}})
+
+
+@pytest.mark.parametrize("name", ["metadata", "a", "d", "flags", "clk", "out_ready"])
+def test_a_word_of_generated_circuits_is_no_input(name: str) -> None:
+    """An input called a took the place of a, and one called clk that of the clock."""
+    of = design(controls={name: {"key": "metadata"}})
     with pytest.raises(
-        ValueError, match=r"^u: \[controls\] metadata is a word of generated circuits: name the port metadata_i$"
+        ValueError, match=rf"^u: \[controls\] {name} is a word of generated circuits: name the port {name}_i$"
     ):
         to_verilog(of, "unit")
 

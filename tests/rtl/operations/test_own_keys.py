@@ -37,11 +37,12 @@ def sample(name: str, number: int) -> Any:
 
 def ports(operation: FusedOperation, row: Row) -> Inputs:
     """A row as the ports take it."""
-    operands = {"a": (row.a, operation.a), "b": (row.b, operation.b)}
+    codes = {"a": (row.a, operation.a), "b": (row.b, operation.b)}
+    taken = {name: each for name, each in codes.items() if name in operation.operands}
     if operation.scale_format is not None:
-        operands |= {"scale_a": (row.scale_a, operation.scale_format), "scale_b": (row.scale_b, operation.scale_format)}
-    taken = {name: packed(codes, of.width) for name, (codes, of) in operands.items() if name in operation.operands}
-    return taken | ({"c": row.c} if "c" in operation.operands else {})
+        taken |= {"scale_a": (row.scale_a, operation.scale_format), "scale_b": (row.scale_b, operation.scale_format)}
+    c = {"c": row.c} if "c" in operation.operands else {}
+    return {name: packed(each, operand.width) for name, (each, operand) in taken.items()} | c
 
 
 def golden_of(operation: FusedOperation, rows: list[Row]) -> list[int]:

@@ -44,7 +44,7 @@ def test_the_specification_is_golden(sums: SumUnit) -> None:
     unit = sums.unit()
     stimulus = generate(OperandShape.of(unit, unit.usual_K), 25, 5).operands
     operands = unit_operands(unit)
-    expected = unit.dot(stimulus.a, stimulus.b, stimulus.c, engine="reference").view(bits_dtype(unit.d)).tolist()
+    expected = unit.dot(*stimulus, engine="reference").view(bits_dtype(unit.d)).tolist()
     with deep_stack() as manager:
         terms = Terms(manager)
         ports = {name: terms.free(name, each.width) for name, each in operands.items() if name != "d"}

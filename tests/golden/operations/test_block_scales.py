@@ -1,4 +1,4 @@
-"""TR- and GTR-FDPA under block scales: beside the twin, traced, and what they refuse."""
+"""E-, TR- and GTR-FDPA under block scales: beside the twin, traced, and what they refuse."""
 
 from typing import Any
 
@@ -12,16 +12,23 @@ from tests.twin import twin
 
 BASE: dict[str, Any] = {"name": "u", "operation": "TR-FDPA", "a": "e2m1", "b": "e4m3", "c": "fp32", "L": 4, "F": 8, "F2": 12,
                         "K_block": 2, "scale": "ue8m0"}  # fmt: skip
+EXACT: dict[str, Any] = {"operation": "E-FDPA", "F": None, "F2": None}
+
 UNITS: dict[str, dict[str, Any]] = {
     "even and odd": {"operation": "GTR-FDPA"},
     "one block of two steps": {"L": 3, "K_block": 6, "scale": "ue4m3", "truncation": "RZ"},
     "signed scales of b": {"operation": "GTR-FDPA", "a": "bf16", "b": "bf16", "scale": "fp16", "scales": "b"},
     "scales of a": {"a": "tf32", "scales": "a", "F": 24, "F2": 31, "flush_inputs": True},
-}
+    "exact": {**EXACT, "scale": "ue4m3"},
+    "exact, signed scales of b": {**EXACT, "a": "e4m3", "L": 2, "K_block": 4, "scale": "fp16", "scales": "b",
+                                  "c": "fp16", "rho": "RD-FP16", "zero": "ieee"},
+    "exact, powers of two": {**EXACT, "zero": "ieee", "overflow": "by-mode", "flush_inputs": True},
+}  # fmt: skip
 
 
 def unit(**changed: Any) -> Unit:
-    return unit_from_table(BASE | changed)
+    """A unit with some keys of `BASE` replaced, those with None left out."""
+    return unit_from_table({key: value for key, value in (BASE | changed).items() if value is not None})
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -58,7 +65,7 @@ ONES = np.full(2, 127, np.uint8)
 
 
 def test_file_holds_the_keys_where_there_are_scales() -> None:
-    plain = unit_from_table({key: value for key, value in BASE.items() if key not in ("K_block", "scale")})
+    plain = unit(K_block=None, scale=None)
     assert "scale" not in unit_to_toml(plain)
     assert "K_block" not in unit_to_toml(plain)
     assert 'K_block = 2\nscale = "ue8m0"\n' in unit_to_toml(unit())
@@ -79,9 +86,10 @@ WIDE = {"exp_bits": 11, "man_bits": 3, "bias": 1023, "specials": "ieee"}
         ({"scales": "c"}, "scales must be one of both, a, b; got 'c'"),
         ({"scale": "wide", "formats": {"wide": WIDE}},
          "exponents of scaled products must lie above -999, that of a zero one; with scale = wide the lowest is -2050"),
+        ({**EXACT, "flags": True}, "flags are not defined for sums under scales; got scale = ue8m0"),
     ],
 )  # fmt: skip
 def test_other_scales_are_refused(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011
-        unit_from_table({key: value for key, value in (BASE | changed).items() if value is not None})
+        unit(**changed)
     assert str(error.value) == message
