@@ -34,6 +34,8 @@ def run_sums(chain: Chain, batch: "Batch") -> BitArray:
     assert table is not None
     if table.align is not None:
         return run_reference(chain, batch)
+    if batch.columns:
+        return np.stack([run_sums(chain, _row_of(batch, i)) for i in range(len(batch.a))])
     with np.errstate(all="ignore"):
         x, y, z = values_of(o.a, batch.a), values_of(o.b, batch.b), values_of(o.c, batch.c)
         places = {"c": z, "0": np.zeros_like(z)} | {f"p{k}": products for k, products in enumerate((x * y).T)}
@@ -156,6 +158,15 @@ class Batch(NamedTuple):
     scale_a: BitArray | None = None
     scale_b: BitArray | None = None
     columns: int = 0
+
+
+def _row_of(batch: Batch, i: int) -> Batch:
+    """The dot products of a row of A with all columns of B."""
+    a, scale_a = (
+        None if codes is None else np.broadcast_to(codes[i], (batch.columns, codes.shape[-1]))
+        for codes in (batch.a, batch.scale_a)
+    )
+    return Batch(a, batch.b, batch.c[i], scale_a, batch.scale_b)  # type: ignore[arg-type]  # a is there
 
 
 def run_reference(chain: Chain, batch: Batch) -> BitArray:

@@ -9,7 +9,7 @@ ablation which one recorded rows contradict, and the tests of kernels which one 
 from collections.abc import Iterator
 from itertools import chain
 
-from golden.variants.keys import format_variants, key_variants
+from golden.variants.keys import format_variants, key_variants, sum_variants
 from golden.variants.operands import byte_variants, lane_variants, operand_variants
 from golden.variants.partial_sums import partial_sum_variants
 from golden.variants.results import result_variants
@@ -26,6 +26,9 @@ def variants(model: Model, failing: Rows, K: int) -> Iterator[Variant[Rows]]:
         failing: rows of the run on which the design and the model differ.
         K: number of products of a row.
     """
+    if model.chain.sums is not None:  # whose steps are not the operation's
+        of_operands = chain(operand_variants(model, K), byte_variants(model, K), result_variants(model, failing))
+        return chain(sum_variants(model), format_variants(model), of_operands, lane_variants(model, K))
     if model.operation.carried is not model.operation:  # no bit of a code is a sign or an exponent
         return chain(key_variants(model), format_variants(model), step_variants(model), lane_variants(model, K))
     return chain(

@@ -2,6 +2,7 @@
 width; golden computes them on the fastest engine."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from itertools import islice
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -19,6 +20,7 @@ from golden.arithmetic.conversion import (
 from golden.arithmetic.formats import FORMATS, FP16, FP32, IntegerFormat
 from golden.arithmetic.rounding import MODES, OVERFLOWS
 from golden.chains.chain import ORDERS
+from golden.chains.sum_chain import C_PLACES, TREES
 from golden.operations import OPERATIONS
 from golden.operations.base import EXPONENT_LIMIT
 from golden.operations.e_fdpa import ZEROS
@@ -140,6 +142,27 @@ def key_variants(model: Model) -> Iterator[Variant[Rows]]:
     yield from _lengths(model)
     yield from _groups(model)
     yield from _orders(model)
+
+
+def sum_variants(model: Model) -> Iterator[Variant[Rows]]:
+    """Every key of a table [sums] with each other value to try: the nodes in other modes first."""
+    table = model.chain.sums
+    assert table is not None
+    others: dict[str, list[Any]] = {}
+    for key in ("product", "node", "scaled", "outer"):
+        _, _, fields_of_node = str(getattr(table, key)).partition("-")
+        others[key] = [f"{mode}-{fields_of_node}" for mode in MODES] if fields_of_node else []
+    others |= {"truncation": ["RZ", "RD", "RO"], "tree": list(TREES), "c": list(C_PLACES)}
+    if table.align is not None:
+        others |= {key: [getattr(table.align, key) + apart for apart in (-1, 1, -2, 2)] for key in ("F", "e_zero")}
+    for key, values in others.items():
+        own = getattr(table, key)
+        for other in values:
+            if other == own:
+                continue
+            with suppress(TypeError, ValueError):  # not every table has every key, nor every value
+                changed = replace(table, **{key: other})
+                yield of_model(f"{key} is {other}, not {own}", replace(model, chain=replace(model.chain, sums=changed)))
 
 
 def _integers(model: Model, key: str) -> Iterator[Variant[Rows]]:

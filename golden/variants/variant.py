@@ -76,6 +76,8 @@ class Model:
         if isinstance(model, Instruction):
             return cls(model.chain, model.a, model.b)
         operation = model if isinstance(model, Operation) else model.operation
+        if isinstance(model, Unit) and model.sums is not None:
+            return cls(model.chain_over(K), operation.a, operation.b)
         return cls(Chain(steps_for(operation, K)), operation.a, operation.b)
 
     @property

@@ -25,8 +25,9 @@ from mmau.prove.user_design.sweeping import Sweep
 DIRECT = 0.5
 """Seconds for a case as it is, before wires are matched."""
 
-QUICK, GUESS, SWEPT = 0.5, 1.0, 10.0
-"""Seconds for a question with shared variables before wires are matched, for one guess about a wire, and for all of them."""
+QUICK, GUESS, SPLIT, SWEPT = 0.5, 1.0, 2.0, 10.0
+"""Seconds for a question with shared variables before wires are matched, for one question about a wire, for all questions
+about one, and for all wires."""
 
 AIMED = 5.0
 """Seconds for random operands of a case that is open, before its wires are matched."""
@@ -241,8 +242,8 @@ class Comparison:
         rows = shared.values(rows_where(part.case.assumptions, self.rows))
         got, specified = (shared.replaced(each.term) for each in (part.got, part.specified))
         sweep = Sweep(self.terms, got, specified, formulas[1:], rows)
-        differs = self.differs(Bits(sweep.swept(short), part.got.width), Bits(specified, self.specified.width))
-        if sweep.asked(differs, short).verdict == "never":
+        differs = self.differs(Bits(sweep.swept(short, SPLIT), part.got.width), Bits(specified, self.specified.width))
+        if not sweep.progress.open and sweep.asked(differs, short).verdict == "never":
             return Found("never")
         return solve(manager, formulas, limits, values_of)
 

@@ -231,10 +231,11 @@ WIRING = {Kind.BV_CONCAT, Kind.BV_EXTRACT, Kind.BV_ZERO_EXTEND, Kind.BV_SIGN_EXT
 @dataclass
 class Progress:
     """The progress of a sweep: the wires that hold a value of the specification in all tried rows, and those that are proved
-    to."""
+    to; `open`: guesses that were not answered in their time."""
 
     guessed: int = 0
     proved: int = 0
+    open: int = 0
 
 
 class Sweep:
@@ -260,8 +261,13 @@ class Sweep:
         self._cuts: dict[Term, Term] = {}
         self._facts: dict[Term, Term] = {}
 
-    def swept(self, limits: Limits) -> Term:
-        """The design's result with wires replaced by values of the specification that they are proved to hold."""
+    def swept(self, limits: Limits, guess_seconds: float | None = None) -> Term:
+        """The design's result with wires replaced by values of the specification that they are proved to hold.
+
+        Args:
+            guess_seconds: for one guess, by the clock of the limits, all cases counted into which it is split. The first one
+                that is not answered then ends the sweep: what comes after is built on that wire. None for no such end.
+        """
         if self._matching is None:
             return self._got
         known: dict[Term, Term] = {}
@@ -270,13 +276,15 @@ class Sweep:
             made = again.of(wire)
             if (
                 limits.over
+                or (guess_seconds is not None and self.progress.open)
                 or made in self._specified
                 or wire.sort().is_bool()
                 or wire.kind() in WIRING
                 or not made.children()
             ):
                 continue
-            guess = self._proved_guess(wire, made, limits)
+            end = limits.end if guess_seconds is None else min(limits.end, limits.clock() + guess_seconds)
+            guess = self._proved_guess(wire, made, replace(limits, end=end))
             if guess is not None:
                 again.replace(wire, guess.expression)
         return again.of(self._got)
@@ -286,7 +294,9 @@ class Sweep:
         for place, guess in enumerate(self._matching.guesses(wire, self._columns[wire])):
             self.progress.guessed += place == 0
             differs = self._terms.manager.mk_term(Kind.DISTINCT, [made, guess.expression])
-            if made == guess.expression or self.asked(differs, limits, guess.base).verdict == "never":
+            verdict = "never" if made == guess.expression else self.asked(differs, limits, guess.base).verdict
+            self.progress.open += verdict == "unknown"
+            if verdict == "never":
                 self.progress.proved += 1
                 if guess.base is not None and guess.base not in self._cuts:
                     self._cut(guess.base, limits)

@@ -254,6 +254,25 @@ def test_formats_that_sums_do_not_take_are_refused(keys: dict[str, Any], said: s
         unit_from_table({"name": "sums", **FORMATS["fp16"], **keys, "sums": {}})
 
 
+@pytest.mark.parametrize("name", ["two levels", "chunks of hybrid FP8", "22 bits in groups, then promoted", "block scales"])
+def test_product_of_matrices_is_that_of_dot_products(name: str) -> None:
+    """Two steps, each of which adds to the sum so far; under scales one block."""
+    unit = SUM_UNITS[name].unit()
+    K = 2 * unit.usual_K
+    rows = generate(OperandShape.of(unit, K), 12, 3).operands
+    A, B, C = rows.a[:3], rows.b[3:7], rows.c.reshape(3, 4)
+    alpha, beta = (None, None) if rows.scale_a is None or rows.scale_b is None else (rows.scale_a[:3], rows.scale_b[3:7])
+    a, b = np.repeat(A, 4, 0), np.tile(B, (3, 1))
+    if alpha is None or beta is None:
+        first = unit.dot(a[:, : K // 2], b[:, : K // 2], rows.c)
+        expected = unit.dot(a[:, K // 2 :], b[:, K // 2 :], first)
+        got = golden.gemm(unit, A, B.T, C)
+    else:
+        expected = unit.dot(a, b, rows.c, np.repeat(alpha, 4, 0), np.tile(beta, (3, 1)))
+        got = golden.gemm(unit, A, B.T, C, alpha, beta.T)
+    assert got.tolist() == expected.reshape(3, 4).tolist()
+
+
 SCALED = {"group": 4, "scaled": "RNE-e8m23"}
 
 BOTH = "[sums] scaled goes with scale and K_block of the unit, whose scales it multiplies"

@@ -51,10 +51,10 @@ def space(tmp_path: Path) -> Path:
 def drawn_here() -> list[str]:
     """The plots that the tools of this machine give values for: components take the cells, energy OpenSTA as well; gates and
     their depth stand for area and delay where there are no cells."""
-    found = ["error-distributions", "accuracy-area", "accuracy-delay"]
     if why_missing("cells"):
-        return found
-    return [*found, "area-by-component", *([] if why_missing("opensta") else ["accuracy-energy"])]
+        return ["error-distributions", "accuracy-cells", "accuracy-depth"]
+    found = ["error-distributions", "accuracy-area_um2", "accuracy-delay_ns", "area-by-component"]
+    return [*found, *([] if why_missing("opensta") else ["accuracy-energy_pj"])]
 
 
 @pytest.mark.simulator

@@ -338,7 +338,10 @@ def test_page_says_what_was_measured_before_its_first_table() -> None:
 def test_page_says_that_nothing_was_verified_where_nobody_asked() -> None:
     records = [record | sample.NOT_VERIFIED for record in done()[4:8]]
     said = answers(records, "t").partition("\n|")[0]
-    assert "Co-simulation: not asked for: no circuit was compared with its model.\n- Proof: not asked for." in said
+    assert "Co-simulation: not asked for.\n" in said
+    mapped = [{**record, "cost": {**record["cost"], "netlist_vectors": 1000}} for record in records]
+    assert "The mapped netlists of 4 points gave their models' bits on 1,000 rows." in answers(mapped, "t")
+    assert "Proof: not asked for." in said
     said = answers(records, "t", Asked(cosimulation=True, proof=True)).partition("\n|")[0]
     assert "Co-simulation: of 4 points 0 agree with their models." in said
     assert "Proof: 0 of 4 points are proved for all inputs." in said
