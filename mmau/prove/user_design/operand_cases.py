@@ -27,6 +27,10 @@ WIDE, WIDE_SUM = 12, 6
 than those of its halves together."""
 
 
+CLOSE = 1
+"""Distance up to which terms of unlike signs cancel in more than one bit: such distances have a range of their own."""
+
+
 @dataclass(frozen=True)
 class Distance:
     """How far the exponent of one of two terms lies above the other's.
@@ -69,9 +73,9 @@ class Case:
         """Cases of ranges of distances, those where the terms do not overlap first; none if there is no distance."""
         if self.distance is None:
             return []
-        far, near = self.distance.far, self.distance.near
-        wide = self.distance.wide
-        edges = [*range(far, near - wide // 2, wide), near]
+        far, near, wide = self.distance.far, self.distance.near, self.distance.wide
+        below, above = range(-CLOSE, far + wide // 2 - 1, -wide), range(CLOSE + 1, near - wide // 2 + 1, wide)
+        edges = [far, *reversed(below), *above, near]
         ranges = [(self.low, far - 1), (near, self.high), *((low, high - 1) for low, high in pairwise(edges))]
         inside = [(max(low, self.low), min(high, self.high)) for low, high in ranges]
         return [self.part(low, high) for low, high in inside if low <= high]
