@@ -78,7 +78,13 @@ def code_formats(operation: Operation, sums: Sequence[Sum]) -> dict[str, Format]
     found = {"c": operation.c, "0": operation.c} | {each.name: each.node.format for each in sums}
     read = {place for each in sums for member in each.members for place in places_read(member)}
     scale = operation.scale_format
-    return found | {place: scale for place in sorted(read) if scale is not None and place.startswith("scale_")}
+    return found | {place: scale for place in sorted(read) if scale is not None and scale_at(operation, place)}
+
+
+def scale_at(operation: Operation, place: str) -> tuple[str, int] | None:
+    """The operand and the number of the scale that a place of a program is; None for another place."""
+    names = (name for name in operation.scale_operands if place.startswith(name))
+    return next(((name, int(place.removeprefix(name))) for name in names), None)
 
 
 def factors_of(member: str) -> list[str]:
@@ -326,7 +332,7 @@ class SumsDatapath(Datapath):
         self._shapes = circuit_sums(operation, table, K)
         formats = code_formats(operation, [each.sum for each in self._shapes])
         #: The scales as places, in the order of their codes between steps.
-        self._scale_places = tuple(place for place in formats if place.startswith("scale_"))
+        self._scale_places = tuple(place for place in formats if scale_at(operation, place))
         super().__init__(operation, implementation)
 
     def input_members(self, operation: Operation) -> dict[str, Member]:
@@ -381,8 +387,8 @@ class SumsDatapath(Datapath):
     def _scales(self, operands: Operands, scale: Format) -> Iterator[Value]:
         """The codes of the scales, in the order of `_scale_places`."""
         for place in self._scale_places:
-            name = next(each for each in self.operation.scale_operands if place.startswith(each))
-            yield getattr(operands, name).word_select(int(place.removeprefix(name)), scale.width)
+            if found := scale_at(self.operation, place):
+                yield getattr(operands, found[0]).word_select(found[1], scale.width)
 
     def multiply(self, build: Build, operands: SumsOperands) -> Places:
         """Step multiply: exact products."""

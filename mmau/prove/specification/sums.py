@@ -17,7 +17,7 @@ from mmau.prove.specification.observer import Observer
 from mmau.prove.specification.rounded_sums import Rounding, lifted
 from mmau.prove.specification.step_results import Code, Result, Special, Term, Total
 from mmau.prove.specification.steps import accumulate, addend, align, combine, decode, max_exp, multiply
-from rtl.operations.sums import SumShape, circuit_sums, code_formats, factors_of, product_zero_exps
+from rtl.operations.sums import SumShape, circuit_sums, code_formats, factors_of, product_zero_exps, scale_at
 
 Member = tuple[Term, Special]
 """A member of a sum: a term, and its flags for values that are not finite."""
@@ -44,10 +44,9 @@ def program_of_sums(terms: Terms, unit: Unit, ports: Mapping[str, Bits], observe
         places[f"p{k}"] = observer.term(f"multiply_{k}", *multiply(p, q, o.product_frac, zero_exps[f"p{k}"]))
     formats = code_formats(o, [shape.sum for shape in shapes])
     for place, fmt in formats.items():
-        port = next((name for name in o.scale_operands if place.startswith(name)), None)
-        if port is not None:
-            low = int(place.removeprefix(port)) * fmt.width
-            places[place] = terms.part(ports[port], low + fmt.width - 1, low)
+        if scale := scale_at(o, place):
+            low = scale[1] * fmt.width
+            places[place] = terms.part(ports[scale[0]], low + fmt.width - 1, low)
 
     def member(shape: SumShape, k: int) -> Member:
         text = shape.sum.members[k]
