@@ -15,6 +15,7 @@ from cosim.coverage.covergroup import CLASSES, NORMAL, ZERO, classes
 from cosim.coverage.raised_flags import NO_FLAGS
 from golden import Cls, Format
 from golden.arithmetic.formats import IntegerFormat
+from golden.native.engine import computes
 from golden.native.library import library
 from golden.operations.exact_sum import ExactSum
 from rtl.designs.ports import Echo
@@ -267,18 +268,18 @@ class Coverage:
 
     def _look(self, products: DotProducts, rows: Sequence[int]) -> None:
         """Count the bins of rows that agreed."""
-        if not rows:
-            return
-        started = time.perf_counter()
         operation = products.covered or products.operation
         if self._has_flags and isinstance(operation, ExactSum):
             operation = replace(operation, flags=True)
         model = Model(operation, products.stimulus.operands.a.shape[1])
+        if not rows or not computes(model.operation):
+            return
+        started = time.perf_counter()
         self._counts = merged([*self._counts, count(model, products.operands_of(np.array(rows)))])
         self.golden_seconds += time.perf_counter() - started
 
     def counts(self) -> tuple[Counts, ...]:
-        """The bins hit by golden's dot products that agreed, by model; empty without the native engine."""
+        """The bins hit by golden's dot products that agreed, by model; empty where the native engine records no steps."""
         self._count_all()
         return self._counts
 

@@ -137,8 +137,8 @@ class Outcome:
         engine: golden's engine that computed the expected results.
         checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: rows
             for which it computed other bits; first_disagreement: the first one in full.
-        coverage: bins hit by results that agreed, by coverage model (cosim.coverage); empty where the native engine is not
-            installed.
+        coverage: bins hit by results that agreed, by coverage model (cosim.coverage); empty where the native engine
+            does not record the steps of the operation, or is not installed.
         waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
         stopped: why the run ended before all vectors were sent and answered, or None.
         classes: numbers of compared elements of each class and corner of the stimulus; result_classes: the same of each

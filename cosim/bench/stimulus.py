@@ -20,6 +20,7 @@ from golden import Format, Instruction, Unit
 from golden.arithmetic.flags import selected
 from golden.arrays import BitArray
 from golden.checks import listed
+from golden.native.engine import computes
 from golden.operations import FMA
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
 from golden.stimulus.codes import uniform_codes
@@ -131,7 +132,7 @@ class StepSpecification:
     @property
     def is_native(self) -> bool:
         """Whether the native library computes the results."""
-        return all(choice.unit.operation.is_native for choice in self.design.choices)
+        return all(computes(choice.unit.operation) for choice in self.design.choices)
 
     def check_count(self, count: int) -> None:
         """Raise ValueError for fewer vectors than choices: one would be untested."""
@@ -241,7 +242,7 @@ class ProductSpecification:
     @property
     def is_native(self) -> bool:
         """Whether the native library computes the results."""
-        return all(choice.unit.operation.is_native for choice, _ in self.design.kinds)
+        return all(computes(choice.unit.operation) for choice, _ in self.design.kinds)
 
     def check_count(self, count: int) -> None:
         """Raise ValueError for fewer vectors than kinds of results: one would be untested."""
@@ -373,7 +374,7 @@ class TileSpecification:
     @property
     def is_native(self) -> bool:
         """Whether the native library computes the results."""
-        return self.instruction.operation.is_native
+        return computes(self.instruction.operation)
 
     def check_count(self, count: int) -> None:
         """Accept any number of vectors."""

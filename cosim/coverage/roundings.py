@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from cosim.coverage.covergroup import INFINITE, Covergroup, IntArray, Point, Reason, Seen, chosen
-from cosim.coverage.shapes import RoundingShape, roundings_of, sums_of
+from cosim.coverage.shapes import RoundingShape, largest_finite, roundings_of, sums_of
 from cosim.coverage.specials import class_group
 from golden import Operation
-from golden.arithmetic.format import power_of_two
+from golden.arithmetic.format import Format, power_of_two
 from golden.native.observe import RoundingFlag as Flag
 
 SIGNS = ("+", "-")
@@ -151,7 +151,7 @@ def outcome_group(shape: RoundingShape) -> Covergroup:
         flags = _Flags(seen, shape)
         inexact = flags[Flag.GUARD] | flags[Flag.STICKY]
         index = chosen(
-            flags[Flag.OVERFLOW] & (flags.lead <= to.e_max),
+            flags[Flag.OVERFLOW] & ~flags[Flag.BEYOND],
             flags[Flag.OVERFLOW],
             flags[Flag.FLUSHED],
             flags[Flag.TO_ZERO],
@@ -175,6 +175,8 @@ def never(shape: RoundingShape, outcome: str, sign: str) -> Reason:
     if outcome == "normal":
         return None
     if outcome.startswith("overflow"):
+        if outcome == "overflow by rounding" and mode == "RO":
+            return _never_overflows(shape, outcome, sign) if _is_even(to) else "RO only sets the last bit"
         if outcome == "overflow by rounding" and not away:
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
         if outcome == "overflow by rounding" and shape.cut_of_normal < 1:
@@ -209,12 +211,17 @@ def _never_overflows(shape: RoundingShape, outcome: str, sign: str) -> Reason:
     """Return whether even the sum of the largest terms stays below the overflow threshold."""
     to = shape.to
     assert to is not None
-    limit, last = power_of_two(to.e_max + 1), power_of_two(to.e_max - to.man_bits)
+    limit, last = largest_finite(to), power_of_two(to.e_max - to.man_bits)
     largest = shape.largest[SIGNS.index(sign)]
-    overflows = largest >= limit
+    overflows = largest >= limit + last
     if outcome == "overflow by rounding":
-        overflows = largest >= limit - last / 2 if shape.mode in ("RNE", "RNA") else largest > limit - last
+        overflows = largest >= limit + last / 2 if shape.mode in ("RNE", "RNA") else largest > limit
     return None if overflows else "even the largest products and c add up to less"
+
+
+def _is_even(to: Format) -> bool:
+    """Whether the last bit of the largest finite number is 0, as in formats without infinities whose NaN is all ones."""
+    return largest_finite(to) / power_of_two(to.e_max - to.man_bits) % 2 == 0
 
 
 def sticky_group(operation: Operation, chained: bool) -> Covergroup:

@@ -89,15 +89,16 @@ def product_of(operation: Operation, count: int, scaled: bool = False, summand: 
     least_bits, higher_bits = (frac + 1, frac + 1) if flush else (1, min(a.man_bits, b.man_bits) + 1)
     if structure.widened is not None and not flush:  # subnormals are normal numbers there
         lowest -= frac
-    scale = operation.scale_format
+    scale, lead = operation.scale_format, 1 - h
     if scaled and scale is not None:
         count_of_scales = len(operation.scale_operands)
         lowest, highest = lowest + count_of_scales * scale.e_min, highest + count_of_scales * scale.e_max
         frac += count_of_scales * scale.man_bits
+        lead += count_of_scales if scale.man_bits else 0
         higher_bits = least_bits
     zero = None if summand is None else summand.zero_exp
     return Kind(
-        "product", "products", count, lowest + h, highest + h, frac + h, None if summand is None else summand.F, 1 - h,
+        "product", "products", count, lowest + h, highest + h, frac + h, None if summand is None else summand.F, lead,
         least_bits, higher_bits, None if zero is None else (zero, zero),
     )  # fmt: skip
 
@@ -334,11 +335,11 @@ def _largest(operation: Operation, chained: bool) -> tuple[Fraction, Fraction]:
     """Upper bounds of the magnitude of a positive and of a negative sum."""
     of = operation.structure.last
     if operation.structure.adds_elements:
-        exact = sum((_largest_finite(getattr(operation, name)) for name in operation.operands), Fraction(0))
+        exact = sum((largest_finite(getattr(operation, name)) for name in operation.operands), Fraction(0))
     else:
         exact = _largest_products(operation)
     if "c" in operation.operands:
-        exact += max(_largest_finite(each) for each in ((operation.c, operation.d) if chained else (operation.c,)))
+        exact += max(largest_finite(each) for each in ((operation.c, operation.d) if chained else (operation.c,)))
     if of.in_frame:  # of every product that is inverted, zeros among them
         *_, last = sums_of(operation, chained)
         highest = max(max(kind.highest, *(kind.zeros or ())) for kind in last.kinds)
@@ -364,12 +365,13 @@ def _added(shape: SumShape, kind: Kind) -> Fraction:
 
 def _largest_products(operation: Operation) -> Fraction:
     """The sum of all products at their largest value."""
-    largest = _largest_finite(operation.a) * _largest_finite(operation.b) * operation.length
+    largest = largest_finite(operation.a) * largest_finite(operation.b) * operation.length
     scale = operation.scale_format
-    return largest if scale is None else largest * _largest_finite(scale) ** len(operation.scale_operands)
+    return largest if scale is None else largest * largest_finite(scale) ** len(operation.scale_operands)
 
 
-def _largest_finite(operand: Format) -> Fraction:
+def largest_finite(operand: Format) -> Fraction:
+    """Value of the largest finite number of a format."""
     value = operand.value(operand.max_finite)
     assert value is not None
     return Fraction(value)
@@ -393,7 +395,7 @@ def _of_additions(operation: Operation) -> tuple[RoundingShape, ...]:
         shapes.append(shape("sum of products", range(P, 2 * P - 1), kept, width - d.man_bits, products))
     # The difference of c and a cancelling sum of products has no bit below their last ones.
     finest = max(kept - d.man_bits, last)
-    largest = products + _largest_finite(d)
+    largest = products + largest_finite(d)
     return (*shapes, shape("result", range(2 * P - 1, 2 * P), finest, d.e_max + 1 - finest - d.man_bits, largest))
 
 
@@ -402,7 +404,7 @@ def _of_multiply_adds(operation: Operation) -> tuple[RoundingShape, ...]:
     which are added to +0; the others; the sum of the chains; the result."""
     a, L, width = operation.a, operation.length, FP32.man_bits + 1
     products = _largest_products(operation)
-    c = _largest_finite(FP32)
+    c = largest_finite(FP32)
     bits, of_products = 2 * (a.man_bits + 1), 2 * (a.e_min - a.man_bits)
     # The difference of a product and a cancelling fp32 number has no bit below that number's last one.
     left = max(of_products - width, FP32.e_min - FP32.man_bits)

@@ -11,8 +11,9 @@ from golden.arithmetic.formats import Format
 from golden.arrays import bits_dtype, float_dtype
 from golden.chains.chain import Chain
 from golden.checks import check_int
-from golden.native.library import library, pack_batch, refusal
+from golden.native.library import TOO_WIDE, library, pack_batch, refusal
 from golden.native.parameters import flag_rules, is_one_call, parameters
+from golden.operations.base import Operation
 from golden.operations.gst_fdpa import GSTFDPA
 
 MAX_THREADS = 1024
@@ -38,6 +39,17 @@ def set_threads(count: int) -> None:
 def is_available() -> bool:
     """Whether the library is installed."""
     return library() is not None
+
+
+@lru_cache(maxsize=4096)
+def computes(operation: Operation) -> bool:
+    """Whether the library, where it is installed, computes a step: it has the formats, and integers as wide as the exact
+    sums."""
+    lib, chain = library(), Chain(operation).carried
+    if lib is None or not operation.is_native or not is_one_call(chain):
+        return operation.is_native
+    status: int = lib.mmau_check(bytes(parameters(chain, operation.length)))
+    return status != TOO_WIDE
 
 
 @lru_cache(maxsize=4096)

@@ -66,6 +66,7 @@ class RoundingFlag(IntFlag):
     SUBNORMAL = 1024
     OVERFLOW = 2048
     FLUSHED = 4096
+    BEYOND = 8192
 
 
 class _Counts(ctypes.Structure):

@@ -220,7 +220,8 @@ enum mmau_rounding_flag {
     MMAU_ROUNDING_TO_ZERO = 512,
     MMAU_ROUNDING_SUBNORMAL = 1024, /* a subnormal result */
     MMAU_ROUNDING_OVERFLOW = 2048,
-    MMAU_ROUNDING_FLUSHED = 4096 /* to zero, for it is no normal number */
+    MMAU_ROUNDING_FLUSHED = 4096, /* to zero, for it is no normal number */
+    MMAU_ROUNDING_BEYOND = 8192   /* an overflow of what is kept, already before it is rounded */
 };
 
 typedef struct mmau_seen_rounding {

@@ -20,9 +20,12 @@ from golden.arithmetic.formats import FP16
 from golden.engines.engine import fastest_engine
 from golden.operations import FMA
 from golden.stimulus import CORNERS, OperandShape, generate
-from rtl import Design, TileDesign
+from rtl import Design, TileDesign, UnitDesign
 from rtl.designs.product_design import ProductDesign
 from tests.rtl.designs.test_design import formats
+
+OPERATIONS: dict[str, Any] = dict(golden.OPERATIONS)
+"""The operations by name; each takes its own parameters, which only the running program knows."""
 
 
 def tile(arch: str, name: str, m: int, n: int, stages: int = 1) -> TileDesign:
@@ -169,6 +172,15 @@ def test_undefined_bits_of_one_element_of_a_tile() -> None:
 
 
 @pytest.mark.simulator
+def test_sums_too_wide_for_the_native_engine_are_computed_by_the_reference() -> None:
+    wide = OPERATIONS["GST-FDPA"](
+        a="tf32", b="tf32", c="fp32", L=1, F=1, rho="RZ-FP32", e_zero=-139, G=1, K_block=1, scale="fp32",
+    )  # fmt: skip
+    board = answered(Scoreboard(specification_of(UnitDesign(Unit(name="wide", operation=wide))), 50, 0))
+    outcome = board.outcome()
+    assert (outcome.engine, outcome.received, outcome.mismatches, outcome.coverage) == ("reference", 50, 0, ())
+
+
 @pytest.mark.parametrize(
     "design",
     [formats(2), *(pytest.param(design, marks=pytest.mark.long) for design in (TWO_STEPS, SCALED, CONVERTED))],

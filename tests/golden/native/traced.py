@@ -1,10 +1,12 @@
 """A step's records derived from golden.trace, a second source for those of `golden.native.observe`."""
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from math import prod
 from typing import NamedTuple
 
 from golden import Operation
+from golden.arithmetic.format import Format, power_of_two
 from golden.arithmetic.formats import Cls
 from golden.native.observe import RoundingFlag, SumFlag, TermFlag
 from golden.operations.fused import FusedOperation
@@ -137,8 +139,16 @@ def _rounding(part: Rounding, operation: Operation) -> tuple[int, int]:
         RoundingFlag.SUBNORMAL: cls is Cls.SUBNORMAL,
         RoundingFlag.OVERFLOW: part.note.startswith("overflow"),
         RoundingFlag.FLUSHED: part.note.endswith("flushed to zero"),
+        RoundingFlag.BEYOND: part.note.startswith("overflow") and abs(part.exact.value) >= _first_beyond(rounded),
     }
     return part.e_norm, _flags(flags)
+
+
+def _first_beyond(to: Format) -> Fraction:
+    """One unit in the last place above the largest finite number."""
+    largest = to.value(to.max_finite)
+    assert largest is not None
+    return largest + power_of_two(to.e_max - to.man_bits)
 
 
 def _lead(number: Exact) -> int:

@@ -117,13 +117,17 @@ struct Recorder {
         const uint64_t hidden = uint64_t{1} << format.man_bits;
         const bool carries = kept >> (format.man_bits + 1);
         const uint64_t steps = static_cast<uint64_t>(lsb + format.man_bits - format.e_min()), implied = format.subnormals ? 0 : hidden;
-        const bool overflows = kept >= hidden && !flushes && (steps << format.man_bits) + kept - implied > format.max_field();
+        const auto overflows = [&](uint64_t sig) {
+            return sig >= hidden && !flushes && (steps << format.man_bits) + sig - implied > format.max_field();
+        };
         set_flag(seen.flags, MMAU_ROUNDING_CARRY, carries);
         set_flag(seen.flags, MMAU_ROUNDING_TINY, seen.lead < format.e_min());
         set_flag(seen.flags, MMAU_ROUNDING_TO_ZERO, !kept || flushes);
         set_flag(seen.flags, MMAU_ROUNDING_FLUSHED, flushes);
         set_flag(seen.flags, MMAU_ROUNDING_SUBNORMAL, kept && kept < hidden);
-        set_flag(seen.flags, MMAU_ROUNDING_OVERFLOW, overflows);
+        set_flag(seen.flags, MMAU_ROUNDING_OVERFLOW, overflows(kept));
+        const uint64_t truncated = lsb > exp ? low_word(shifted_right(magnitude(value), lsb - exp)) : kept;
+        set_flag(seen.flags, MMAU_ROUNDING_BEYOND, overflows(truncated));
     }
 
   private:
