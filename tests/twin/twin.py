@@ -62,8 +62,7 @@ def dot(
     alpha, beta = (element_scales(operation, *each, len(a)) for each in (("a", scale_a), ("b", scale_b)))
     d = c
     for k in range(0, len(a), L):
-        x = [operand(operation, operation.a.name, code) for code in a[k : k + L]]
-        y = [operand(operation, operation.b.name, code) for code in b[k : k + L]]
+        x, y = operands(operation, operation.a.name, a[k : k + L]), operands(operation, operation.b.name, b[k : k + L])
         z = operand(operation, c_format, d)
         step = STEPS[operation.name](operation, x, y, z, alpha[k : k + L], beta[k : k + L])
         if operation.name == "CVT" and operation.nan == "first" and is_nan(operation.a.name, a[k]):
@@ -101,12 +100,19 @@ def has_specials(name: str) -> bool:
 
 
 def operand(operation: Any, name: str, code: int) -> Number:
-    """The value that a step reads; under `flush_inputs` the fraction of a subnormal, which is below 1, is absent."""
-    if operation.name == "CVT" and operation.nar and name in FIXED_POINT and code == 2 ** (FIXED_POINT[name][0] - 1):
-        return NAN
-    number = decode(name, code)
-    flushes = operation.name != "FTZ-AddMul" and operation.flush_inputs
-    return number._replace(significand=Fraction(0)) if flushes and abs(number.significand) < 1 else number
+    """The value that a step reads."""
+    return operands(operation, name, [code])[0]
+
+
+def operands(operation: Any, name: str, codes: Sequence[int]) -> list[Number]:
+    """The values that a step reads; under `flush_inputs` the fraction of a subnormal, which is below 1, is absent."""
+    if operation.name == "CVT" and operation.nar and name in FIXED_POINT:
+        nar = 2 ** (FIXED_POINT[name][0] - 1)
+        return [NAN if code == nar else decode(name, code) for code in codes]
+    numbers = [decode(name, code) for code in codes]
+    if operation.name == "FTZ-AddMul" or not operation.flush_inputs:
+        return numbers
+    return [each._replace(significand=Fraction(0)) if abs(each.significand) < 1 else each for each in numbers]
 
 
 def length(operation: Any) -> int:

@@ -12,6 +12,8 @@ def dot(
     operation: Any, zeros: Mapping[str, Sequence[int]], a: Sequence[int], b: Sequence[int], c: int, *scales: Sequence[int]
 ) -> int:
     """The result of an operation for elements with zero points: `zero_a`, `zero_b`, one for each block or one for all."""
+    if not zeros:
+        return twin.dot(operation, a, b, c, *scales)
     codes = {"a": list(a), "b": list(b)}
     formats = dict[str, Any]()
     for name, of_blocks in zeros.items():
