@@ -11,6 +11,8 @@ modulo 2**n too. So a multiplier of rows and adders is shown to multiply without
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
+from bitwuzla import Term
+
 from mmau.prove.netlist.gates import Gate, Gates, Literal
 from mmau.prove.user_design.asking import Limits
 
@@ -71,11 +73,13 @@ def value_of(gate: Gate) -> dict[Monomial, int]:
             return total([*pairs, (-2, product(x, y, z))])
 
 
-def is_zero(gates: Gates, polynomial: Polynomial, bits: int, leaves: Collection[int], limits: Limits) -> bool:
+def is_zero(
+    gates: Gates, polynomial: Polynomial, bits: int, leaves: Collection[int], limits: Limits, most: int = MOST
+) -> bool:
     """Whether a polynomial of gates is zero modulo 2**bits for all values of the leaves.
 
     Args:
-        leaves: gates that may have any values. limits: the time of one question.
+        leaves: gates that may have any values. limits: the time of one question. most: most terms on the way.
 
     Raises:
         TooLarge: this was not decided within the limits.
@@ -84,7 +88,7 @@ def is_zero(gates: Gates, polynomial: Polynomial, bits: int, leaves: Collection[
     order = _Order(gates, list(left.of_gate), leaves)
     end = limits.clock() + min(limits.question, limits.remaining)
     while (gate := order.next(left)) is not None:
-        if len(left.coefficients) > MOST or limits.clock() > end:
+        if len(left.coefficients) > most or limits.clock() > end:
             raise TooLarge
         left.add(left.change(gate, order.value(gate)))
     return not left.coefficients
@@ -174,3 +178,20 @@ class _Order:
             if not self._above[below]:
                 self._ready.add(below)
         return gate
+
+
+SUMMED = 2.0
+"""Seconds for the question whether two terms are one sum."""
+
+
+def is_one_sum(x: Term, y: Term, limits: Limits) -> bool:
+    """Whether two terms are the same sum modulo a power of two, for all values of their variables, in whatever order each
+    adds, and whether by adders or by rows of full adders (carry-save). False also where this was not decided."""
+    gates = Gates()
+    try:
+        words = (gates.word(x), 1), (gates.word(y), -1)
+        difference = total((sign << k, bit(each)) for word, sign in words for k, each in enumerate(word))
+        limits = Limits(limits.end, SUMMED, limits.clock)
+        return is_zero(gates, difference, len(words[0][0]), (), limits, most=len(gates.all))
+    except (TooLarge, ValueError):
+        return False

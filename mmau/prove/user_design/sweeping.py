@@ -18,6 +18,7 @@ from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.solvers.answer import Verdict
 from mmau.prove.user_design.asking import Found, Limits, ask
 from mmau.prove.user_design.folding import Folding
+from mmau.prove.user_design.polynomials import is_one_sum
 from mmau.prove.user_design.row_evaluation import Column, columns, signed
 
 LEAST = 3
@@ -204,6 +205,11 @@ def ask_split(manager: TermManager, formula: Term, assumed: Sequence[Term], limi
     whole = ask(manager, [formula, *assumed], replace(limits, question=min(WHOLE, limits.question))).verdict
     if whole != "unknown":
         return whole
+    negated, inside = (True, formula.children()[0]) if formula.kind() == Kind.NOT else (False, formula)
+    if inside.kind() == (Kind.EQUAL if negated else Kind.DISTINCT):
+        x, y = inside.children()
+        if is_one_sum(x, y, limits):
+            return "never"
     formula = Sums(manager, assumed, limits).of(formula)
     conditions = list(dict.fromkeys(term.children()[0] for term in in_order([formula]) if term.kind() == Kind.ITE))
     return _asked(manager, [formula, *assumed], conditions[:MOST], limits)

@@ -12,10 +12,10 @@ from bitwuzla import Kind, Term, TermManager
 
 from mmau.prove.netlist.gates import NO, Gate, Gates, Literal, Word
 from mmau.prove.netlist.terms import Bits, Terms
-from mmau.prove.user_design import polynomials
 from mmau.prove.user_design.asking import Limits
-from mmau.prove.user_design.polynomials import TooLarge, bit, is_zero, product, total
+from mmau.prove.user_design.polynomials import MOST, TooLarge, bit, is_one_sum, is_zero, product, total
 from mmau.prove.user_design.product_wires import holding
+from mmau.prove.user_design.row_evaluation import columns
 from tests.mmau.prove.netlist.test_gates import value
 
 LIMITS = Limits(inf, 20.0)
@@ -66,11 +66,11 @@ def in_digits(gates: Gates, x: Word, y: Word) -> Word:
     return whole
 
 
-def multiplies(gates: Gates, word: Word, x: Word, y: Word) -> bool:
+def multiplies(gates: Gates, word: Word, x: Word, y: Word, most: int = MOST) -> bool:
     """Whether polynomials show that a word is the product."""
     products = [(-(1 << j + k), product(bit(one), bit(other))) for j, one in enumerate(x) for k, other in enumerate(y)]
     held = [(1 << k, bit(literal)) for k, literal in enumerate(word)]
-    return is_zero(gates, total([*held, *products]), len(word), {each >> 1 for each in (*x, *y)}, LIMITS)
+    return is_zero(gates, total([*held, *products]), len(word), {each >> 1 for each in (*x, *y)}, LIMITS, most)
 
 
 def factors(x_bits: int, y_bits: int) -> tuple[Gates, Word, Word]:
@@ -148,11 +148,70 @@ def every(*words: Word) -> list[dict[int, int]]:
     return [dict(zip(places, bits, strict=True)) for bits in combinations((0, 1), repeat=len(places))]
 
 
-def test_a_polynomial_that_grows_is_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polynomials, "MOST", 5)
+def test_a_polynomial_that_grows_is_not_decided() -> None:
     gates, x, y = factors(4, 4)
     with pytest.raises(TooLarge):
-        multiplies(gates, in_digits(gates, x, y), x, y)
+        multiplies(gates, in_digits(gates, x, y), x, y, most=5)
+
+
+# sums
+
+
+def in_carry_save(terms: Terms, rows: Sequence[Bits], changed: int | None = None, keeps: int = -1) -> Bits:
+    """The sum of rows by layers of full adders and one adder.
+
+    Args:
+        changed: the layer whose carries are other bits; None for none. keeps: the bits of these that are kept, as a mask.
+    """
+    bits = rows[0].width
+    make, waiting, layer = partial(terms.apply, width=bits), list(rows), 0
+    while len(waiting) > 2:
+        x, y, z, *waiting = waiting
+        half = make(Kind.BV_XOR, [x, y])
+        carries = make(Kind.BV_OR, [make(Kind.BV_AND, [x, y]), make(Kind.BV_AND, [half, z])])
+        if layer == changed:
+            carries = make(Kind.BV_AND, [carries, terms.number(keeps % (1 << bits), bits)])
+        placed = make(Kind.BV_SHL, [carries, terms.number(1, bits)])
+        waiting, layer = [*waiting, make(Kind.BV_XOR, [half, z]), placed], layer + 1
+    return make(Kind.BV_ADD, waiting)
+
+
+@pytest.mark.parametrize(("count", "bits"), [(3, 1), (4, 8), (9, 32), (33, 32)])
+def test_rows_of_full_adders_are_the_sum_in_any_order(count: int, bits: int) -> None:
+    terms = Terms(TermManager())
+    rows = [terms.free(f"row {k}", bits) for k in range(count)]
+    ordered = terms.apply(Kind.BV_ADD, rows[::-1], bits)
+    assert is_one_sum(in_carry_save(terms, rows).term, ordered.term, LIMITS)
+
+
+@pytest.mark.attack("a carry-save sum without one of its carries")
+def test_no_sum_without_a_carry_is_the_sum(record_property: Callable[[str, object], None]) -> None:
+    """Each carry of three layers in turn is missing; some are never set, or lead out of the sum."""
+    random, wrong = np.random.default_rng(1), 0
+    for layer, place in combinations(range(3), range(5)):
+        terms = Terms(TermManager())
+        rows = [terms.free(f"row {k}", 5) for k in range(5)]
+        made, right = in_carry_save(terms, rows, layer, ~(1 << place)).term, terms.apply(Kind.BV_ADD, rows, 5).term
+        found = columns([made, right], {row.term: random.integers(0, 32, 1000).astype(object) for row in rows})
+        differs = bool((found[made] != found[right]).any())
+        assert is_one_sum(made, right, LIMITS) is not differs
+        wrong += differs
+    assert wrong > 10
+    record_property("caught", "refused")
+
+
+def test_a_sum_whose_carries_skip_is_not_decided() -> None:
+    terms = Terms(TermManager())
+    x, y = terms.free("x", 32), terms.free("y", 32)
+    generated, runs = terms.apply(Kind.BV_AND, [x, y], 32), terms.apply(Kind.BV_XOR, [x, y], 32)
+    half, distance = runs, 1
+    while distance < 32:  # Kogge and Stone's
+        places = terms.number(distance, 32)
+        moved, run = (terms.apply(Kind.BV_SHL, [each, places], 32) for each in (generated, runs))
+        generated = terms.apply(Kind.BV_OR, [generated, terms.apply(Kind.BV_AND, [runs, moved], 32)], 32)
+        runs, distance = terms.apply(Kind.BV_AND, [runs, run], 32), 2 * distance
+    whole = terms.apply(Kind.BV_XOR, [half, terms.apply(Kind.BV_SHL, [generated, terms.number(1, 32)], 32)], 32)
+    assert not is_one_sum(whole.term, terms.apply(Kind.BV_ADD, [x, y], 32).term, LIMITS)
 
 
 # wires of a design

@@ -64,6 +64,40 @@ endmodule
     assert (found.verdict, found.reason) == (PROVED, "")
 
 
+CARRY_SAVE = """module add(input x, y, z, output s, c);
+  assign s = x ^ y ^ z, c = x & y | y & z | z & x;
+endmodule
+module kept(input clk, rst, en, first, last, input signed [7:0] a0, a1, b0, b1, input [31:0] c, output [31:0] d);
+  reg [31:0] s, k;
+  wire signed [31:0] p = a0 * b0, q = a1 * b1;
+  wire [31:0] s0 = first ? c : s, k0 = first ? 0 : k, s1, k1, s2, k2;
+  genvar i;
+  for (i = 0; i < 32; i = i + 1) begin : place
+    add one(s0[i], k0[i], p[i], s1[i], k1[i]), other(s1[i], i > 0 ? k1[i - 1] : 1'b0, q[i], s2[i], k2[i]);
+  end
+  always @(posedge clk) if (en) {s, k} <= {s2, KEPT};
+  assign d = s + k;
+endmodule
+"""
+"""An accumulator in carry-save form: full adders place by place, and one adder behind the registers."""
+
+
+@pytest.mark.parametrize(
+    ("kept", "verdict"),
+    [("k2 << 1", PROVED), pytest.param("(k2 & ~4096) << 1", REFUTED, marks=[pytest.mark.simulator, pytest.mark.costly])],
+)
+def test_accumulator_in_carry_save_form(kept: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "kept.sv").write_text(CARRY_SAVE.replace("KEPT", kept), encoding="utf-8")
+    unit = Unit(name="kept", operation=IDPA(a="int8", b="int8", c="int32", L=2, overflow="wrap"))  # type: ignore[arg-type]
+    table = {
+        "top": "kept", "sources": ["kept.sv"], "clock": "clk", "reset": {"name": "rst"}, "protocol": "fixed-latency",
+        "latency": 1, "beats": {"count": 4, "first": "first", "last": "last"},
+        "ports": {"in_valid": "en", "a": ["a0", "a1"], "b": ["b0", "b1"]},
+    }  # fmt: skip
+    found = decided_by_solvers(unit, dut_from_table(table, tmp_path), 300)
+    assert found.verdict == verdict, found.reason
+
+
 CHOSEN = """module chosen(input [7:0] a, b, input [31:0] c, input sat_i, input [2:0] tag_i,
   output [31:0] d, output [2:0] tag_o);
   function automatic [31:0] add(input signed [31:0] s, input signed [3:0] x, y, input sat);
