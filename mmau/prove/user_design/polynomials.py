@@ -24,8 +24,8 @@ Polynomial = Mapping[Monomial, int]
 
 ONE: Monomial = frozenset()
 
-MOST = 100_000
-"""Most terms of a polynomial; a circuit that needs more is not decided."""
+MOST = 1000, 1
+"""Most terms of a polynomial: so many, and so many for each gate; a circuit that needs more is not decided."""
 
 
 class TooLarge(Exception):
@@ -73,20 +73,32 @@ def value_of(gate: Gate) -> dict[Monomial, int]:
             return total([*pairs, (-2, product(x, y, z))])
 
 
-def is_zero(
-    gates: Gates, polynomial: Polynomial, bits: int, leaves: Collection[int], limits: Limits, most: int = MOST
-) -> bool:
+def exclusive(gates: Gates) -> dict[int, set[int]]:
+    """Gates that are never both 1: the sum and the carry of a half adder."""
+    sums = {gate.inputs: number for number, gate in enumerate(gates.all) if gate.kind == "xor"}
+    found = defaultdict[int, set[int]](set)
+    for number, gate in enumerate(gates.all):
+        if gate.kind == "and":
+            x, y = gate.inputs
+            other = sums.get((x & ~1, y & ~1))
+            if other is not None and (x & 1) == (y & 1):
+                found[number].add(other)
+                found[other].add(number)
+    return found
+
+
+def is_zero(gates: Gates, polynomial: Polynomial, bits: int, leaves: Collection[int], limits: Limits) -> bool:
     """Whether a polynomial of gates is zero modulo 2**bits for all values of the leaves.
 
     Args:
-        leaves: gates that may have any values. limits: the time of one question. most: most terms on the way.
+        leaves: gates that may have any values. limits: the time of one question.
 
     Raises:
         TooLarge: this was not decided within the limits.
     """
-    left = _Terms(polynomial, 1 << bits)
+    left = _Terms(polynomial, 1 << bits, exclusive(gates))
     order = _Order(gates, list(left.of_gate), leaves)
-    end = limits.clock() + min(limits.question, limits.remaining)
+    end, most = limits.clock() + min(limits.question, limits.remaining), MOST[0] + MOST[1] * len(gates.all)
     while (gate := order.next(left)) is not None:
         if len(left.coefficients) > most or limits.clock() > end:
             raise TooLarge
@@ -101,8 +113,8 @@ class _Terms:
         coefficients: that of each monomial. of_gate: the monomials with a gate. changed: gates whose monomials have changed.
     """
 
-    def __init__(self, polynomial: Polynomial, modulus: int) -> None:
-        self._modulus = modulus
+    def __init__(self, polynomial: Polynomial, modulus: int, exclusive: Mapping[int, Collection[int]]) -> None:
+        self._modulus, self._exclusive = modulus, exclusive
         self.coefficients = dict[Monomial, int]()
         self.of_gate = defaultdict[int, set[Monomial]](set)
         self.changed = set[int]()
@@ -127,7 +139,10 @@ class _Terms:
             coefficient, rest = self.coefficients[monomial], monomial - {gate}
             found[monomial] -= coefficient
             for inside, factor in value.items():
-                found[rest | inside] += coefficient * factor
+                both = rest | inside
+                if any(not both.isdisjoint(self._exclusive[each]) for each in both if each in self._exclusive):
+                    continue
+                found[both] += coefficient * factor
         return found
 
     def growth(self, gate: int, value: Polynomial) -> int:
@@ -192,6 +207,6 @@ def is_one_sum(x: Term, y: Term, limits: Limits) -> bool:
         words = (gates.word(x), 1), (gates.word(y), -1)
         difference = total((sign << k, bit(each)) for word, sign in words for k, each in enumerate(word))
         limits = Limits(limits.end, SUMMED, limits.clock)
-        return is_zero(gates, difference, len(words[0][0]), (), limits, most=len(gates.all))
+        return is_zero(gates, difference, len(words[0][0]), (), limits)
     except (TooLarge, ValueError):
         return False

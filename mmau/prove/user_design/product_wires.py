@@ -14,6 +14,7 @@ from bitwuzla import Kind, Term
 from mmau.prove.evaluation import in_order, width
 from mmau.prove.netlist.gates import NO, Gates, Literal, Word
 from mmau.prove.netlist.terms import Bits, Terms
+from mmau.prove.user_design.adders import with_sums
 from mmau.prove.user_design.asking import Limits, ask
 from mmau.prove.user_design.polynomials import TooLarge, bit, is_zero, product, total
 from mmau.prove.user_design.row_evaluation import Column, columns
@@ -69,7 +70,7 @@ class _Factors:
     def is_product(self, wire: Term) -> bool:
         """Whether a wire holds the product wherever the formulas hold."""
         try:
-            word = self._gates.word(wire)
+            word = self._gates.word(with_sums(self._terms, wire, self._limits))
             while len(word) > len(self._x) + len(self._y) and word[-1] == NO:
                 word = word[:-1]
             held = [(1 << place, bit(literal)) for place, literal in enumerate(word)]

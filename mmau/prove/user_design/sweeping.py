@@ -16,6 +16,7 @@ from bitwuzla import Kind, Term, TermManager
 from mmau.prove.evaluation import in_order, number, variables, width
 from mmau.prove.netlist.terms import Bits, Terms
 from mmau.prove.solvers.answer import Verdict
+from mmau.prove.user_design.adders import with_sums
 from mmau.prove.user_design.asking import Found, Limits, ask
 from mmau.prove.user_design.folding import Folding
 from mmau.prove.user_design.polynomials import is_one_sum
@@ -205,14 +206,20 @@ def ask_split(manager: TermManager, formula: Term, assumed: Sequence[Term], limi
     whole = ask(manager, [formula, *assumed], replace(limits, question=min(WHOLE, limits.question))).verdict
     if whole != "unknown":
         return whole
-    negated, inside = (True, formula.children()[0]) if formula.kind() == Kind.NOT else (False, formula)
-    if inside.kind() == (Kind.EQUAL if negated else Kind.DISTINCT):
-        x, y = inside.children()
-        if is_one_sum(x, y, limits):
-            return "never"
+    if _are_one_sum(manager, formula, limits):
+        return "never"
     formula = Sums(manager, assumed, limits).of(formula)
     conditions = list(dict.fromkeys(term.children()[0] for term in in_order([formula]) if term.kind() == Kind.ITE))
     return _asked(manager, [formula, *assumed], conditions[:MOST], limits)
+
+
+def _are_one_sum(manager: TermManager, formula: Term, limits: Limits) -> bool:
+    """Whether a formula says that two words differ that are one sum, in rows of full adders or with carries that skip."""
+    inside = formula.children()[0] if formula.kind() == Kind.NOT else formula
+    if inside.kind() != (Kind.DISTINCT if inside is formula else Kind.EQUAL) or inside.children()[0].sort().is_bool():
+        return False
+    x, y = inside.children()
+    return is_one_sum(with_sums(Terms(manager), x, limits), y, limits)
 
 
 def _asked(manager: TermManager, formulas: Sequence[Term], conditions: Sequence[Term], limits: Limits) -> Verdict:

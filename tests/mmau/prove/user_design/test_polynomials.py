@@ -12,8 +12,10 @@ from bitwuzla import Kind, Term, TermManager
 
 from mmau.prove.netlist.gates import NO, Gate, Gates, Literal, Word
 from mmau.prove.netlist.terms import Bits, Terms
+from mmau.prove.user_design import polynomials
+from mmau.prove.user_design.adders import with_sums
 from mmau.prove.user_design.asking import Limits
-from mmau.prove.user_design.polynomials import MOST, TooLarge, bit, is_one_sum, is_zero, product, total
+from mmau.prove.user_design.polynomials import TooLarge, bit, is_one_sum, is_zero, product, total
 from mmau.prove.user_design.product_wires import holding
 from mmau.prove.user_design.row_evaluation import columns
 from tests.mmau.prove.netlist.test_gates import value
@@ -66,11 +68,11 @@ def in_digits(gates: Gates, x: Word, y: Word) -> Word:
     return whole
 
 
-def multiplies(gates: Gates, word: Word, x: Word, y: Word, most: int = MOST) -> bool:
+def multiplies(gates: Gates, word: Word, x: Word, y: Word) -> bool:
     """Whether polynomials show that a word is the product."""
     products = [(-(1 << j + k), product(bit(one), bit(other))) for j, one in enumerate(x) for k, other in enumerate(y)]
     held = [(1 << k, bit(literal)) for k, literal in enumerate(word)]
-    return is_zero(gates, total([*held, *products]), len(word), {each >> 1 for each in (*x, *y)}, LIMITS, most)
+    return is_zero(gates, total([*held, *products]), len(word), {each >> 1 for each in (*x, *y)}, LIMITS)
 
 
 def factors(x_bits: int, y_bits: int) -> tuple[Gates, Word, Word]:
@@ -148,17 +150,18 @@ def every(*words: Word) -> list[dict[int, int]]:
     return [dict(zip(places, bits, strict=True)) for bits in combinations((0, 1), repeat=len(places))]
 
 
-def test_a_polynomial_that_grows_is_not_decided() -> None:
+def test_a_polynomial_that_grows_is_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polynomials, "MOST", (5, 0))
     gates, x, y = factors(4, 4)
     with pytest.raises(TooLarge):
-        multiplies(gates, in_digits(gates, x, y), x, y, most=5)
+        multiplies(gates, in_digits(gates, x, y), x, y)
 
 
 # sums
 
 
-def in_carry_save(terms: Terms, rows: Sequence[Bits], changed: int | None = None, keeps: int = -1) -> Bits:
-    """The sum of rows by layers of full adders and one adder.
+def in_carry_save(terms: Terms, rows: Sequence[Bits], changed: int | None = None, keeps: int = -1) -> list[Bits]:
+    """Two rows with the sum of all, by layers of full adders.
 
     Args:
         changed: the layer whose carries are other bits; None for none. keeps: the bits of these that are kept, as a mask.
@@ -173,7 +176,7 @@ def in_carry_save(terms: Terms, rows: Sequence[Bits], changed: int | None = None
             carries = make(Kind.BV_AND, [carries, terms.number(keeps % (1 << bits), bits)])
         placed = make(Kind.BV_SHL, [carries, terms.number(1, bits)])
         waiting, layer = [*waiting, make(Kind.BV_XOR, [half, z]), placed], layer + 1
-    return make(Kind.BV_ADD, waiting)
+    return waiting
 
 
 @pytest.mark.parametrize(("count", "bits"), [(3, 1), (4, 8), (9, 32), (33, 32)])
@@ -181,7 +184,8 @@ def test_rows_of_full_adders_are_the_sum_in_any_order(count: int, bits: int) -> 
     terms = Terms(TermManager())
     rows = [terms.free(f"row {k}", bits) for k in range(count)]
     ordered = terms.apply(Kind.BV_ADD, rows[::-1], bits)
-    assert is_one_sum(in_carry_save(terms, rows).term, ordered.term, LIMITS)
+    whole = terms.apply(Kind.BV_ADD, in_carry_save(terms, rows), bits)
+    assert is_one_sum(whole.term, ordered.term, LIMITS)
 
 
 @pytest.mark.attack("a carry-save sum without one of its carries")
@@ -191,7 +195,8 @@ def test_no_sum_without_a_carry_is_the_sum(record_property: Callable[[str, objec
     for layer, place in combinations(range(3), range(5)):
         terms = Terms(TermManager())
         rows = [terms.free(f"row {k}", 5) for k in range(5)]
-        made, right = in_carry_save(terms, rows, layer, ~(1 << place)).term, terms.apply(Kind.BV_ADD, rows, 5).term
+        kept = in_carry_save(terms, rows, layer, ~(1 << place))
+        made, right = (terms.apply(Kind.BV_ADD, each, 5).term for each in (kept, rows))
         found = columns([made, right], {row.term: random.integers(0, 32, 1000).astype(object) for row in rows})
         differs = bool((found[made] != found[right]).any())
         assert is_one_sum(made, right, LIMITS) is not differs
@@ -200,18 +205,51 @@ def test_no_sum_without_a_carry_is_the_sum(record_property: Callable[[str, objec
     record_property("caught", "refused")
 
 
-def test_a_sum_whose_carries_skip_is_not_decided() -> None:
+def with_skipping_carries(terms: Terms, x: Bits, y: Bits, places: int = 0) -> Bits:
+    """The sum of two words by a parallel-prefix adder (P. M. Kogge and H. S. Stone's); a row takes runs from so many further
+    places below."""
+    make, bits, distance = partial(terms.apply, width=x.width), x.width, 1
+    generated, half = make(Kind.BV_AND, [x, y]), make(Kind.BV_XOR, [x, y])
+    runs = half
+    while distance < bits:
+        far = terms.number(distance, bits)
+        carried = make(Kind.BV_AND, [runs, make(Kind.BV_SHL, [generated, far])])
+        generated = make(Kind.BV_OR, [generated, carried])
+        runs = make(Kind.BV_AND, [runs, make(Kind.BV_SHL, [runs, terms.number(distance + places, bits)])])
+        distance *= 2
+    return make(Kind.BV_XOR, [half, make(Kind.BV_SHL, [generated, terms.number(1, bits)])])
+
+
+@pytest.mark.parametrize("bits", [8, 32, 106])
+@pytest.mark.parametrize("low", [0, 3])
+def test_an_adder_whose_carries_skip_is_found(bits: int, low: int) -> None:
+    terms = Terms(TermManager())
+    x, y, below = terms.free("x", bits), terms.free("y", bits), terms.free("below", max(1, low))
+    whole = with_skipping_carries(terms, x, y)
+    whole = terms.joined([whole, below]) if low else whole
+    wanted = terms.apply(Kind.BV_ADD, [x, y], bits)
+    wanted = terms.joined([wanted, below]) if low else wanted
+    assert not is_one_sum(whole.term, wanted.term, LIMITS) or bits == 8
+    assert is_one_sum(with_sums(terms, whole.term, LIMITS), wanted.term, LIMITS)
+
+
+@pytest.mark.attack("a parallel-prefix adder with a wrong row")
+def test_no_wrong_adder_is_a_sum(record_property: Callable[[str, object], None]) -> None:
     terms = Terms(TermManager())
     x, y = terms.free("x", 32), terms.free("y", 32)
-    generated, runs = terms.apply(Kind.BV_AND, [x, y], 32), terms.apply(Kind.BV_XOR, [x, y], 32)
-    half, distance = runs, 1
-    while distance < 32:  # Kogge and Stone's
-        places = terms.number(distance, 32)
-        moved, run = (terms.apply(Kind.BV_SHL, [each, places], 32) for each in (generated, runs))
-        generated = terms.apply(Kind.BV_OR, [generated, terms.apply(Kind.BV_AND, [runs, moved], 32)], 32)
-        runs, distance = terms.apply(Kind.BV_AND, [runs, run], 32), 2 * distance
-    whole = terms.apply(Kind.BV_XOR, [half, terms.apply(Kind.BV_SHL, [generated, terms.number(1, 32)], 32)], 32)
-    assert not is_one_sum(whole.term, terms.apply(Kind.BV_ADD, [x, y], 32).term, LIMITS)
+    wrong = with_sums(terms, with_skipping_carries(terms, x, y, places=1).term, LIMITS)
+    assert not is_one_sum(wrong, terms.apply(Kind.BV_ADD, [x, y], 32).term, LIMITS)
+    record_property("caught", "refused")
+
+
+@pytest.mark.attack("an adder that is wrong for one pair of operands")
+def test_an_adder_that_is_wrong_for_few_operands_is_no_sum(record_property: Callable[[str, object], None]) -> None:
+    terms = Terms(TermManager())
+    x, y = terms.free("x", 32), terms.free("y", 32)
+    is_one = terms.equal(x, terms.number(12345, 32))
+    sums = Bits(terms.manager.mk_term(Kind.ITE, [is_one, x.term, with_skipping_carries(terms, x, y).term]), 32)
+    assert not is_one_sum(with_sums(terms, sums.term, LIMITS), terms.apply(Kind.BV_ADD, [x, y], 32).term, LIMITS)
+    record_property("caught", "refused")
 
 
 # wires of a design
@@ -253,6 +291,18 @@ def is_not_five(terms: Terms, e: Bits) -> Bits:
 def test_a_wire_of_a_design_holds_the_product() -> None:
     shown = [(0, 3, 17), (2, 9, 30), (7, 15, 31), (5, 0, 1)]
     assert len(wires(in_parts(is_normal), shown)) == 1
+
+
+def test_a_product_whose_last_adder_skips() -> None:
+    terms, bits = Terms(TermManager()), 24
+    x, y = terms.free("x", bits), terms.free("y", bits)
+    make, wide = partial(terms.apply, width=2 * bits), terms.extended(x, 2 * bits)
+    masks = [terms.extended(terms.part(y, k, k), 2 * bits, signed=True) for k in range(bits)]
+    placed = [make(Kind.BV_SHL, [wide, terms.number(k, 2 * bits)]) for k in range(bits)]
+    sums, carries = in_carry_save(terms, [make(Kind.BV_AND, list(each)) for each in zip(masks, placed, strict=True)])
+    whole = with_skipping_carries(terms, sums, carries)
+    shown = {each.term: np.array([3, 2**24 - 1, 2**23 + 5, 77777], dtype=object) for each in (x, y)}
+    assert list(holding(terms, whole.term, x, y, [], shown, LIMITS)) == [whole.term]
 
 
 @pytest.mark.attack("a wire that is the product in all rows that are tried")
