@@ -29,7 +29,7 @@ BELOW = 8
 TRIED, ADDS, SECONDS = 3, 1.0, 5.0
 """Pairs of words that a solver is asked about, of each place, seconds for each, and for all adders."""
 
-_PLAIN = {Kind.BV_ADD, Kind.BV_EXTRACT, Kind.BV_ZERO_EXTEND, Kind.BV_SIGN_EXTEND, Kind.ITE}
+_PLAIN = {Kind.BV_ADD, Kind.BV_NEG, Kind.BV_NOT, Kind.BV_EXTRACT, Kind.BV_ZERO_EXTEND, Kind.BV_SIGN_EXTEND, Kind.ITE}
 """Kinds of words that are no adders, or whose parts are looked at."""
 
 

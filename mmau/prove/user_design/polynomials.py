@@ -5,7 +5,10 @@ replaced by its polynomial, the last ones first, sums of partial products cancel
 2 · majority(x, y, z) + (x ^ y ^ z) is x + y + z again. What is left is a polynomial of the leaves. It is zero for all their
 values only if no term is left: a polynomial of bits in which no bit has a power is zero everywhere only if it has no terms,
 modulo 2**n too. So a multiplier of rows and adders is shown to multiply without a solver (M. Ciesielski and others,
-"Verification of gate-level arithmetic circuits by function extraction", DAC 2015).
+"Verification of gate-level arithmetic circuits by function extraction", DAC 2015). A product of the sum and the carry of a
+half adder is always zero, and is left out: else the polynomials of a balanced tree of adders become too large (A. Mahzoon,
+D. Große, R. Drechsler, "PolyCleaner: clean your polynomials before backward rewriting to verify million-gate multipliers",
+ICCAD 2018).
 """
 
 from collections import defaultdict
@@ -24,7 +27,7 @@ Polynomial = Mapping[Monomial, int]
 
 ONE: Monomial = frozenset()
 
-MOST = 1000, 1
+MOST = 1000, 4
 """Most terms of a polynomial: so many, and so many for each gate; a circuit that needs more is not decided."""
 
 

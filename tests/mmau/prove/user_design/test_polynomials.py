@@ -53,6 +53,18 @@ def in_rows(gates: Gates, x: Word, y: Word, carry_of: Adder) -> Word:
     return gates.added(tuple(sums), tuple(carries))
 
 
+def in_tree(gates: Gates, x: Word, y: Word) -> Word:
+    """The product by rows that a balanced tree of full adders sums (C. S. Wallace's), and one adder at the end."""
+    bits = len(x) + len(y)
+    rows = [((NO,) * k + tuple(gates.both(chosen, each) for each in x) + (NO,) * bits)[:bits] for k, chosen in enumerate(y)]
+    while len(rows) > 2:
+        one, other, third, *rows = rows
+        taken = list(zip(one, other, third, strict=True))
+        sums = tuple(gates.differ(gates.differ(p, q), r) for p, q, r in taken)
+        rows += [sums, (NO, *(of_half_adders(gates, *each) for each in taken[:-1]))]
+    return gates.added(rows[0], rows[1])
+
+
 def in_digits(gates: Gates, x: Word, y: Word) -> Word:
     """The product by the digits −2 to 2 of y (A. D. Booth's, of two bits each)."""
     bits = len(x) + len(y)
@@ -87,6 +99,12 @@ def test_rows_and_adders_multiply(carry_of: Adder, bits: int) -> None:
     assert multiplies(gates, in_rows(gates, x, y, carry_of), x, y)
 
 
+@pytest.mark.parametrize("bits", [3, 16, 24])
+def test_a_balanced_tree_multiplies(bits: int) -> None:
+    gates, x, y = factors(bits, bits)
+    assert multiplies(gates, in_tree(gates, x, y), x, y)
+
+
 @pytest.mark.parametrize(("x_bits", "y_bits"), [(2, 3), (4, 4), (11, 11), (8, 24), (53, 53)])
 def test_digits_multiply(x_bits: int, y_bits: int) -> None:
     gates, x, y = factors(x_bits, y_bits)
@@ -116,7 +134,9 @@ def test_a_multiplication_in_parts_multiplies(bits: int) -> None:
 
 @pytest.mark.attack("a multiplier with one gate that is another")
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("made", [in_digits, partial(in_rows, carry_of=of_half_adders)], ids=["digits", "rows"])
+@pytest.mark.parametrize(
+    "made", [in_digits, in_tree, partial(in_rows, carry_of=of_half_adders)], ids=["digits", "tree", "rows"]
+)
 def test_no_multiplier_with_a_wrong_gate_multiplies(
     made: Callable[[Gates, Word, Word], Word], seed: int, record_property: Callable[[str, object], None]
 ) -> None:
