@@ -175,9 +175,7 @@ def never(shape: RoundingShape, outcome: str, sign: str) -> Reason:
     if outcome == "normal":
         return None
     if outcome.startswith("overflow"):
-        if outcome == "overflow by rounding" and mode == "RO":
-            return _never_overflows(shape, outcome, sign) if _is_even(to) else "RO only sets the last bit"
-        if outcome == "overflow by rounding" and not away:
+        if outcome == "overflow by rounding" and not (_is_even(to) if mode == "RO" else away):
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
         if outcome == "overflow by rounding" and shape.cut_of_normal < 1:
             return "what is rounded is never wider than the result"
